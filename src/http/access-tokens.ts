@@ -22,11 +22,6 @@ interface AccessTokenParts {
 /** Asks the service for a token with this `Authorization`; gives the body of its answer. */
 type AskForToken = (authorization: string) => Promise<Buffer>;
 
-interface TokenCaller {
-  readonly lane: Lane;
-  readonly signal: AbortSignal;
-}
-
 interface AccessToken {
   readonly token: string;
   /** By the wall clock, epoch ms: another token is asked for from then on. */
@@ -62,7 +57,10 @@ export class AccessTokens {
    * The token to use now. Calls that need another one ask for it in turn, each by itself: one that is stopped stops no other.
    * Throws what `ask` throws, and UnauthenticatedError where the service refuses the credentials.
    */
-  async current(ask: AskForToken, { lane, signal }: TokenCaller): Promise<string> {
+  async current(
+    ask: AskForToken,
+    { lane, signal }: { readonly lane: Lane; readonly signal: AbortSignal },
+  ): Promise<string> {
     const usable = this.usable();
     if (usable) return this.kept(usable);
     const turn = lane === "webhook" ? this.turns.event : this.turns.other;

@@ -69,7 +69,8 @@ function partsOf(
     schema,
     ...target,
     ...arrayAt(schema, "allOf").flatMap(inner),
-    ...(isOpen ? chosen.map(kindOf) : chosen),
+    // What is sure of a value that may be of several kinds.
+    ...(isOpen ? chosen.map(({ type, nullable, properties }) => ({ type, nullable, properties })) : chosen),
   ];
 }
 
@@ -78,11 +79,6 @@ const ruleKeywords = new Set(["required", "description", "not"]);
 /** `{required: [...]}` alone is a rule over fields, not a kind of value. */
 function describesValue(choice: unknown): choice is SchemaObject {
   return isObject(choice) && Object.keys(choice).some((key) => !ruleKeywords.has(key));
-}
-
-/** What is sure of a value that may be of several kinds. */
-function kindOf({ type, nullable, properties }: SchemaObject): SchemaObject {
-  return { type, nullable, properties };
 }
 
 function merged(parts: readonly SchemaObject[]): SchemaObject {

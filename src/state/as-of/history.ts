@@ -42,7 +42,6 @@ export async function copyWithHistory(
     listPast(db);
     const stamp = stampWithoutRead("schema", clock);
     await eachPast(mirror, signal, (table, version, slice) => {
-      if (slice === null) return;
       putPast(table, version, slice, stamp);
       addVersion(db, table.plan, version);
     });

@@ -60,9 +60,9 @@ export async function copyAsOf(
     listChanged(db, moment);
     const stamp = stampWithoutRead("schema", clock);
     for (const { name } of manifest.resources) removeLater(db, mirror.table(name));
-    await eachPast(mirror, signal, (table, record, slice) => {
-      if (slice !== null) putPast(table, record, slice, stamp, record.op === "insert");
-    });
+    await eachPast(mirror, signal, (table, record, slice) =>
+      putPast(table, record, slice, stamp, record.op === "insert"),
+    );
     cutLog(db, moment);
   } finally {
     db.close();
@@ -97,11 +97,11 @@ export async function copyForReading(source: string, target: string, signal: Abo
   return db;
 }
 
-/** Calls `step` for each record of table `_past`, with the record's table and JSON, some in each transaction. */
+/** Calls `step` for each record of table `_past` that was known, with the record's table and JSON, some in each transaction. */
 export async function eachPast(
   mirror: Mirror,
   signal: AbortSignal,
-  step: (table: ResourceTable, record: PastRecord, slice: Buffer | null) => void,
+  step: (table: ResourceTable, record: PastRecord, slice: Buffer) => void,
 ): Promise<void> {
   const { db, manifest } = mirror;
   const known = new Set(manifest.resources.map(({ name }) => name));
@@ -110,13 +110,10 @@ export async function eachPast(
   for (let after = 0, records: PastRecord[] = []; after === 0 || records.length > 0; after += recordsAtOnce) {
     records = select.all(after, recordsAtOnce) as PastRecord[];
     mirror.apply(() => {
-      for (const record of records)
-        if (known.has(record.resource))
-          step(
-            mirror.table(record.resource),
-            record,
-            record.json === null ? null : (jsonOf.get(record.json) as Buffer | null),
-          );
+      for (const record of records) {
+        const slice = record.json === null ? null : (jsonOf.get(record.json) as Buffer | null);
+        if (slice && known.has(record.resource)) step(mirror.table(record.resource), record, slice);
+      }
     });
     await yieldToLoop(signal, interrupted);
   }

@@ -9,12 +9,6 @@ import { namesWhatIsAbsent, type Db } from "../../store/database.ts";
 import { Derivations, derivationVersion } from "../../store/tables/derivations.ts";
 import { planWithUnknown } from "../../store/tables/unknown-columns.ts";
 
-/** A resource whose rows cannot be compared with their JSON, and why. */
-interface UnreadableTable {
-  readonly resource: string;
-  readonly why: string;
-}
-
 /** Opens the tables of all resources for reading; changes nothing, also where the layout is another one. */
 export function openTables(db: Db, manifest: Manifest) {
   const context: TableContext = {
@@ -29,7 +23,8 @@ export function openTables(db: Db, manifest: Manifest) {
   };
   const derivations = new Derivations(db);
   const tables: ResourceTable[] = [];
-  const unreadable: UnreadableTable[] = [];
+  /** Resources whose rows cannot be compared with their JSON, and why. */
+  const unreadable: { readonly resource: string; readonly why: string }[] = [];
   for (const resource of manifest.resources) {
     try {
       const table = new ResourceTable(context, resource, planWithUnknown(db, resource));

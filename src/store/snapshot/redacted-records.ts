@@ -3,7 +3,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { Fields } from "../../connector/field.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { isObject, type JsonObject, type JsonValue, stringifyLossless } from "../../json/literal.ts";
+import { isObject, type JsonValue, stringifyLossless } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { Db } from "../database.ts";
 import { cellValue } from "../tables/cell-values.ts";
@@ -143,7 +143,8 @@ export function installRedaction(db: Db, { key, records, dropsUnknown }: Redacti
       if (rule.mode === null) return value;
       return rule.mode === "drop" ? null : hash(cellOf(value, rule.scalar));
     }
-    if (rule.id !== null && isObject(value)) return rule.id === "drop" ? null : { id: hash(idOf(value)) };
+    if (rule.id !== null && isObject(value))
+      return rule.id === "drop" ? null : { id: hash(cellValue("integer", value["id"]) ?? null) };
     return redact(value, records.get(rule.resource) ?? new Map());
   };
   db.function("redacted_hash", options, (value) => hash(value as Cell));
@@ -160,8 +161,4 @@ const hashLength = 32;
 function cellOf(value: JsonValue, scalar: ColumnScalar): Cell {
   const cell = cellValue(scalar, value);
   return cell === undefined ? stringifyLossless(value) : cell;
-}
-
-function idOf({ id }: JsonObject): Cell {
-  return cellValue("integer", id) ?? null;
 }

@@ -51,7 +51,9 @@ function requestOf(
     throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
   const [place = null, ...more] = to.filter((text) => !isCalendarDay(text));
   if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
-  const folder = out ?? (place === null ? defaultFolder(options.asOf) : null);
+  // Files of an earlier moment do not replace those of now.
+  const usual = options.asOf ? "export-as-of" : "export";
+  const folder = out ?? (place === null ? usual : null);
   const places = { to: place, out: folder === null ? null : path.resolve(cwd, folder) };
   return { ...options, ...places, tables, partition, period, since: since ?? null };
 }
@@ -67,11 +69,6 @@ function assertWhole(limits: Readonly<Record<string, unknown>>): void {
       month: limits["period"],
     }).find(([, given]) => Boolean(given)) ?? [];
   if (limit !== undefined) throw new MirrorError("usage", `--history and --${limit} exclude each other`);
-}
-
-/** Files of an earlier moment do not replace those of now. */
-function defaultFolder(asOf: AskedMoment | undefined): string {
-  return asOf ? "export-as-of" : "export";
 }
 
 function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
