@@ -89,8 +89,7 @@ export interface QueryAnswer {
 
 const mostRows = 1_000;
 const mostCharacters = 50_000;
-/** Of one value, where a row alone has too many. */
-const longestValue = 1_000;
+const longestValue = 5_000;
 
 function freshnessOf(db: Db): Pick<QueryAnswer, "as_of" | "incomplete_tables"> {
   const at = "SELECT min(value) FROM _about WHERE subject = 'report' AND fact = 'published_at'";
@@ -112,7 +111,7 @@ function firstRows(statement: Statement): Pick<QueryAnswer, "columns" | "rows" |
   const rows: unknown[][] = [];
   let characters = 0;
   for (const cells of statement.safeIntegers().raw().iterate() as IterableIterator<unknown[]>) {
-    const row = fitting(cells.map(valueOf));
+    const row = cells.map(valueOf);
     characters += JSON.stringify(row).length;
     if (rows.length === mostRows) return { columns, rows, cut: `only the first ${mostRows} rows` };
     if (characters > mostCharacters)
@@ -125,14 +124,7 @@ function firstRows(statement: Statement): Pick<QueryAnswer, "columns" | "rows" |
 /** A number that JSON cannot hold exactly is text. */
 function valueOf(cell: unknown): unknown {
   if (typeof cell === "bigint") return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell);
+  if (typeof cell === "string" && cell.length > longestValue)
+    return `${cell.slice(0, longestValue)}… (${cell.length} characters)`;
   return Buffer.isBuffer(cell) ? `${cell.length} bytes` : cell;
-}
-
-function fitting(row: readonly unknown[]): unknown[] {
-  return JSON.stringify(row).length <= mostCharacters / 2 ? [...row] : row.map(shortened);
-}
-
-function shortened(value: unknown): unknown {
-  if (typeof value !== "string" || value.length <= longestValue) return value;
-  return `${value.slice(0, longestValue)}… (${value.length} characters)`;
 }

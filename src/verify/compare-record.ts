@@ -151,9 +151,13 @@ export function compareRecord(
   if (service instanceof OddValue)
     return { kind: "unreadable", why: `the service's record cannot become a row: ${service.message}` };
   const raw = view.raw(resource.name, held);
-  const fields = isOfPreview(held)
-    ? provisionalDifferences(view, resource, held, raw, service)
-    : recordDifferences(view.table(resource.name), held, raw, service);
+  const table = view.table(resource.name);
+  // A provisional row is compared in what its preview showed.
+  const ofPreview = () =>
+    raw instanceof OddValue
+      ? [{ field: "_raw", mirror: raw.message, service: "a preview" }]
+      : shownDifferences(view, resource.name, held, service, table.previews.cells(raw.record));
+  const fields = isOfPreview(held) ? ofPreview() : recordDifferences(table, held, raw, service);
   if (fields.length === 0) return equal;
   // Of a row that is as it was received.
   const isOld = isSound(view, resource, held);
@@ -170,18 +174,6 @@ function judgeAbsent(view: MirrorView, { name }: Resource, held: HeldRecord): Re
   if (table !== undefined) return { kind: "extra", why: `rows of ${table} without their record` };
   const isClaimed = held.fence?.gone === 0;
   return isClaimed ? { kind: "extra", why: "the mirror takes it for live, without a row" } : equal;
-}
-
-/** A provisional row is compared in what its preview showed. */
-function provisionalDifferences(
-  view: MirrorView,
-  { name }: Resource,
-  held: HeldRecord,
-  raw: DecodedRecord | OddValue,
-  service: DecodedRecord,
-): FieldDifference[] {
-  if (raw instanceof OddValue) return [{ field: "_raw", mirror: raw.message, service: "a preview" }];
-  return shownDifferences(view, name, held, service, view.table(name).previews.cells(raw.record));
 }
 
 /** Of these columns those that differ, unless previews show them differently from details. */

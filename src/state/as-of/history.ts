@@ -9,13 +9,6 @@ import { canonicalId } from "../../base/ids.ts";
 import { Mirror } from "../mirror.ts";
 import { copyForReading, eachPast, putPast, type CopyOptions, type PastRecord } from "./rewind.ts";
 
-/** A table, the column that holds the record's id, and the columns to copy. */
-interface Versioned {
-  readonly table: string;
-  readonly key: string;
-  readonly columns: readonly string[];
-}
-
 /**
  * Copies a mirror to a new file and adds a table with all versions of each table's rows, which a snapshot of the copy shows:
  * what the change log knows, each with its period. The rows of the copy are of no moment then.
@@ -50,7 +43,8 @@ export async function copyWithHistory(
   }
 }
 
-function versionedOf(plan: TablePlan): Versioned[] {
+/** Tables, the column of each that holds the record's id, and the columns to copy. */
+function versionedOf(plan: TablePlan) {
   const data = dataColumns(plan).map(({ name }) => name);
   const children = plan.children.map(({ table, parentKey: key, columns }) => {
     return { table, key, columns: [key, "position", ...columns.map(({ name }) => name)] };
