@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, type Company } from "../support/company/company.ts";
-import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
+import { endOf, startSync, syncHere, writeConfig } from "../support/crash/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
 import { deliver, eventAbout, serve, writeServeConfig } from "../support/program/serve.ts";
@@ -45,7 +45,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
     expect(stderr).toMatch(/the disk (?:is full|gave an input\/output error): .*acme\.db/);
     expect(stderr).toMatch(/everything committed is kept/);
     expect(await localDamage(company)).toEqual([]);
-    expect((await endOf(startSync(company))).code).toBe(0);
+    expect((await syncHere(company)).code).toBe(0);
     expectEqual(company);
     expectReplayable(company);
   });

@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { dump, look } from "../support/truth/compare.ts";
-import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
+import { endOf, startSync, syncHere, writeConfig } from "../support/crash/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { deliver, eventAbout, serve, startIn, writeServeConfig } from "../support/program/serve.ts";
+import { deliver, eventAbout, serve, serveHere, writeServeConfig } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** A `sync` that is stopped by SIGSTOP while it waits for its only answer: in no transaction, which others would wait for. */
@@ -38,7 +38,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
   test("a second sync ends with 11; the first one completes when it is continued", async () => {
     const company = await aCompany({ records: 2 });
     const first = await stoppedSync(company);
-    const second = await endOf(startSync(company));
+    const second = await syncHere(company);
     expect({ code: second.code, outcome: second.report?.outcome }).toEqual({ code: 11, outcome: "locked" });
     first.child.kill("SIGCONT");
     expect((await first.ended).code).toBe(0);
@@ -50,7 +50,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     const company = await aCompany({ records: 2 });
     const first = await stoppedSync(company);
     for (const name of ["acme.lock", "acme.lock.holder"]) rmSync(path.join(company.folder, name));
-    expect((await endOf(startSync(company))).code).toBe(0);
+    expect((await syncHere(company)).code).toBe(0);
     const before = dump(company.file, []);
     first.child.kill("SIGCONT");
     const { code, stderr } = await first.ended;
@@ -74,7 +74,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     );
     daemon.child.kill("SIGSTOP");
     for (const name of ["acme.lock", "acme.lock.holder"]) rmSync(path.join(company.folder, name));
-    expect((await endOf(startIn(company, ["sync", "--json"]))).code).toBe(0);
+    expect((await syncHere(company)).code).toBe(0);
     const other = takeWriterLock(path.join(company.folder, "acme.lock"), "sync");
     daemon.child.kill("SIGCONT");
     const delivery = eventAbout("clients.updated", "client", 1);
@@ -91,7 +91,7 @@ describe("the mirror of a serve", () => {
   test("I6: that is removed takes no delivery; another one is made in its place and read whole", async () => {
     const company = await aCompany({ records: 2 });
     writeServeConfig(company, "schedule: { sync: off, publish: off }");
-    const daemon = await serve(company);
+    const daemon = await serveHere(company);
     const hasRun = () =>
       existsSync(company.file) &&
       count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1;
@@ -146,17 +146,17 @@ describe("the lock file of a serve without work", () => {
     writeServeConfig(company, "schedule: { sync: off, publish: off }", [
       { name: "acme", token: company.sandbox.token, secrets: [] },
     ]);
-    const daemon = await serve(company);
+    const daemon = await serveHere(company);
     const lock = path.join(company.folder, "acme.lock");
     await eventually(() => count(company.file, "SELECT count(*) FROM _runs") === 1, "a run");
-    await eventually(() => lockHolder(lock)?.pid === daemon.child.pid, "the lock");
+    await eventually(() => lockHolder(lock)?.pid === process.pid, "the lock");
     for (const name of [lock, `${lock}.holder`]) rmSync(name);
-    await eventually(() => lockHolder(lock)?.pid === daemon.child.pid, "the lock, taken again");
+    await eventually(() => lockHolder(lock)?.pid === process.pid, "the lock, taken again");
     for (const name of [lock, `${lock}.holder`]) rmSync(name);
     const other = takeWriterLock(lock, "sync");
     await daemon.until("being written by process");
     other.release();
-    await eventually(() => lockHolder(lock)?.pid === daemon.child.pid, "the lock, when it is free");
+    await eventually(() => lockHolder(lock)?.pid === process.pid, "the lock, when it is free");
     expect((await daemon.end("SIGTERM")).code).toBe(0);
   });
 });

@@ -2,30 +2,27 @@ import { spawn } from "node:child_process";
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { endOf, type Ended } from "../support/program/cli.ts";
+import { endOf, runCommand, type CommandResult, type Ended } from "../support/program/cli.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
 import { put } from "../support/mirror/store.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 import { longestWaitMs } from "../support/eventually.ts";
 
-/** Modes bind every user but root, who starts the program as nobody. */
+/** Modes bind every user but root, who runs the program as nobody. */
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-function run(cwd: string, args: readonly string[]): Promise<Ended> {
-  return runAs(isRoot ? { uid: nobody, gid: nobody } : {}, cwd, args);
+async function run(cwd: string, args: readonly string[]): Promise<CommandResult> {
+  if (isRoot) process.seteuid?.(nobody);
+  return runCommand(args, { cwd }).finally(() => isRoot && process.seteuid?.(0));
 }
 
-function runAsRoot(cwd: string, args: readonly string[]): Promise<Ended> {
-  return runAs({}, cwd, args);
-}
-
-function runAs(user: { uid?: number; gid?: number }, cwd: string, args: readonly string[]): Promise<Ended> {
-  const env = processEnv();
+/** In a process, which alone can be of another real user: whom the system's answers are about. */
+function runProcess(cwd: string, args: readonly string[]): Promise<Ended> {
+  const user = isRoot ? { uid: nobody, gid: nobody } : {};
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  return endOf(
-    spawn(process.execPath, [program, ...args], { cwd, env, stdio, timeout: longestWaitMs, ...user }),
-  );
+  const limits = { timeout: longestWaitMs, ...user };
+  return endOf(spawn(process.execPath, [program, ...args], { cwd, env: processEnv(), stdio, ...limits }));
 }
 
 function giveAway(folder: string): void {
@@ -73,7 +70,7 @@ test("a lock file that cannot be opened is named, with the reason", async () => 
   giveAway(folder);
   chmodSync(lock, 0);
   for (const command of ["sync", "status"]) {
-    const { stdout, stderr } = await run(folder, [command, "--config", "config.yaml"]);
+    const { stdout, stderr } = await runProcess(folder, [command, "--config", "config.yaml"]);
     expect(stdout + stderr).toContain(`the lock file cannot be used: ${lock}`);
     expect(stdout + stderr).toMatch(/no permission/);
     expect(stderr).not.toContain("bug");
@@ -87,7 +84,7 @@ test.runIf(isRoot)("root writes nothing beside the mirror of another user", asyn
   writeFileSync(path.join(folder, "acme.lock"), "");
   giveAway(folder);
   const before = readdirSync(folder);
-  expect(await runAsRoot(folder, ["sync", "--config", "config.yaml"])).toMatchObject({
+  expect(await runCommand(["sync", "--config", "config.yaml"], { cwd: folder })).toMatchObject({
     code: 10,
     stderr: expect.stringContaining("sudo -u '#65534'") as string,
   });
@@ -99,5 +96,5 @@ test.runIf(isRoot)("root goes on in a folder of another user whose files are its
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   await changeMirror(folder, (mirror) => put(mirror, "units", { id: 1, name: "new" }));
   chownSync(folder, nobody, nobody);
-  expect((await runAsRoot(folder, ["prune", "--config", "config.yaml"])).code).toBe(0);
+  expect((await runCommand(["prune", "--config", "config.yaml"], { cwd: folder })).code).toBe(0);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { floorOf, spentOn, truthOf } from "../support/truth/truth.ts";
-import { endOf, startSync, syncUntil, writeConfig } from "../support/crash/crash.ts";
+import { syncHere, syncUntil, writeConfig } from "../support/crash/crash.ts";
 import {
   count,
   expectEqual,
@@ -12,16 +12,18 @@ import {
 } from "../support/truth/equal.ts";
 
 describe("a run that is asked to stop", () => {
-  // Fault: process | SIGINT and SIGTERM in the middle of a run | a process of `sync` | it ends with 130 or 143 after a commit, and the next run continues
+  // Fault: process | SIGINT and SIGTERM in the middle of a run | a process of `sync`, and `sync` | it ends with 130 or 143 after a commit, and the next run continues
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)(
     "by %s ends with %i after a commit, says so, and the next run goes on",
     async (signal, code) => {
-      const company = await aCompany();
+      const company = await aCompany({ records: 8 });
       writeConfig(company);
-      const ended = await syncUntil(company, { request: 40, afterMs: 1, signal });
+      const ended = await (signal === "SIGTERM"
+        ? syncUntil(company, { request: 40, afterMs: 1, signal })
+        : syncHere(company, [], { request: 40, signal }));
       expect(ended.code).toBe(code);
       expect(ended.report).toMatchObject({ outcome: "interrupted" });
       expect(count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'interrupted'")).toBe(1);
@@ -33,12 +35,12 @@ describe("a run that is asked to stop", () => {
     },
   );
 
-  // Fault: network | an answer that never comes, with --max-duration 2s | a proxy, before a process of `sync` | it ends with 5; the next run completes
+  // Fault: network | an answer that never comes, with --max-duration 2s | a proxy, before `sync` | it ends with 5; the next run completes
   test("by --max-duration ends with 5, although an answer does not come", async () => {
-    const company = await aCompany();
+    const company = await aCompany({ records: 2 });
     writeConfig(company, "http: { timeout: 2s }");
     company.proxy.obstruct(({ path }) => (path === "/invoices" ? "hang" : undefined));
-    const ended = await endOf(startSync(company, ["--max-duration", "2s"]));
+    const ended = await syncHere(company, ["--max-duration", "2s"]);
     expect({ code: ended.code, outcome: ended.report?.outcome }).toEqual({ code: 5, outcome: "stopped" });
     await expectHealed(company);
   });
@@ -57,13 +59,13 @@ function expectFrugal(company: Company, kills: number): void {
   expect(company.proxy.asked.length).toBeLessThanOrEqual(least + kills * (concurrency + 1));
 }
 
-// Fault: process | kill -9 at varied moments, up to six times | a process of `sync` during a first run | the next run repeats what was in flight only, and ends equal to the service (I1, I7)
+// Fault: process | kill -9 at varied moments, up to four times | a process of `sync` during a first run | the next run repeats what was in flight only, and ends equal to the service (I1, I7)
 test("I1 I7 a first sync that is killed again and again goes on where it was, repeats only what was in flight, and ends equal to the service", async () => {
   const company = await aCompany();
   writeConfig(company);
   const random = seededRandom(Number(process.env["CRASH_SEED"] ?? 7));
   let kills = 0;
-  for (; kills < 6; kills++) {
+  for (; kills < 4; kills++) {
     const request = 2 + Math.floor(random.next() * 16);
     const { code } = await syncUntil(company, { request, afterMs: Math.floor(random.next() * 12) });
     if (code !== null) break;
@@ -71,7 +73,7 @@ test("I1 I7 a first sync that is killed again and again goes on where it was, re
       expectReplayable(company);
   }
   expect(kills).toBeGreaterThan(2);
-  expect(await endOf(startSync(company))).toMatchObject({ code: 0, report: { troubles: [] } });
+  expect(await syncHere(company)).toMatchObject({ code: 0, report: { troubles: [] } });
   expectReplayable(company);
   expectTombstonesTrue(company);
   expectEqual(company);

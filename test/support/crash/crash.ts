@@ -2,8 +2,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { systemClock } from "../../../src/base/clock.ts";
+import { commands } from "../../../src/cli/commands/all-commands.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import type { Company } from "../company/company.ts";
+import { createTestInvocation } from "../program/cli.ts";
 import { processEnv, program } from "../program/process-env.ts";
 import { longestWaitMs } from "../eventually.ts";
 
@@ -38,6 +41,27 @@ export interface Ended {
   readonly stderr: string;
   /** The company's report; null where the process was killed before it could give one. */
   readonly report: CompanyReport | null;
+}
+
+/** `sync` in this process. It gets the signal of the moment, whose request is counted from its start. */
+export async function syncHere(
+  { folder: cwd, sandbox, proxy }: Company,
+  args: readonly string[] = [],
+  moment?: Required<Pick<Moment, "request" | "signal">>,
+): Promise<Ended> {
+  const { run, signals } = createTestInvocation(["sync", ...args, "--json"], {
+    commands,
+    clock: systemClock,
+    cwd,
+    env: { FINTORO_TOKEN: sandbox.token },
+  });
+  const at = moment && proxy.asked.length + moment.request;
+  const remove = proxy.obstruct(({ n }) => {
+    if (n === at && moment) signals.emit(moment.signal);
+    return undefined;
+  });
+  const ended = await run().finally(remove);
+  return { ...ended, report: reportIn(ended.stdout) };
 }
 
 export async function endOf(child: ChildProcess): Promise<Ended> {
