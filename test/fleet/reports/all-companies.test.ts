@@ -41,8 +41,8 @@ async function aLake() {
 }
 
 /** A company of the sandbox whose mirror is complete, until the test ends. */
-async function aCompany() {
-  const company = await publishedCompany({ records: "small" });
+async function aCompany(records: "small" | number = 2) {
+  const company = await publishedCompany({ records });
   onTestFinished(() => company.close());
   rememberIdentity(company.mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
   return company;
@@ -53,7 +53,7 @@ const all = query.slice(query.indexOf("FROM"), query.indexOf("GROUP"));
 describeWithPostgres("the query of the page about many machines", () => {
   test("sums amounts of all companies as DECIMAL: of two connectors, and beside an empty and a redacted one", async () => {
     const lake = await aLake();
-    const { mirror } = await aCompany();
+    const { mirror } = await aCompany("small");
     await lake.publish("acme", mirror);
     await lake.publish("007", mirror, [{ columns: "invoices.note", mode: "hash" }]);
     await lake.publish("secret", mirror, [{ columns: "invoices.total_with_vat", mode: "drop" }]);

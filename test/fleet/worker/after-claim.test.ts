@@ -29,7 +29,7 @@ function aReporter() {
 describeWithPostgres("after a claim", () => {
   // Fault: fleet | a node ends after a run, before report and Parquet files are made | what follows runs, on the node | the next owner makes all of it at once
   test("what follows the last run is made at once where the owner before did not make it", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme", { schedule: { sync: "15 2 * * *" }, rate_limit: { window: "1s" } });
     const one = await startNode(fleet, "one");
     await eventually(() => wholeRuns(one.company) === 1, "a run");
@@ -42,7 +42,7 @@ describeWithPostgres("after a claim", () => {
 
   // Fault: fleet | a node ends after the report was made, before it is published | between the two, on the node that claims the company again | judged by what is published: the report is made and published
   test("what counts is what was published, also on the node that made the last report itself", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme", { schedule: { sync: "15 2 * * *" }, rate_limit: { window: "1s" } });
     const reporter = aReporter();
     const one = await startNode(fleet, "one", { afterRun: reporter.afterRun });
@@ -56,7 +56,7 @@ describeWithPostgres("after a claim", () => {
 
   // Fault: fleet | the store of reports is away | the first publication of a node | recorded as failed, and published when `schedule.publish_every` has passed
   test("a report that could not be published is published later, without a change", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish_every: "1s" } });
     const reporter = aReporter();
     const answers = ["the store is away", null];
