@@ -61,7 +61,7 @@ describe("the help of every command", () => {
 const cheap = ["check", "sync", "status", "verify", "publish", "export", "changes", "prune", "schema"];
 
 test("the examples of what is asked for every day do what they say", async () => {
-  const { sandbox, folder } = await aCompany();
+  const { sandbox, folder } = await aCompany({ records: 2 });
   const config = `base_url: ${sandbox.url}\ndata_dir: ${folder}\ncompanies: { acme: { token: "\${env:T}" } }\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
   const lines = cheap.flatMap((name) => examplesOf(commands, [name])).map(([args]) => args);

@@ -44,7 +44,7 @@ function age(company: Company): void {
 
 describe("the plan", () => {
   test("of a first run has lists, details and parents, as many requests as the run then takes", async () => {
-    const company = await aCompany();
+    const company = await aCompany({ records: 3 });
     const { requests, plan } = await dryRun(company);
     expect(plan.scrub).toEqual({ requests: 0, minutes: 0, total: 0, nights: 0 });
     const report = await sync(company);
@@ -68,7 +68,7 @@ describe("the plan", () => {
   });
 
   test("of a night has the scrub that the run then makes; it is left out where it is not asked for", async () => {
-    const company = await aCompany();
+    const company = await aCompany({ records: 3 });
     const first = await sync(company);
     const total = first.requests.detail + first.requests.child;
     expect((await dryRun(company)).plan.scrub).toMatchObject({ requests: 0, total, nights: 1 });

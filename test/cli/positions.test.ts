@@ -1,10 +1,13 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { endOf, jsonLines, runCommand, startProgram, temporaryFolder } from "../support/program/cli.ts";
+import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { eventually } from "../support/eventually.ts";
 import { put } from "../support/mirror/store.ts";
 
 /** Reads so many currencies into the mirror of a company; makes it where there is none. */
@@ -92,16 +95,13 @@ describe("a follower of the change log", () => {
   // Fault: disk | the mirror's file is removed, and the mirror made anew | while `changes --follow` follows it | it ends with exit 10 and says so, and does not wait for ever
   test("ends where the mirror is made anew under it", async () => {
     const cwd = await aFolder();
-    const child = startProgram(["changes", "--follow"], { cwd });
-    const printed = new Promise<void>((resolve) => {
-      let lines = 0;
-      child.stdout?.on("data", (text: Buffer) => {
-        lines += text.toString().split("\n").length - 1;
-        if (lines === 5) resolve();
-      });
+    const { run, written } = createTestInvocation(["changes", "--follow"], {
+      commands,
+      clock: systemClock,
+      cwd,
     });
-    const ended = endOf(child);
-    await printed;
+    const ended = run();
+    await eventually(() => written.stdout.split("\n").length > 5, "all five changes");
     removeMirror(cwd);
     await read(cwd, 1);
     expect(await ended).toMatchObject({ code: 10, stderr: expect.stringContaining("Follow it again") });

@@ -13,7 +13,12 @@ const dayMs = 86_400_000;
 async function fourCompanies() {
   const sandbox = await openSandbox({ companies: names.length, records: 1 });
   const lines = names.map((name, i) => `  ${name}: { token: "\${env:T${i}}" }`);
-  const config = [`base_url: ${sandbox.url}`, "data_dir: data", "schedule: { publish: off }", "resources: { include: [clients] }"];
+  const config = [
+    `base_url: ${sandbox.url}`,
+    "data_dir: data",
+    "schedule: { publish: off }",
+    "resources: { include: [clients] }",
+  ];
   const cwd = temporaryFolder({ "config.yaml": [...config, "companies:", ...lines, ""].join("\n") });
   const env = Object.fromEntries(sandbox.companies.map(({ token }, i) => [`T${i}`, token]));
   const run = (args: readonly string[], days = 0) => {

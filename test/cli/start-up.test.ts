@@ -29,7 +29,7 @@ test("a refused config loads what reads a config, and no database, HTTP client o
 });
 
 test("a run with its report loads no library of exports, object stores, ZIP files or fleets", async () => {
-  const { sandbox } = await aCompany({ records: 3 });
+  const { sandbox } = await aCompany({ records: 1 });
   const config = `base_url: ${sandbox.url}\ncompanies: { acme: { token: "\${env:TOKEN}" } }\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
   const loaded = await packagesOf(["sync", "-q"], { cwd, env: { TOKEN: sandbox.token } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endOf, firstLine, runProgram, startProgram } from "../support/program/cli.ts";
+import { endOf, firstLine, runCommand, runProgram, startProgram } from "../support/program/cli.ts";
 import type { Dict } from "../support/sandbox/sandbox.ts";
 import { isSigned, openSink } from "../support/sandbox/webhook-sink.ts";
 
@@ -16,7 +16,7 @@ describe("the sandbox as a program", () => {
     expect(Object.keys(ready)).toEqual(["url", "token", "webhook_secret", "companies"]);
     expect(ready["webhook_secret"]).toBe("topsecret");
     const base = String(ready["url"]);
-    const triggered = await runProgram(["sandbox", "trigger", "invoices.created", "--url", base, "--json"]);
+    const triggered = await runCommand(["sandbox", "trigger", "invoices.created", "--url", base, "--json"]);
     expect(triggered.code).toBe(0);
     const { id } = JSON.parse(triggered.stdout) as Dict;
     expect(sink.received.map(({ json }) => json["resource"])).toContainEqual({ type: "invoice", id });
@@ -32,7 +32,7 @@ describe("the sandbox as a program", () => {
     const { child, ready } = await started("--webhook-url", sink.url, "--webhook-faults", "losses:1");
     expect(ready["webhook_secret"]).toMatch(/^whsec_[0-9a-f]{32}$/);
     const args = ["sandbox", "trigger", "clients.updated", "--url", String(ready["url"])];
-    const { code, stdout } = await runProgram(args);
+    const { code, stdout } = await runCommand(args);
     expect(code).toBe(0);
     expect(stdout).toContain("lost: subscription");
     expect(sink.received).toEqual([]);
@@ -41,7 +41,6 @@ describe("the sandbox as a program", () => {
 
   test.each([
     [["--webhook-url", "http://hooks.firma.sk/in"], "http://hooks.firma.sk/in cannot be subscribed"],
-    [["--webhook-url", "nowhere"], "nowhere cannot be subscribed"],
     [["--webhook-faults", "losses:2"], 'webhook fault \\"losses:2\\" cannot be read'],
   ])("%j is a mistake that is explained", async (args, message) => {
     const { code, stderr } = await runProgram(["sandbox", ...args]);
