@@ -44,7 +44,7 @@ export function createSnapshotViews(
 interface Attached {
   readonly schema: string;
   /** The names of a table's columns, read once. */
-  columnsOf(table: string): ReadonlySet<string>;
+  readonly columnsOf: (table: string) => ReadonlySet<string>;
 }
 
 function attachedAs(db: Db, schema: string): Attached {
