@@ -122,9 +122,12 @@ describe("a company whose file cannot be opened", () => {
   test("tries again until a file that is none is one", async () => {
     const company = await aCompany({ records: 3 });
     writeFileSync(company.file, "this is no database, and long enough to be sure of that");
-    const sleep: Clock["sleep"] = (ms, signal) => impatientClock.sleep(ms === openRetryMs ? 1 : ms, signal);
+    const clock: Clock = {
+      ...impatientClock,
+      sleep: (ms, signal) => impatientClock.sleep(ms === openRetryMs ? 1 : ms, signal),
+    };
     const config = configOf(company, "http: { timeout: 60s }\n");
-    const daemon = startDaemon(company, config, { clock: { ...impatientClock, sleep } });
+    const daemon = startDaemon(company, config, { clock });
     await eventually(() => stateOf(daemon)?.service.message?.includes("not a SQLite") === true, "why");
     expect(daemon.find("acme")).toBe("unavailable");
     rmSync(company.file);

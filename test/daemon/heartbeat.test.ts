@@ -54,7 +54,6 @@ async function beating(
   const uptime = new UptimeLog(mirror.db);
   const gaps: (string | null)[] = [];
   const keys = ["some-key"];
-  const noSkew = () => null;
   const context = { clock, log: silentLog, connections, strayRefusals: {}, turns: new LoopTurns(() => 0) };
   const steps = [
     createServiceNote(
@@ -63,7 +62,7 @@ async function beating(
       () => [],
     ),
     () => watch.observe(null, keys),
-    createReceiverNote(context, mirror, watch, noSkew),
+    createReceiverNote(context, mirror, watch, () => null),
     createBeat(
       context,
       uptime,

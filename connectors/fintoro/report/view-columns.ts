@@ -34,7 +34,7 @@ export function amounts(
 }
 
 /** By which day rows belong to a period: the newest come first. */
-export const newest = (date: string) => ({ date, sort: { column: date, descending: true } });
+export const newest = (day: string) => ({ date: day, sort: { column: day, descending: true } });
 
 /** Amounts of payment receipts, wherever invoices are summed. */
 export const receiptedAdvances = [

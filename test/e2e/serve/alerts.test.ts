@@ -59,8 +59,8 @@ test("held: a run that would remove too much is told once, and its end after --a
 // Fault: process | nobody received deliveries for a day, and the service is silent when serve starts again | a real serve with a receiver of alerts | `gap` begins, and ends with the run that read everything
 test("gap: events that may be lost are told once, and their end when a run has read everything", async () => {
   const { company, begun, over, expectBoth, answerNothingUntilBegun } = await alerting("gap");
-  const { end } = await startServe(company);
-  expect((await end("SIGTERM")).code).toBe(0);
+  const served = await startServe(company);
+  expect((await served.end("SIGTERM")).code).toBe(0);
   age(company, 86_400_000);
   answerNothingUntilBegun();
   await startServe(company);
