@@ -24,12 +24,14 @@ describe("a first run", () => {
     });
   });
 
-  test("reads lists of several pages page by page, each once", async () => {
+  test("reads lists of several pages page by page and still costs the floor", async () => {
     const company = await aCompany({ records: 1_050 });
-    await sync(company, { resources: ["invoices", "document_payments"], mostRequests: 4 });
-    expect(spentOn(company.proxy.asked).lists).toEqual(["/invoices#1", "/invoices#2", "/whoami"]);
-    const { size } = truthOf(company.sandbox).get("invoices") ?? {};
-    expect(count(company.file, "SELECT count(*) FROM invoices")).toBe(size);
+    const report = await sync(company, { resources: ["invoices", "document_payments"] });
+    expect(report.outcome).toBe("complete");
+    const floor = floorOf(expectEqual(company, { tables: ["invoices"] }));
+    const spent = spentOn(company.proxy.asked);
+    expect(spent.lists).toEqual(["/invoices#1", "/invoices#2", "/whoami"]);
+    expect(spent.details).toEqual(floor.details.filter((path) => path.startsWith("/invoices")));
   });
 
   test("of an empty company is complete, and so is the next", async () => {

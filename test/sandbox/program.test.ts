@@ -40,6 +40,7 @@ describe("the sandbox as a program", () => {
   });
 
   test.each([
+    [["--webhook-url", "nowhere"], "nowhere cannot be subscribed"],
     [["--webhook-url", "http://hooks.firma.sk/in"], "http://hooks.firma.sk/in cannot be subscribed"],
     [["--webhook-faults", "losses:2"], 'webhook fault \\"losses:2\\" cannot be read'],
   ])("%j is a mistake that is explained", async (args, message) => {

@@ -110,7 +110,7 @@ describe("a mirror as of an earlier position", () => {
       }
       mirror.close();
     });
-    await fc.assert(property, { numRuns: 6 });
+    await fc.assert(property, { numRuns: 12 });
   });
 
   test("leaves the live mirror as it is, and ends its own change log there", async () => {

@@ -46,7 +46,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
   test("a process that is killed at any moment has in its file all that it said yes to", async () => {
     const file = `${tempFolder()}/acme.db`;
     const accepted = new Set<string>();
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < 3; round++) {
       const { child, said: port } = await start(receiverProcess, file, secret);
       const sender = async () => {
         for (;;) {
