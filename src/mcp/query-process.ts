@@ -1,22 +1,23 @@
 import { Worker } from "node:worker_threads";
 import { failedReply, type ThreadReply } from "../base/threads/thread-reply.ts";
 import { guarded } from "../store/database.ts";
-import { answerOf, openBooks, type QueryAnswer, type HiddenColumns } from "./report-query.ts";
+import { answerOf, openBooks, type QueryAnswer, type ShownColumns } from "./report-query.ts";
 
-/**
- * A process that answers questions one after the other. SQLite cannot be interrupted from here, and its memory has no
- * limit of its own: who asks ends this process at a deadline, and a thread of it does where it takes too much or nobody
- * asks any more.
- */
 export interface Question {
   readonly report: string;
-  readonly hidden: HiddenColumns;
+  readonly shown: ShownColumns;
+  readonly mirrored: readonly string[];
   readonly sql: string;
 }
 
 /** `isSpent`: what earlier questions left in memory takes the room of the next one; another process is to answer it. */
 export type QueryReply = ThreadReply<QueryAnswer> & { readonly isSpent: boolean };
 
+/**
+ * This process answers questions one after the other. SQLite cannot be interrupted from here, and its memory has no limit
+ * of its own: who asks ends this process at a deadline, and a thread of it does where it takes too much or nobody asks
+ * any more.
+ */
 const mostBytes = 220_000_000;
 const spentBytes = mostBytes / 2;
 const watch = `const parent = process.ppid;
@@ -26,17 +27,17 @@ setInterval(() => {
 new Worker(watch, { eval: true }).unref();
 
 process.on("disconnect", () => process.exit());
-process.on("message", ({ report, hidden, sql }: Question) => {
-  const reply = replyTo(report, hidden, sql);
+process.on("message", (question: Question) => {
+  const reply = replyTo(question);
   process.send?.({ ...reply, isSpent: process.memoryUsage.rss() > spentBytes });
 });
 
-function replyTo(report: string, hidden: HiddenColumns, sql: string): ThreadReply<QueryAnswer> {
+function replyTo({ report, shown, mirrored, sql }: Question): ThreadReply<QueryAnswer> {
   try {
     return guarded(report, () => {
-      const db = openBooks(report, hidden);
+      const db = openBooks(report, shown);
       try {
-        return { value: answerOf(db, sql) };
+        return { value: answerOf(db, sql, mirrored) };
       } finally {
         db.close();
       }

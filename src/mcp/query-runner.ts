@@ -19,7 +19,7 @@ export class QueryRunner {
   async answer(question: Question): Promise<QueryAnswer> {
     const release = await this.turn.acquire();
     try {
-      return await this.ask((this.child ??= start()), question);
+      return await this.ask((this.child ??= this.start()), question);
     } finally {
       release?.();
     }
@@ -37,7 +37,7 @@ export class QueryRunner {
       exit.catch(() => undefined);
       child.send(question);
       const [said] = (await Promise.race([reply, exit])) ?? [];
-      if (said === undefined) throw this.tooMuch(isLate);
+      if (said === undefined) throw tooMuch(isLate);
       if (said.isSpent) this.close();
       if ("error" in said) throw errorOfReply(said);
       return said.value;
@@ -47,12 +47,13 @@ export class QueryRunner {
     }
   }
 
-  private tooMuch(isLate: boolean): MirrorError {
-    this.child = null;
-    const what = isLate ? `takes longer than ${deadlineMs / 1000} s` : "needs too much memory";
-    return new MirrorError("usage", `the query ${what} and was ended`, {
-      hint: "Ask for less: a month, a client, sums in place of rows; the views have most sums already.",
+  /** Its output is no part of the protocol. One that ended, also between two questions, is not asked again. */
+  private start(): ChildProcess {
+    const child = fork(program, { serialization: "advanced", stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    child.once("exit", () => {
+      if (this.child === child) this.child = null;
     });
+    return child;
   }
 
   close(): void {
@@ -61,7 +62,9 @@ export class QueryRunner {
   }
 }
 
-/** Its output is no part of the protocol. */
-function start(): ChildProcess {
-  return fork(program, { serialization: "advanced", stdio: ["ignore", "ignore", "inherit", "ipc"] });
+function tooMuch(isLate: boolean): MirrorError {
+  const what = isLate ? `takes longer than ${deadlineMs / 1000} s` : "needs too much memory";
+  return new MirrorError("usage", `the query ${what} and was ended`, {
+    hint: "Ask for less: a month, a client, sums in place of rows; the views have most sums already.",
+  });
 }

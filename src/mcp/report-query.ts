@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { messageOf, MirrorError } from "../base/errors.ts";
+import { incompleteTables } from "../report/report-facts.ts";
 import { openDatabase, type Db, type Statement } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 
-/** Columns that are not shown, by their table. */
-export type HiddenColumns = Readonly<Record<string, readonly string[]>>;
+/** By table: the only columns that are shown; of a table that is not here all are. */
+export type ShownColumns = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Opens a report for questions from outside. Tables and views are temporary views under their own names, over a database
@@ -16,7 +18,12 @@ export type HiddenColumns = Readonly<Record<string, readonly string[]>>;
  *
  * @throws MirrorError `database`: there is no report, or it cannot be read
  */
-export function openBooks(report: string, hidden: HiddenColumns): Db {
+export function openBooks(report: string, only: ShownColumns): Db {
+  // A database that is attached and not there would be made.
+  if (!existsSync(report))
+    throw new MirrorError("database", `there is no report to answer from: ${report}`, {
+      hint: "Run `fintoro-mirror publish` first, with --combined for the one over all companies.",
+    });
   const db = openDatabase(":memory:");
   try {
     const name = `books_${randomBytes(12).toString("hex")}`;
@@ -27,7 +34,7 @@ export function openBooks(report: string, hidden: HiddenColumns): Db {
       db.exec(
         one.type === "view"
           ? one.sql.replace(/^CREATE VIEW/, "CREATE TEMP VIEW")
-          : shown(db, name, one.name, hidden),
+          : shown(db, name, one.name, only[one.name]),
       );
     db.pragma("query_only = ON");
     return db;
@@ -37,13 +44,13 @@ export function openBooks(report: string, hidden: HiddenColumns): Db {
   }
 }
 
-function shown(db: Db, books: string, table: string, hidden: HiddenColumns): string {
+function shown(db: Db, books: string, table: string, only: readonly string[] | undefined): string {
   const columns = db
     .prepare("SELECT name FROM pragma_table_info(?, ?)")
     .pluck()
     .all(table, books) as string[];
   const cells = columns.map((name) =>
-    hidden[table]?.includes(name) ? `NULL AS ${quoted(name)}` : quoted(name),
+    !only || only.includes(name) ? quoted(name) : `NULL AS ${quoted(name)}`,
   );
   return `CREATE TEMP VIEW ${quoted(table)} AS SELECT ${cells.join(", ")} FROM ${books}.${quoted(table)}`;
 }
@@ -77,8 +84,9 @@ function refused(what: string): MirrorError {
 
 /** What a question gives, with what is known of the report. */
 export interface QueryAnswer {
-  /** When the report was published, ISO; of a combined one the earliest. */
+  /** When the table was read whole that was so longest ago, and when the report was made, ISO; the earliest of all companies. */
   readonly as_of: string | null;
+  readonly published_at: string | null;
   /** Tables of which not all is known. */
   readonly incomplete_tables: readonly string[];
   readonly columns: readonly string[];
@@ -91,19 +99,20 @@ const mostRows = 1_000;
 const mostCharacters = 50_000;
 const longestValue = 5_000;
 
-function freshnessOf(db: Db): Pick<QueryAnswer, "as_of" | "incomplete_tables"> {
-  const at = "SELECT min(value) FROM _about WHERE subject = 'report' AND fact = 'published_at'";
-  const incomplete =
-    "SELECT DISTINCT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY 1";
+function freshnessOf(db: Db, mirrored: readonly string[]) {
+  const sql = "SELECT min(value) FROM _about WHERE fact = ? AND subject IN (SELECT value FROM json_each(?))";
+  const select = db.prepare<unknown[], string | null>(sql).pluck();
+  const earliest = (fact: string, of: readonly string[]) => select.get(fact, JSON.stringify(of)) ?? null;
   return {
-    as_of: db.prepare(at).pluck().get() as string | null,
-    incomplete_tables: db.prepare(incomplete).pluck().all() as string[],
+    as_of: earliest("fresh_at", mirrored),
+    published_at: earliest("published_at", ["report"]),
+    incomplete_tables: [...new Set(incompleteTables(db))].filter((name) => mirrored.includes(name)),
   };
 }
 
-/** Answers a question with its first rows. @throws MirrorError `usage` as `runQuery` */
-export function answerOf(db: Db, sql: string): QueryAnswer {
-  return { ...freshnessOf(db), ...runQuery(db, sql, firstRows) };
+/** Answers a question with its first rows. `mirrored`: what the report is meant to have. @throws MirrorError `usage` as `runQuery` */
+export function answerOf(db: Db, sql: string, mirrored: readonly string[]): QueryAnswer {
+  return { ...freshnessOf(db, mirrored), ...runQuery(db, sql, firstRows) };
 }
 
 function firstRows(statement: Statement): Pick<QueryAnswer, "columns" | "rows" | "cut"> {

@@ -5,13 +5,7 @@ import { readDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import { incompleteTables } from "./report-facts.ts";
 import { columnMeaning } from "./report-layout.ts";
-import {
-  about,
-  deletedRecords,
-  documentFiles,
-  tablesOfManifest,
-  type SnapshotTable,
-} from "../store/snapshot/snapshot-tables.ts";
+import { about, tablesOfReport, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 
 /**
  * What Datasette shows beside the data, in the form of its metadata.json. Views come first, as links in the
@@ -26,7 +20,7 @@ export function datasetteMetadata(
   { company, expected }: { readonly company: string; readonly expected: ReadonlySet<string> },
 ): object {
   const facts = readFacts(manifest, report, expected);
-  const tables = [...tablesOfManifest(manifest), documentFiles, deletedRecords, about];
+  const tables = tablesOfReport(manifest);
   const label = path.basename(report, ".db");
   const source = { source: manifest.title, source_url: new URL(manifest.baseUrl).origin };
   const title = `${facts.name ?? company}: ${manifest.title}`;

@@ -1,7 +1,12 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { QueryRunner } from "../../src/mcp/query-runner.ts";
+import { liveIds } from "../support/verify/verify.ts";
 import { aMirroredCompany, type Company } from "../support/company/company.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
@@ -47,7 +52,8 @@ test("an assistant finds what can be asked, asks it, and is told as of when and 
   expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true, true]);
   const report = new Database(`${company.folder}/acme.report.db`, { readonly: true });
   const published = report.prepare("SELECT value FROM _about WHERE fact = 'published_at'").pluck().get();
-  const fresh = { as_of: published, incomplete_tables: [] };
+  const stalest = report.prepare("SELECT min(value) FROM _about WHERE fact = 'fresh_at'").pluck().get();
+  const fresh = { as_of: stalest, published_at: published, incomplete_tables: [] };
   const views = JSON.parse((await call("views")).text) as { views: { name: string; question: string }[] };
   expect(views).toMatchObject(fresh);
   expect(views.views.find(({ name }) => name === "v_receivables")?.question).toMatch(/\?$/);
@@ -112,4 +118,37 @@ test("what people wrote in the CRM is shown only where the config says so", asyn
   const withContent = await connect(await aPublishedCompany("mcp: { content: on }"));
   const all = (await withContent.query(asked))["rows"] as [[number, number]];
   expect(all[0][1]).toBeGreaterThan(0);
+});
+
+test("all companies are answered from the combined report, which says which company a row is of", async () => {
+  const company = await aPublishedCompany();
+  expect((await runCommand(["publish", "--combined"], { cwd: company.folder })).code).toBe(0);
+  const { query } = await connect(company, "--combined");
+  const rows = [["acme", liveIds(company, "invoices").length]];
+  expect(await query("SELECT company, count(*) FROM invoices GROUP BY 1")).toMatchObject({ rows });
+});
+
+test("without a report, or with several companies and none named, it says what to do and does not begin", async () => {
+  const { folder: cwd, sandbox } = await aMirroredCompany({ records: 12 });
+  const one = `{ token: ${sandbox.token} }`;
+  writeFileSync(`${cwd}/config.yaml`, `data_dir: .\ncompanies: { acme: ${one}, beta: ${one} }\n`);
+  const missing = await runCommand(["mcp", "--company", "acme"], { cwd });
+  expect([missing.code, missing.stdout]).toEqual([10, ""]);
+  expect(missing.stderr).toMatch(/fintoro-mirror publish.*there is no report to answer from/);
+  expect(existsSync(`${cwd}/acme.report.db`)).toEqual(false);
+  expect((await runCommand(["mcp"], { cwd })).code).toBe(2);
+});
+
+// Fault: process | the process that answers an assistant's questions is killed between two of them | SIGKILL | the next question is answered by another one
+test("a question after the death of what answers is answered by another process", async () => {
+  const { folder } = await aPublishedCompany();
+  const runner = new QueryRunner();
+  onTestFinished(() => runner.close());
+  const question = { report: `${folder}/acme.report.db`, shown: {}, mirrored: [], sql: "SELECT 7" };
+  expect((await runner.answer(question)).rows).toEqual([[7]]);
+  const { child } = runner as unknown as { readonly child: ChildProcess };
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+  expect((await runner.answer(question)).rows).toEqual([[7]]);
 });

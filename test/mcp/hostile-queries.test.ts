@@ -13,7 +13,8 @@ function aReport() {
   const file = path.join(folder, "acme.report.db");
   const db = openDatabase(file);
   db.exec(`CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT);
-    INSERT INTO _about VALUES ('report', 'published_at', '2026-11-21T08:00:00.000Z'), ('orders', 'complete', 'no');
+    INSERT INTO _about VALUES ('report', 'published_at', '2026-11-21T08:00:00.000Z'), ('orders', 'complete', 'no'),
+      ('orders', 'fresh_at', '2026-11-20T01:00:00.000Z'), ('others', 'fresh_at', '2025-01-01T00:00:00.000Z'), ('others', 'complete', 'no');
     CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL, note TEXT);
     INSERT INTO orders VALUES (1, 10.5, 'a private note'), (2, 20, NULL);
     CREATE VIEW v_orders AS SELECT note, sum(total) AS total FROM orders`);
@@ -25,9 +26,9 @@ function aReport() {
   const listing = () => readdirSync(folder).toSorted().join(" ");
   const before = { bytes: readFileSync(file), files: listing() };
   const ask = (sql: string) => {
-    const books = openBooks(file, { orders: ["note"] });
+    const books = openBooks(file, { orders: ["id", "total"] });
     try {
-      return answerOf(books, sql);
+      return answerOf(books, sql, ["orders"]);
     } finally {
       books.close();
     }
@@ -76,7 +77,8 @@ test("a statement that writes, reads another file or changes the connection is r
 test("a query sees the report, with hidden columns empty in tables and views, whatever it calls them", () => {
   const { ask } = aReport();
   expect(ask("SELECT * FROM orders")).toEqual({
-    as_of: "2026-11-21T08:00:00.000Z",
+    as_of: "2026-11-20T01:00:00.000Z",
+    published_at: "2026-11-21T08:00:00.000Z",
     incomplete_tables: ["orders"],
     columns: ["id", "total", "note"],
     rows: [
@@ -109,7 +111,7 @@ test("statements made of anything write nothing, read nothing else, and fail wit
       ),
       (sql) => {
         try {
-          expect(ask(sql)).toMatchObject({ as_of: "2026-11-21T08:00:00.000Z" });
+          expect(ask(sql)).toMatchObject({ as_of: "2026-11-20T01:00:00.000Z" });
         } catch (error) {
           if (!(error instanceof MirrorError)) throw error;
         }
@@ -118,4 +120,10 @@ test("statements made of anything write nothing, read nothing else, and fail wit
     { numRuns: 300 },
   );
   expectUntouched();
+});
+
+test("a report that is not there is refused, and not made", () => {
+  const folder = temporaryFolder();
+  expect(() => openBooks(path.join(folder, "acme.report.db"), {})).toThrow(/there is no report/);
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -62,6 +62,11 @@ export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
   return [...tables, ...(manifest.views ?? []).map(viewTable)];
 }
 
+/** The same with those that every report has: what can be read, without columns of unknown fields. */
+export function tablesOfReport(manifest: Manifest): SnapshotTable[] {
+  return [...tablesOfManifest(manifest), documentFiles, deletedRecords, about];
+}
+
 /** All tables of the mirror of `db`, in the connector's order. */
 export function snapshotTables(db: Db, manifest: Manifest): SnapshotTable[] {
   const tables = manifest.resources.flatMap((resource) =>

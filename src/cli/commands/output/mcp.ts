@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { MirrorError } from "../../../base/errors.ts";
 import { combinedName, mirrorFiles } from "../../../config/mirror-files.ts";
 import { QueryRunner } from "../../../mcp/query-runner.ts";
 import { createReportServer } from "../../../mcp/report-tools.ts";
 import { soleScope } from "../../mirror/company-scope.ts";
+import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
 /** Answers an assistant over stdin and stdout until it hangs up. */
@@ -15,19 +14,18 @@ export const mcpCommand: CommandRun<"mcp"> = async (context, { options, loaded: 
   const report = options.combined
     ? mirrorFiles(config, combinedName).combinedReport
     : soleScope(context, config).files.report;
-  if (!existsSync(report))
-    throw new MirrorError("database", `there is no report to answer from: ${report}`, {
-      hint: `Run \`fintoro-mirror publish${options.combined ? " --combined" : ""}\` first.`,
-    });
   const runner = new QueryRunner();
-  const books = { manifest, report, runner, version, hasContent: config.mcp.content };
-  const server = serveStdio(() => createReportServer(books), {
-    onerror: (error) => log.warn("a message of the assistant was not understood", { error: error.message }),
-  });
+  const mirrored = selectResources(manifest, config.resources, []).map(({ name }) => name);
+  const books = { manifest, report, mirrored, runner, version, hasContent: config.mcp.content };
   try {
+    // Refuses where there is no report, or a damaged one, before an assistant relies on it.
+    await runner.answer({ report, shown: {}, mirrored, sql: "SELECT 1" });
+    const server = serveStdio(() => createReportServer(books), {
+      onerror: ({ message: error }) => log.warn("a message of the assistant was not understood", { error }),
+    });
     await Promise.race([once(process.stdin, "end"), once(signal, "abort")]);
-  } finally {
     await server.close();
+  } finally {
     runner.close();
   }
   return "complete";
