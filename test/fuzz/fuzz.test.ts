@@ -3,6 +3,7 @@ import { answerTargets } from "./answers.ts";
 import { configTargets } from "./config.ts";
 import { exportTargets } from "./export.ts";
 import { growthTargets } from "./growth.ts";
+import { queryTargets } from "./queries.ts";
 import { receiverTargets } from "./receiver.ts";
 import { signatureTargets } from "./signature.ts";
 
@@ -16,6 +17,11 @@ describe("for any bytes on the receiver's port", () => {
   // Fault: webhook | damaged, pipelined, endless and cut requests, CONNECT, upgrades, resets | raw sockets | refused or cut off; 204 only for what is committed (I6)
   test("I6 2xx is for what is committed, the next delivery is taken, and no connection outlives its deadline", () =>
     receiverTargets.requests.round());
+});
+
+describe("for any statement of an assistant", () => {
+  test("it writes nothing, reads nothing else, and fails with a reason or is answered with freshness", () =>
+    queryTargets.statements.round());
 });
 
 describe("for any config file", () => {

@@ -4,6 +4,7 @@ import { configTargets } from "./config.ts";
 import { exportTargets } from "./export.ts";
 import { growthTargets } from "./growth.ts";
 import { jsonTargets } from "./json.ts";
+import { queryTargets } from "./queries.ts";
 import { receiverTargets } from "./receiver.ts";
 import { signatureTargets } from "./signature.ts";
 
@@ -14,6 +15,7 @@ export const allTargets: readonly FuzzTarget[] = [
   exportTargets,
   growthTargets,
   jsonTargets,
+  queryTargets,
   receiverTargets,
   signatureTargets,
 ].flatMap((targets) => Object.values<FuzzTarget>(targets));

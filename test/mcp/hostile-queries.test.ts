@@ -1,44 +1,12 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import path from "node:path";
-import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { answerOf, openBooks } from "../../src/mcp/report-query.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { openBooks } from "../../src/mcp/report-query.ts";
+import { smallReport } from "../fuzz/queries.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 
-/** A report of two tables and a view, beside a file that nobody may read. */
-function aReport() {
-  const folder = temporaryFolder({ "secret.txt": "token" });
-  const file = path.join(folder, "acme.report.db");
-  const db = openDatabase(file);
-  db.exec(`CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT);
-    INSERT INTO _about VALUES ('report', 'published_at', '2026-11-21T08:00:00.000Z'), ('orders', 'complete', 'no'),
-      ('orders', 'fresh_at', '2026-11-20T01:00:00.000Z'), ('others', 'fresh_at', '2025-01-01T00:00:00.000Z'), ('others', 'complete', 'no');
-    CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL, note TEXT);
-    INSERT INTO orders VALUES (1, 10.5, 'a private note'), (2, 20, NULL);
-    CREATE VIEW v_orders AS SELECT note, sum(total) AS total FROM orders`);
-  db.pragma("journal_mode = DELETE");
-  db.close();
-  const other = openDatabase(path.join(folder, "other.db"));
-  other.exec("CREATE TABLE secrets (value TEXT); INSERT INTO secrets VALUES ('other')");
-  other.close();
-  const listing = () => readdirSync(folder).toSorted().join(" ");
-  const before = { bytes: readFileSync(file), files: listing() };
-  const ask = (sql: string) => {
-    const books = openBooks(file, { orders: ["id", "total"] });
-    try {
-      return answerOf(books, sql, ["orders"]);
-    } finally {
-      books.close();
-    }
-  };
-  const expectUntouched = () => {
-    expect(listing()).toBe(before.files);
-    expect(readFileSync(file).equals(before.bytes)).toEqual(true);
-  };
-  return { ask, expectUntouched };
-}
+const aReport = () => smallReport((close) => onTestFinished(() => void close()));
 
 const refused = [
   "ATTACH 'other.db' AS o",
@@ -92,34 +60,6 @@ test("a query sees the report, with hidden columns empty in tables and views, wh
     [null, "9007199254740993"],
   ]);
   expect(() => ask("SELECT note FROM main.orders")).toThrow(/no such table/);
-});
-
-test("statements made of anything write nothing, read nothing else, and fail with a reason or answer with freshness", () => {
-  const { ask, expectUntouched } = aReport();
-  const words =
-    `SELECT | WITH x AS ( | ) | FROM | orders | v_orders | main. | temp. | * | note | , | ; | ( | '
-    ATTACH | 'other.db' | AS o | VACUUM INTO | 'copy.db' | PRAGMA | query_only=0 | DELETE FROM | RETURNING id | UNION ALL
-    VALUES (1) | load_extension('x') | secrets | o.secrets | journal_mode=WAL | 1 | -- | /* | */`.split(
-      / \| |\n\s+/,
-    );
-  const statement = fc.array(fc.constantFrom(...words), { maxLength: 9 }).map((some) => some.join(" "));
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        { weight: 2, arbitrary: statement },
-        statement.map((one) => `SELECT ${one}`),
-      ),
-      (sql) => {
-        try {
-          expect(ask(sql)).toMatchObject({ as_of: "2026-11-20T01:00:00.000Z" });
-        } catch (error) {
-          if (!(error instanceof MirrorError)) throw error;
-        }
-      },
-    ),
-    { numRuns: 300 },
-  );
-  expectUntouched();
 });
 
 test("a report that is not there is refused, and not made", () => {
