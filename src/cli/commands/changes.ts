@@ -5,8 +5,7 @@ import { stringifyLossless } from "../../json/literal.ts";
 import { fileAt } from "../../store/writer-lock.ts";
 import { Changes, type Change } from "../../store/apply/change-log.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { readExisting, soleScope } from "../mirror/company-scope.ts";
-import { selectResources } from "../mirror/selected-resources.ts";
+import { readExisting, soleScope, selectResources } from "../mirror/company-scope.ts";
 
 const followEveryMs = 500;
 

@@ -12,7 +12,7 @@ import { makePageToken, PageAccess, servedPageToken } from "../../status/page/pa
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/failure-text.ts";
-import { selectResources } from "../mirror/selected-resources.ts";
+import { selectResources } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { createAfterRun } from "../runs/after-run-process.ts";
 import { targetsOf } from "../runs/send-alerts.ts";
@@ -55,7 +55,7 @@ function servedConfig(context: CommandContext, { config }: LoadedConfig, address
   const { sync, quick, publish, timezone } = config.schedule;
   for (const pattern of [sync, quick, publish, config.backup.schedule])
     if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
-  if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
+  if (selectResources(context.connectors[0].manifest, config.resources).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
   return { ...config, serve, companies: chosenCompanies(config, context.globals.company) };
@@ -78,7 +78,7 @@ function preparePages({ keepSecret, log }: CommandContext, { serve: { pageToken 
 function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
-  const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
+  const resourcesOf = (one: Config) => selectResources(manifest, one.resources);
   const process = { clock, random, log, version, performRun, onSecrets: keepSecret, connections };
   const ofConfig = { manifest, resourcesOf, targetsOf: (one: Config) => targetsOf(context, one) };
   return new Daemon({ ...process, ...ofConfig, afterRun: createAfterRun(context) }, config);

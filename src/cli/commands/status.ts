@@ -10,7 +10,6 @@ import { statusLines } from "../../status/render/status-text.ts";
 import { judgeShards, shardLines } from "../../status/shards.ts";
 import { printResult } from "../console/output.ts";
 import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-scope.ts";
-import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome } from "../program/exit-code.ts";
 
@@ -27,9 +26,8 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const companies: Record<string, StatusOfBooks> = {};
   const scopes = companyScopes(context, config, options.shard);
   for (const scope of scopes) {
-    const resources = selectResources(scope.manifest, config.resources, []);
     const { clock, log } = context;
-    const question = { ...scope, ...times, resources, clock, log };
+    const question = { ...scope, ...times, clock, log };
     companies[scope.company.name] = await readMirror(scope, (db) => {
       const status = readStatus({ ...question, db });
       if (!db || !status.mirrored) return { ...status, hand_overs: [], answers: null };

@@ -2,7 +2,6 @@ import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { SampleSize } from "../../verify/verification.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
-import { selectResources } from "../mirror/selected-resources.ts";
 import { usualSample, type CommandOptions, type CommandRun } from "../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../runs/each-company.ts";
 import { verifyMirrorLocally } from "../verify/local-verification.ts";
@@ -17,10 +16,9 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, lo
   const today = localDate(context.clock.nowMs(), config.schedule.timezone);
   if (month !== undefined && month > today.slice(0, 7))
     throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`);
-  const resources = selectResources(context.connectors[0].manifest, config.resources, []);
   const verifyOne = async (scope: CompanyScope): Promise<CompanyResult> => {
-    if (local) return verifyMirrorLocally(scope, { resources, repair });
-    const report = await verifyCompany(scope, { resources, sample, repair, by, month });
+    if (local) return verifyMirrorLocally(scope, repair);
+    const report = await verifyCompany(scope, { sample, repair, by, month });
     const { name } = scope.company;
     if ("month" in report) return resultOfMonth(name, report);
     for (const { resource, message } of report.uncompared)

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { shardOf, type Shard } from "../../status/shards.ts";
 import { chosenCompanies, soleCompany } from "../../config/companies.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
+import type { CompanyConfig, Config, ResourceChoice } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { createNotices } from "../../runs/store-notices.ts";
@@ -10,6 +10,14 @@ import type { Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { CommandContext } from "../program/command.ts";
+import { someOf, unknownName } from "../../base/names.ts";
+import { counted } from "../../base/units.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { Completeness, CompletenessByName } from "../../state/mirror-snapshot.ts";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { makeFolders } from "../../base/atomic-file.ts";
+import { guardedFile } from "../../base/files/hashed-file.ts";
 
 export interface CompanyScope {
   readonly context: CommandContext;
@@ -17,6 +25,8 @@ export interface CompanyScope {
   readonly config: Config;
   readonly company: CompanyConfig;
   readonly files: MirrorFiles;
+  /** Those that the config asks for. */
+  readonly resources: readonly Resource[];
 }
 
 /**
@@ -36,7 +46,8 @@ export function soleScope(context: CommandContext, config: Config): CompanyScope
 
 function scopeOf(context: CommandContext, config: Config, company: CompanyConfig): CompanyScope {
   const { manifest } = context.connectors[0];
-  return { context, manifest, config, company, files: mirrorFiles(config, company.name) };
+  const resources = selectResources(manifest, config.resources);
+  return { context, manifest, config, company, files: mirrorFiles(config, company.name), resources };
 }
 
 /**
@@ -94,6 +105,72 @@ export async function writeExisting<T>(
       mirror.close();
     }
   } finally {
+    lock.release();
+  }
+}
+
+/**
+ * The resources of the config, in the manifest's order; names of the command line narrow them.
+ * @throws MirrorError `usage` for a name that is no resource
+ */
+export function selectResources(
+  manifest: Manifest,
+  choice: ResourceChoice,
+  names: readonly string[] = [],
+): Resource[] {
+  const known = manifest.resources.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new MirrorError("usage", unknownName("table", unknown, known), {
+      hint: "`fintoro-mirror schema --tables` lists them all",
+    });
+  const wanted = names.length > 0 ? names : choice.include;
+  return manifest.resources.filter(
+    ({ name }) =>
+      (wanted === null || wanted.includes(name)) && (names.includes(name) || !choice.exclude.includes(name)),
+  );
+}
+
+/** Logs one warning where the mirror that was published or exported lacks some of what the config asks for. */
+export function warnIfIncomplete(
+  { context, company, resources }: CompanyScope,
+  completeness: CompletenessByName,
+): void {
+  const gaps = resources.flatMap(({ name }) => {
+    const found = completeness.get(name);
+    return found && !found.isComplete ? [gapText(name, found)] : [];
+  });
+  if (gaps.length === 0) return;
+  context.log.warn(`${company.name}: the mirror is not complete. Still to be read: ${someOf(gaps, 5)}`, {
+    hint: "A run reads the rest: `sync`, or `serve` and workers by themselves. Table _about says for each table what is missing.",
+  });
+}
+
+function gapText(name: string, { withoutDetail: rows }: Completeness): string {
+  return rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name;
+}
+
+/**
+ * Runs `work` with a folder of its own beside the mirror, for files that are made to be used elsewhere. It is gone
+ * afterwards; what a killed process left goes with the next run.
+ *
+ * @throws MirrorError `locked` while another process works in it; `database`: it cannot be used; what `work` throws
+ */
+export async function withScratchFolder<T>(
+  { config, company }: Pick<CompanyScope, "config" | "company">,
+  use: "package" | "upload" | "as-of",
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = path.join(config.dataDir, `.${company.name}.${use}`);
+  const files = path.join(folder, "files");
+  await guardedFile(folder, async () => makeFolders(folder));
+  const lock = takeWriterLock(path.join(folder, "lock"), use, `the folder ${folder}`);
+  try {
+    await rm(files, { recursive: true, force: true });
+    return await work(files);
+  } finally {
+    // With the lock still held: another process may take the folder as soon as it is free.
+    await rm(folder, { recursive: true, force: true });
     lock.release();
   }
 }

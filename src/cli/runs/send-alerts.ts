@@ -6,7 +6,6 @@ import { alertTargets, type AlertTarget } from "../../status/alerts/targets.ts";
 import { readViewAfterRun } from "../../status/company-view.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { companyScopes } from "../mirror/company-scope.ts";
-import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import { isDaemonThere } from "./remote-sync.ts";
 
@@ -36,8 +35,7 @@ export async function sendAlerts(
     const views = companyScopes(context, config).flatMap((scope) => {
       const report = reports.get(scope.company.name);
       if (!report || isDaemonThere(scope)) return [];
-      const resources = selectResources(scope.manifest, config.resources, []);
-      return [readViewAfterRun({ ...scope, resources }, report, clock.nowMs())];
+      return [readViewAfterRun(scope, report, clock.nowMs())];
     });
     if (views.length === 0) return;
     const parts = { clock, random, log, targetsOf: (one: Config) => targetsOf(context, one) };

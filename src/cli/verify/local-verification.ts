@@ -1,5 +1,4 @@
 import { formatCount } from "../../base/units.ts";
-import type { Resource } from "../../connector/resource.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { ResourceCheck } from "../../verify/local/check-locally.ts";
 import { verifyLocally, type LocalVerification } from "../../verify/local/repair-locally.ts";
@@ -12,11 +11,8 @@ import { valueText } from "./service-verification.ts";
  *
  * @throws MirrorError `database` without a mirror, `locked` where another process writes the one that is to be repaired
  */
-export async function verifyMirrorLocally(
-  scope: CompanyScope,
-  { resources, repair }: { readonly resources: readonly Resource[]; readonly repair: boolean },
-): Promise<CompanyResult> {
-  const { files, context, manifest, company } = scope;
+export async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promise<CompanyResult> {
+  const { files, context, manifest, company, resources } = scope;
   const { clock, log, signal } = context;
   await readExisting(scope, () => undefined);
   const selected = new Set(resources.map(({ name }) => name));

@@ -34,7 +34,6 @@ import { readExisting, writeExisting, type CompanyScope } from "../mirror/compan
 import type { CompanyResult } from "../runs/each-company.ts";
 
 export interface VerifyRequest {
-  readonly resources: readonly Resource[];
   readonly sample: SampleSize;
   /** Reads again what differs. It takes the writer lock. */
   readonly repair: boolean;
@@ -67,13 +66,13 @@ export async function verifyCompany(
 
 async function compare(
   scope: CompanyScope,
-  { resources, sample, by, month }: VerifyRequest,
+  { sample, by, month }: VerifyRequest,
   { transport, rateLimiter }: ServiceConnection,
   db: Db,
   /** Opened for writing where it is to be repaired. */
   mirror: Mirror | null,
 ): Promise<VerifyReport | MonthReport> {
-  const { context, config, company, manifest, files } = scope;
+  const { context, config, company, manifest, files, resources } = scope;
   const { clock, log, random, signal } = context;
   const { concurrency, patienceMs } = config.http;
   const { windowMs } = config.rateLimit;

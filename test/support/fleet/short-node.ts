@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { selectResources } from "../../../src/cli/mirror/selected-resources.ts";
+import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import { configOfCompany } from "../../../src/fleet/config/company-document.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";

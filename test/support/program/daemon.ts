@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { selectResources } from "../../../src/cli/mirror/selected-resources.ts";
+import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Daemon, type DaemonOptions } from "../../../src/daemon/daemon.ts";

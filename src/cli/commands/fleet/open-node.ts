@@ -17,7 +17,7 @@ import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import { performRun } from "../../../runs/company-run.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
-import { selectResources } from "../../mirror/selected-resources.ts";
+import { selectResources } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";
 import { fleetOf } from "./open-fleet.ts";
@@ -60,7 +60,7 @@ export async function openNodeParts(
       const [company] = own.companies;
       assert(company, "the config of a company names it");
       const { manifest } = await loadConnector(context, own.connector);
-      const resources = selectResources(manifest, own.resources, []);
+      const resources = selectResources(manifest, own.resources);
       return { manifest, settings: { config: own, company, resources } };
     },
     publishReport: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),

@@ -3,8 +3,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { combinedName, mirrorFiles } from "../../../config/mirror-files.ts";
 import { QueryRunner } from "../../../mcp/query-runner.ts";
 import { createReportServer } from "../../../mcp/report-tools.ts";
-import { soleScope } from "../../mirror/company-scope.ts";
-import { selectResources } from "../../mirror/selected-resources.ts";
+import { soleScope, selectResources } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
 /** Answers an assistant over stdin and stdout until it hangs up. */
@@ -15,7 +14,7 @@ export const mcpCommand: CommandRun<"mcp"> = async (context, { options, loaded: 
     ? mirrorFiles(config, combinedName).combinedReport
     : soleScope(context, config).files.report;
   const runner = new QueryRunner();
-  const mirrored = selectResources(manifest, config.resources, []).map(({ name }) => name);
+  const mirrored = selectResources(manifest, config.resources).map(({ name }) => name);
   const books = { manifest, report, mirrored, runner, version, hasContent: config.mcp.content };
   try {
     // Refuses where there is no report, or a damaged one, before an assistant relies on it.

@@ -23,9 +23,7 @@ import { quoted } from "../../../store/sql-text.ts";
 import { failureOf } from "../../console/failure-text.ts";
 import type { MonthReport } from "../../../verify/report.ts";
 import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
-import type { CompanyScope } from "../../mirror/company-scope.ts";
-import { withScratchFolder } from "../../mirror/scratch-folder.ts";
-import { selectResources } from "../../mirror/selected-resources.ts";
+import { withScratchFolder, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
 import { resultOfMonth, verifyCompany } from "../../verify/service-verification.ts";
@@ -47,9 +45,8 @@ export const packageCommand: CommandRun<"package"> = (context, { options, loaded
   const out = path.resolve(context.cwd, options.out ?? "package");
   const pack = async (scope: CompanyScope): Promise<CompanyResult> => {
     if (!proved) return withMoment(scope, asOf, (then) => packageCompany(then, options, month, out, null));
-    const resources = selectResources(scope.manifest, config.resources, []);
     const by = `package --month ${month} --proved`;
-    const proof = await verifyCompany(scope, { resources, sample: "all", repair: false, by, month });
+    const proof = await verifyCompany(scope, { sample: "all", repair: false, by, month });
     if (!("month" in proof)) throw new Error("broken promise: a month has a report of its own");
     return proof.match
       ? packageCompany({ ...scope, moment: null }, options, month, out, proof)

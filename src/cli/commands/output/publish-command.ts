@@ -11,8 +11,7 @@ import { publishReport } from "../../../report/publish-report.ts";
 import type { AskedMoment } from "../../../base/ids.ts";
 import { reportStep } from "../../../status/after-run-record.ts";
 import { momentName, withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
-import { companyScopes, type CompanyScope } from "../../mirror/company-scope.ts";
-import { selectResources, warnIfIncomplete } from "../../mirror/selected-resources.ts";
+import { companyScopes, warnIfIncomplete, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
@@ -96,13 +95,13 @@ function lineOf(
 
 /** What Datasette shows about a report says when it is from and what is missing: where there is one, it follows the report. */
 function writeMetadata(
-  { manifest, config, company: { name: company } }: CompanyScope,
+  { manifest, config, company: { name: company }, resources }: CompanyScope,
   report: string,
   isAsked: boolean,
 ): string | null {
   const file = report.replace(/\.db$/, ".metadata.json");
   if (!isAsked && !existsSync(file)) return null;
-  const expected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
+  const expected = new Set(resources.map(({ name }) => name));
   const metadata = datasetteMetadata(manifest, report, { company, expected });
   writeFileAtomically(file, `${JSON.stringify(metadata, null, 2)}\n`, config.report.mode ?? undefined);
   return file;

@@ -19,7 +19,6 @@ import { filesStep } from "../../../status/after-run-record.ts";
 import { openDatabase, type Db } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
-import { selectResources } from "../../mirror/selected-resources.ts";
 import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
@@ -145,7 +144,7 @@ async function fetchLocked(
 ): Promise<FilesResult> {
   const { context, config, company, manifest, files } = scope;
   const { clock, log, signal } = context;
-  const selected = filedResources(selectResources(manifest, config.resources, []));
+  const selected = filedResources(scope.resources);
   const resources = selected.filter((resource) => kinds.includes(resource.files.kind));
   const archive = FileArchive.open(files.folder, db, clock);
   const [pending, stored] = [new PendingFiles(db), new StoredFiles(db)];

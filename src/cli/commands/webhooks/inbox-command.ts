@@ -6,8 +6,7 @@ import { EventIds } from "../../../state/inbox/event-ids.ts";
 import type { Db } from "../../../store/database.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox.ts";
 import { printResult } from "../../console/output.ts";
-import { readExisting, soleScope } from "../../mirror/company-scope.ts";
-import { selectResources } from "../../mirror/selected-resources.ts";
+import { readExisting, soleScope, selectResources } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { usualInboxCount } from "../../program/serving-commands.ts";
 

@@ -7,7 +7,6 @@ import { askDaemon, reportIn } from "../../../daemon/commands/ask-daemon.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope, writeExisting, type CompanyScope } from "../../mirror/company-scope.ts";
-import { selectResources } from "../../mirror/selected-resources.ts";
 import { isDaemonThere } from "../../runs/remote-sync.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { readSince } from "./inbox-command.ts";
@@ -53,13 +52,13 @@ async function chosenEvents(
 
 /** A daemon that holds the mirror does it, else this process. Throws MirrorError `locked` while another one writes the mirror. */
 async function replay(scope: CompanyScope, ids: readonly string[], beside: boolean): Promise<ReplayResult> {
-  const { context, manifest, config, files } = scope;
+  const { context, resources, files } = scope;
   if (beside) {
     const command = { kind: "replay", options: { ids } } as const;
     return reportIn(await askDaemon(files.socket, command, context.signal)) as ReplayResult;
   }
   return writeExisting(scope, "webhooks replay", (mirror) => {
-    const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
+    const selected = new Set(resources.map(({ name }) => name));
     const queue = new WorkQueue(mirror.db);
     const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
     return ingest.replay(ids, context.clock.nowMs());

@@ -14,7 +14,6 @@ import {
 import { assertEndpoint } from "../../checks/checks.ts";
 import { printResult } from "../../console/output.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
-import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
@@ -56,10 +55,9 @@ export const listCommand: CommandRun<"webhooks list"> = async (context, { option
 
 /** Warns of what keeps events from coming, and gives it. */
 function warnOfProblems(
-  { context, config, company, manifest }: CompanyScope,
+  { context, company, manifest, resources }: CompanyScope,
   all: readonly Subscription[],
 ): string[] {
-  const resources = selectResources(manifest, config.resources, []);
   const expected = expectedSubscriptions(company, manifest, resources);
   const problems = expected ? subscriptionProblems({ ...expected, all, lastReceivedMs: null }) : [];
   const hint =
