@@ -28,7 +28,7 @@ function keepCompiledCode() {
 }
 
 /**
- * Until the command is loaded: src/cli/program/heap-growth.ts says why, and lets it go. Only for runs: with other flags
+ * Until the command is loaded: src/cli/program/own-process.ts says why, and lets it go. Only for runs: with other flags
  * than its own Node has to compile its modules, 15 ms. A Node that was not tried may not know these flags, and V8 writes
  * an error for each.
  */

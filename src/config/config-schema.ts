@@ -18,9 +18,8 @@ import {
   sizeText,
   within,
 } from "./config-values.ts";
-import { exportEntry } from "./export-section.ts";
+import { exportEntry, backup, retention, schedule, serve } from "./serve-sections.ts";
 import { fleet } from "./fleet-section.ts";
-import { backup, retention, schedule, serve } from "./serve-sections.ts";
 import { companies } from "./company-section.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
 
@@ -41,7 +40,7 @@ interface KnownResource {
 }
 
 /** Where the file is from: its folder, where relative paths start, and its secrets. */
-export interface SchemaPlace {
+interface SchemaPlace {
   readonly folder: string;
   readonly secrets: ResolvedSecrets;
   /** Names of the other connectors. */

@@ -9,9 +9,8 @@ import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { releaseMemory } from "../store/database.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
-import { askAboutRefusals } from "../webhook/delivery-gap/delivery-failures.ts";
+import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
-import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { serveCommands } from "./commands/command-server.ts";
 import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
@@ -31,7 +30,7 @@ import { RunScheduler } from "./scheduler/run-scheduler.ts";
 /** How long requests in flight may take when the runtime ends. */
 const graceMs = stopDeadlines.requests;
 
-export interface RuntimeOptions {
+interface RuntimeOptions {
   readonly context: DaemonContext;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;

@@ -2,7 +2,7 @@ import { makeFolders } from "../base/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import type { ProgressView } from "../log/progress-view.ts";
+import type { ProgressView } from "../log/progress.ts";
 import { HandOverCounts } from "../state/as-of/hand-overs.ts";
 import { readView, type CompanyStatusView } from "../status/company-view.ts";
 import { noteOf } from "../status/receiver-note.ts";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { failedReply, type ThreadReply } from "../base/threads/thread-reply.ts";
+import { failedReply, type ThreadReply } from "../base/threads.ts";
 import { guarded } from "../store/database.ts";
 import { answerOf, openBooks, type QueryAnswer, type ShownColumns } from "./report-query.ts";
 

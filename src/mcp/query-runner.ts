@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { MirrorError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
-import { errorOfReply, threadFile } from "../base/threads/thread-reply.ts";
+import { errorOfReply, threadFile } from "../base/threads.ts";
 import type { QueryAnswer } from "./report-query.ts";
 import type { QueryReply, Question } from "./query-process.ts";
 

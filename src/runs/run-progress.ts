@@ -1,5 +1,5 @@
 import type { Resource } from "../connector/resource.ts";
-import type { ProgressView, RequestsAhead, ResourceProgress } from "../log/progress-view.ts";
+import type { ProgressView, RequestsAhead, ResourceProgress } from "../log/progress.ts";
 import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
 import type { Tally } from "../sync/context/tally.ts";
 import type { CompanyRun } from "./company-run.ts";

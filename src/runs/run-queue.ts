@@ -6,7 +6,7 @@ import type { CompanyStatusView } from "../status/company-view.ts";
 import { isWorthPublishing, listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import type { RunMode } from "../state/runs.ts";
 import { modeOf } from "../sync/run/begin-run.ts";
-import type { ProgressView } from "../log/progress-view.ts";
+import type { ProgressView } from "../log/progress.ts";
 import type { CompanyRun } from "./company-run.ts";
 import { notBegun, usualRun, type RunRequest } from "./run-request.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -39,7 +39,7 @@ export function createRunPlaces(mostRuns = 4, mostScrubs = 24) {
 }
 
 /** A run, and the request that it is for. */
-export interface RunUnderWay {
+interface RunUnderWay {
   readonly request: RunRequest;
   readonly mode: RunMode;
   /** Epoch milliseconds. */

@@ -1,5 +1,5 @@
 import type { Random } from "../base/random.ts";
-import type { ResourceProgress } from "../log/progress-view.ts";
+import type { ResourceProgress } from "../log/progress.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import { shells } from "../../src/cli/completion/shell-scripts.ts";
+import { shells } from "../../src/cli/program/completion.ts";
 import { connectorEntry, runCommand, temporaryFolder, type InvocationParts } from "../support/program/cli.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
 import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";

@@ -6,8 +6,7 @@ import { startSandbox } from "../support/sandbox/control.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
 import { DemoSetup, queryRow } from "../../src/cli/demo/demo-setup.ts";
-import { compareFiles, publishFiles } from "../../src/cli/demo/report-steps.ts";
-import { serveWebhooks } from "../../src/cli/demo/webhook-steps.ts";
+import { compareFiles, publishFiles, serveWebhooks } from "../../src/cli/commands/demo.ts";
 import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/program/cli.ts";
 
 const connector = connectorEntry({

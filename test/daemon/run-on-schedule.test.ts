@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { isDue, jitterMs, runOnSchedule } from "../../src/daemon/scheduler/run-on-schedule.ts";
+import { isDue, jitterMs, runOnSchedule } from "../../src/daemon/scheduler/run-scheduler.ts";
 import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 
 const dayMs = 86_400_000;

@@ -1,8 +1,15 @@
 import { EventEmitter, once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { BudgetView } from "../../src/rate-limit/permit.ts";
-import { planText, progressBlock, withLines, withProgress } from "../../src/log/progress.ts";
-import { etaMs, progressFields, type ProgressView } from "../../src/log/progress-view.ts";
+import {
+  planText,
+  progressBlock,
+  withLines,
+  withProgress,
+  etaMs,
+  progressFields,
+  type ProgressView,
+} from "../../src/log/progress.ts";
 import { createScreen } from "../../src/log/screen.ts";
 import { createTerminal, jumpingClock, recordingLog, resource, view } from "../support/terminal/terminal.ts";
 

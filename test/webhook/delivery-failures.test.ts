@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CompanyConfig } from "../../src/config/config.ts";
-import { deliveryVerdict } from "../../src/webhook/delivery-gap/delivery-failures.ts";
+import { deliveryVerdict } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { Subscription } from "../../src/webhook/subscriptions/subscription-client.ts";
 
 const company = { name: "acme", webhook: { publicUrl: null } } as unknown as CompanyConfig;

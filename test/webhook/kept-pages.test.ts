@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createKeptPages } from "../../src/server/kept-pages.ts";
+import { createKeptPages } from "../../src/server/site.ts";
 
 function fail(): never {
   throw new Error("disk I/O error");

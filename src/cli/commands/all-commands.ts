@@ -5,12 +5,12 @@ const subscriptions = () => import("./webhooks/subscription-commands.ts");
 const sandbox = () => import("./sandbox-command.ts");
 
 const answerCompletion: Command["answer"] = async (environment, args, tree) =>
-  (await import("../completion/answer-completion.ts")).answerCompletion(environment, args, tree);
+  (await import("../program/completion.ts")).answerCompletion(environment, args, tree);
 
 /** All commands, in the order of help. A new command is a row of the table, a file, and a line here. */
 export const commands: readonly Command[] = commandsOf({
   init: async () => (await import("./init.ts")).initCommand,
-  check: async () => (await import("./check.ts")).checkCommand,
+  check: async () => (await import("./upkeep/check.ts")).checkCommand,
   demo: async () => (await import("./demo.ts")).demoCommand,
   sync: async () => (await import("./sync.ts")).syncCommand,
   status: async () => (await import("./status.ts")).statusCommand,
@@ -28,23 +28,23 @@ export const commands: readonly Command[] = commandsOf({
   "webhooks update": async () => (await subscriptions()).updateCommand,
   "webhooks rotate": async () => (await subscriptions()).rotateCommand,
   "webhooks delete": async () => (await subscriptions()).deleteCommand,
-  "webhooks inbox": async () => (await import("./webhooks/inbox-command.ts")).inboxCommand,
-  "webhooks replay": async () => (await import("./webhooks/replay-command.ts")).replayCommand,
+  "webhooks inbox": async () => (await import("./webhooks/inbox-commands.ts")).inboxCommand,
+  "webhooks replay": async () => (await import("./webhooks/inbox-commands.ts")).replayCommand,
   worker: async () => (await import("./fleet/worker-command.ts")).workerCommand,
   "fleet add": async () => (await import("./fleet/add-companies.ts")).fleetAddCommand,
-  "fleet remove": async () => (await import("./fleet/member-commands.ts")).fleetRemoveCommand,
-  "fleet list": async () => (await import("./fleet/member-commands.ts")).fleetListCommand,
-  "fleet status": async () => (await import("./fleet/node-commands.ts")).fleetStatusCommand,
-  "fleet drain": async () => (await import("./fleet/node-commands.ts")).fleetDrainCommand,
+  "fleet remove": async () => (await import("./fleet/fleet-commands.ts")).fleetRemoveCommand,
+  "fleet list": async () => (await import("./fleet/fleet-commands.ts")).fleetListCommand,
+  "fleet status": async () => (await import("./fleet/fleet-commands.ts")).fleetStatusCommand,
+  "fleet drain": async () => (await import("./fleet/fleet-commands.ts")).fleetDrainCommand,
   "alerts test": async () => (await import("./upkeep/alerts-test.ts")).alertsTestCommand,
   backup: async () => (await import("./upkeep/backup.ts")).backupCommand,
   restore: async () => (await import("./upkeep/backup.ts")).restoreCommand,
   prune: async () => (await import("./upkeep/prune.ts")).pruneCommand,
   completion: () => Promise.reject(new Error("broken promise: it answers at once")),
   "after-run": async () => (await import("./output/after-run-command.ts")).afterRunCommand,
-  schema: async () => (await import("./schema-command.ts")).schemaCommand,
+  schema: async () => (await import("./connector-commands.ts")).schemaCommand,
   sandbox: async () => (await sandbox()).sandboxCommand,
   "sandbox trigger": async () => (await sandbox()).sandboxTriggerCommand,
   "sandbox tick": async () => (await sandbox()).sandboxTickCommand,
-  "connector check": async () => (await import("./connector-check.ts")).connectorCheckCommand,
+  "connector check": async () => (await import("./connector-commands.ts")).connectorCheckCommand,
 }).map((one) => (one.name === "completion" ? { ...one, answer: answerCompletion } : one));

@@ -8,8 +8,14 @@ import { configPath } from "../../config/yaml.ts";
 import { makePageToken, pageTokenFile } from "../../status/page/page-access.ts";
 import { printResult } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
-import { draftText, loadDraft, tokenFileOf, type ConfigDraft } from "../init/config-draft.ts";
-import { askChoices, usualSchedule } from "../init/init-questions.ts";
+import {
+  draftText,
+  loadDraft,
+  tokenFileOf,
+  askChoices,
+  usualSchedule,
+  type ConfigDraft,
+} from "../init/init-questions.ts";
 import { installJob, jobText, type JobPlace, type Starter } from "../init/start-job.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import type { CommandContext } from "../program/command.ts";

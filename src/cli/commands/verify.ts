@@ -1,11 +1,14 @@
 import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { SampleSize } from "../../verify/verification.ts";
-import type { CompanyScope } from "../mirror/company-scope.ts";
+import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
 import { usualSample, type CommandOptions, type CommandRun } from "../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../runs/each-company.ts";
-import { verifyMirrorLocally } from "../verify/local-verification.ts";
-import { resultOfMonth, resultOfReport, verifyCompany } from "../verify/service-verification.ts";
+import { resultOfMonth, resultOfReport, verifyCompany, valueText } from "../verify/service-verification.ts";
+import { formatCount } from "../../base/units.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
+import type { ResourceCheck } from "../../verify/local/check-locally.ts";
+import { verifyLocally, type LocalVerification } from "../../verify/local/repair-locally.ts";
 
 /** Compares the mirror of each company with the service, or with itself, and names every difference. */
 export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {
@@ -38,4 +41,66 @@ function sampleOf({ sample, all, local, month }: CommandOptions<"verify">): Samp
       `${other} cannot be combined with ${sample === undefined ? "--local" : "--sample"}`,
     );
   return all ? "all" : (sample ?? usualSample);
+}
+
+/**
+ * Checks one company's mirror against itself, and repairs it if that is asked for. Sends no request.
+ *
+ * @throws MirrorError `database` without a mirror, `locked` where another process writes the one that is to be repaired
+ */
+async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promise<CompanyResult> {
+  const { files, context, manifest, company, resources } = scope;
+  const { clock, log, signal } = context;
+  await readExisting(scope, () => undefined);
+  const selected = new Set(resources.map(({ name }) => name));
+  const lock = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
+  let line = `${company.name}: checking the file`;
+  const onProgress = (one: { readonly resource: string; readonly records: number }) =>
+    void (line = `${company.name}: ${one.resource}, ${formatCount(one.records)} records`);
+  try {
+    const options = { repair, clock, log, signal, selected, onProgress };
+    const verified = await context.showing(
+      () => [line],
+      () => verifyLocally(files.mirror, manifest, options),
+    );
+    return resultOf(company.name, verified);
+  } finally {
+    lock?.release();
+  }
+}
+
+function resultOf(company: string, { found, repair, result }: LocalVerification): CompanyResult {
+  const { match, records, resources, problems } = result;
+  const verdict = match ? "fits together" : "is damaged";
+  const head = `${company}: the mirror ${verdict}: ${formatCount(records)} records checked, no request sent`;
+  const queued = repair?.queued
+    ? `; the next \`sync\` reads ${formatCount(repair.queued)} of them from the service`
+    : "";
+  return {
+    document: { local: true, ...result, ...(repair && { repair: { ...repair, found } }) },
+    outcome: match ? "complete" : "difference",
+    lines: [
+      head,
+      ...(repair ? [`  repaired: ${formatCount(repair.repaired)} records${queued}`] : []),
+      ...problems.map(({ message, hint }) => `  ${message} ${hint}`),
+      ...Object.entries(resources).flatMap(([name, check]) =>
+        recordLines(check).map((line) => `  ${name} ${line}`),
+      ),
+      ...(match || repair
+        ? []
+        : ["  `fintoro-mirror verify --local --repair` makes rows again from what was received"]),
+    ],
+  };
+}
+
+function recordLines({ missing, extra, different, unnamed }: ResourceCheck): string[] {
+  return [
+    ...missing.map(({ id }) => `${id} has no row`),
+    ...extra.map(({ id }) => `${id} has a row without a record`),
+    ...different.map(
+      ({ id, field, mirror, raw }) =>
+        `${id} differs in ${field}: mirror ${valueText(mirror)}, its record ${valueText(raw)}`,
+    ),
+    ...(unnamed > 0 ? [`and ${formatCount(unnamed)} more`] : []),
+  ];
 }

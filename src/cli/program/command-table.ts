@@ -11,8 +11,7 @@ import {
   type OptionValues,
 } from "./option-specs.ts";
 import { limits, outputCommands } from "./output-commands.ts";
-import { sandboxCommands } from "./sandbox-commands.ts";
-import { servingCommands } from "./serving-commands.ts";
+import { sandboxCommands, servingCommands } from "./serving-commands.ts";
 
 /** `verify` compares this many details without --sample. */
 export const usualSample = 100;

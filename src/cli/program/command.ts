@@ -5,13 +5,13 @@ import type { KnownConnector } from "../../config/config-schema.ts";
 import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { AdjustableLog } from "../../log/log.ts";
-import type { ProgressView } from "../../log/progress-view.ts";
+import type { ProgressView } from "../../log/progress.ts";
 import type { OutputStream } from "../../log/screen.ts";
 import type { DataStream, Output } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
 import type { CommandEnding, SignalSource } from "./exit-code.ts";
 import type { CommandSpec, Globals, OptionValues } from "./option-specs.ts";
-import type { sandboxCommands } from "./sandbox-commands.ts";
+import type { sandboxCommands } from "./serving-commands.ts";
 
 /** The process as the command line sees it, passed in by the composition root. */
 export interface ProcessEnvironment {

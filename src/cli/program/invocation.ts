@@ -6,7 +6,7 @@ import type { PagedStream } from "../console/pager.ts";
 import { commandTree, readCommandLine, type CommandRequest } from "./command-line.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { codeOfEnding, codeOfError, listenForSignals, type StopSignal } from "./exit-code.ts";
-import { letHeapGrow } from "./heap-growth.ts";
+import { letHeapGrow } from "./own-process.ts";
 import { earlyGlobals, type Globals } from "./option-specs.ts";
 
 /** For what is still open when a daemon has stopped. */

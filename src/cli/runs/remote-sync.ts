@@ -1,7 +1,7 @@
 import { askDaemon, formatSyncOptions } from "../../daemon/commands/ask-daemon.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { emptyReport, notBegun, type RunRequest } from "../../runs/run-request.ts";
-import type { ProgressView } from "../../log/progress-view.ts";
+import type { ProgressView } from "../../log/progress.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";

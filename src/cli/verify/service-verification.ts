@@ -3,7 +3,7 @@ import { terminalText } from "../../base/terminal-text.ts";
 import { counted, formatCount, formatDuration } from "../../base/units.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { ProgressView } from "../../log/progress-view.ts";
+import type { ProgressView } from "../../log/progress.ts";
 import { connectService, type ServiceConnection } from "../../runs/service-connection.ts";
 import { periodOfMonth } from "../../export/plan/period.ts";
 import { readLog } from "../../state/log-identity.ts";
@@ -33,7 +33,7 @@ import { Verification, type SampleSize } from "../../verify/verification.ts";
 import { readExisting, writeExisting, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CompanyResult } from "../runs/each-company.ts";
 
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly sample: SampleSize;
   /** Reads again what differs. It takes the writer lock. */
   readonly repair: boolean;

@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
-import type { ProgressView } from "../../log/progress-view.ts";
+import type { ProgressView } from "../../log/progress.ts";
 import type { RunRequest } from "../../runs/run-request.ts";
 import type { OpenCommand } from "../../status/event-status.ts";
 
@@ -29,7 +29,7 @@ export function formatSyncOptions(request: RunRequest, untilMs: number | null): 
 }
 
 /** The daemon's answers; `gone`: the connection ended without one; `absent`: there was none; `interrupted`: by us. */
-export type DaemonAnswer =
+type DaemonAnswer =
   | { readonly ended: "done"; readonly report: unknown }
   | { readonly ended: "failed"; readonly error: string }
   | { readonly ended: "gone" | "absent" | "interrupted" };

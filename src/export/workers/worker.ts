@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, type MirrorError } from "../../base/errors.ts";
-import { failedReply, type ThreadReply } from "../../base/threads/thread-reply.ts";
+import { failedReply, type ThreadReply } from "../../base/threads.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import type { TypeOverflow } from "../parquet/parquet-types.ts";
 import { createCalls, type EncodedRows, type WorkerCalls } from "./encoder.ts";

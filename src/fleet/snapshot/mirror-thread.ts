@@ -5,7 +5,7 @@ import { copyMirror, freePlace, removeMirror, type MirrorContent } from "../../b
 import { replaceFile } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { hashOf, partsOf, type ContentFacts } from "../../base/files/hashed-file.ts";
-import { answerTask } from "../../base/threads/run-in-thread.ts";
+import { answerTask } from "../../base/threads.ts";
 import { Meta, pinnedIdentity } from "../../state/meta.ts";
 import { databaseError, readDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";

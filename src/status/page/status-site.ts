@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import { createKeptPages } from "../../server/kept-pages.ts";
+import { createKeptPages, type Site, type SiteRequest } from "../../server/site.ts";
 import type { Page } from "../../server/response.ts";
-import type { Site, SiteRequest } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";

@@ -1,7 +1,6 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { createLogger, type AdjustableLog, type LogOptions } from "../../../src/log/log.ts";
-import type { ProgressView, ResourceProgress } from "../../../src/log/progress-view.ts";
-import { KnownSecrets } from "../../../src/log/log.ts";
+import { createLogger, KnownSecrets, type AdjustableLog, type LogOptions } from "../../../src/log/log.ts";
+import type { ProgressView, ResourceProgress } from "../../../src/log/progress.ts";
 import type { OutputStream } from "../../../src/log/screen.ts";
 
 /** A terminal that understands the few sequences we send, to see what a person would see. */

@@ -20,7 +20,7 @@ import {
 import type { ExportParts } from "../../../export/plan/export-request.ts";
 import { periodOfMonth } from "../../../export/plan/period.ts";
 import { quoted } from "../../../store/sql-text.ts";
-import { failureOf } from "../../console/failure-text.ts";
+import { failureOf } from "../../console/console.ts";
 import type { MonthReport } from "../../../verify/report.ts";
 import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import { withScratchFolder, type CompanyScope } from "../../mirror/company-scope.ts";

@@ -1,30 +1,17 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { shortText } from "../../../base/terminal-text.ts";
-import {
-  eventsNamed,
-  subscriptionId,
-  subscriptionWith,
-} from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
-import {
-  deliversHere,
-  expectedSubscriptions,
-  subscriptionProblems,
-} from "../../../webhook/subscriptions/subscription-problems.ts";
-import { assertEndpoint } from "../../checks/checks.ts";
+import { deliversHere, expectedSubscriptions, subscriptionProblems } from "../../../webhook/subscriptions/subscription-problems.ts";
+import { assertEndpoint } from "../upkeep/check.ts";
 import { printResult } from "../../console/output.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
-import {
-  operationsOf,
-  subscriptionLines,
-  viewOfSubscription,
-  withSubscriptions,
-  withToken,
-  type SubscriptionView,
-} from "./subscriptions.ts";
+import { operationsOf, subscriptionLines, viewOfSubscription, withSubscriptions, withToken, type SubscriptionView } from "./subscriptions.ts";
+import { recordId, type RecordId } from "../../../base/ids.ts";
+import { someOf, unknownName } from "../../../base/names.ts";
+import type { EventRule } from "../../../connector/connector-manifest.ts";
 
 /** Lists every company's subscriptions. A company that fails is logged, and the others are still listed. */
 export const listCommand: CommandRun<"webhooks list"> = async (context, { options, loaded }) => {
@@ -166,4 +153,39 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
 async function isConfirmed({ prompts }: CommandContext, { id, url }: Subscription): Promise<boolean> {
   const question = `Delete subscription ${id}, which delivers to ${shortText(url)}?`;
   return (await prompts?.confirm(question)) ?? false;
+}
+
+/**
+ * Parses `--events`: `all`, or names with commas between them.
+ *
+ * @returns event types in the manifest's order
+ * @throws MirrorError `usage` for an unknown event
+ */
+function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
+  const known = rules.map(({ type }) => type);
+  const words = text.split(/[\s,]+/).filter((word) => word !== "");
+  if (words.length === 0) throw new MirrorError("usage", "--events must name an event, or be all");
+  if (words.includes("all")) return known;
+  const unknown = words.find((word) => !known.includes(word));
+  if (unknown === undefined) return known.filter((type) => words.includes(type));
+  throw new MirrorError("usage", unknownName("event", unknown, known), {
+    hint: `there are ${someOf(known, 9)}; in a config's folder \`webhooks list\` shows what is subscribed`,
+  });
+}
+
+/** Parses the id given to a command. Throws MirrorError `usage`. */
+function subscriptionId([text = ""]: readonly string[]): RecordId {
+  const id = recordId(text);
+  if (id !== null) return id;
+  throw new MirrorError("usage", `"${text}" is not the id of a subscription: that is a number`, {
+    hint: "`webhooks list` shows them",
+  });
+}
+
+/** The subscription with this id. Throws MirrorError `not_found`. */
+function subscriptionWith(id: RecordId, all: readonly Subscription[]): Subscription {
+  const found = all.find((one) => one.id === id);
+  if (found) return found;
+  const hint = all.length === 0 ? "there are none" : `there are ${all.map((one) => one.id).join(", ")}`;
+  throw new MirrorError("not_found", `there is no subscription ${id}`, { hint });
 }

@@ -1,6 +1,6 @@
 import { hintOf, messageOf } from "../../../base/errors.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
-import type { ProgressView } from "../../../log/progress-view.ts";
+import type { ProgressView } from "../../../log/progress.ts";
 import type { HandOverCounts } from "../../../state/as-of/hand-overs.ts";
 import { InboxView } from "../../../state/inbox/inbox.ts";
 import { Runs } from "../../../state/runs.ts";

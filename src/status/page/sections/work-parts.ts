@@ -1,6 +1,6 @@
 import type { Lane } from "../../../base/lane.ts";
 import { counted, formatCount, formatDuration } from "../../../base/units.ts";
-import { etaMs } from "../../../log/progress-view.ts";
+import { etaMs } from "../../../log/progress.ts";
 import type { SpentMinute } from "../../../rate-limit/permit.ts";
 import type { RunRow } from "../../../state/runs.ts";
 import { readyItems } from "../../../state/work-item.ts";

@@ -6,6 +6,8 @@ import { readDocument } from "../../config/yaml.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
 import { printResult } from "../console/output.ts";
 import type { CommandRun } from "../program/command-table.ts";
+import { configJsonSchema } from "../../config/config-schema.ts";
+import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
 
 export const connectorCheckCommand: CommandRun<"connector check"> = async (context, { options }) => {
   const { connectors, cwd } = context;
@@ -23,4 +25,13 @@ export const connectorCheckCommand: CommandRun<"connector check"> = async (conte
   const lines = drifts.map(({ severity, where, what }) => `${severity.padEnd(8)}  ${where}: ${what}`);
   await printResult(context, { breaking, drifts }, lines.length === 0 ? ["no difference"] : lines);
   return breaking > 0 ? "difference" : "complete";
+};
+
+export const schemaCommand: CommandRun<"schema"> = async ({ connectors, output, globals }, { options }) => {
+  const { manifest } = connectors[0];
+  if (!options.tables)
+    await output.jsonText(JSON.stringify(configJsonSchema(manifest), null, globals.json ? 0 : 2));
+  else if (globals.json) await output.json({ tables: tableDocs(manifest) });
+  else await output.line(renderTableDocs(tableDocs(manifest)));
+  return "complete";
 };

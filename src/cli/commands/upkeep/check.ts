@@ -1,23 +1,93 @@
+import path from "node:path";
+import { freeBytesAt, nearestPresent } from "../../../base/atomic-file.ts";
+import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts";
+import { counted, formatSize } from "../../../base/units.ts";
+import type { Config } from "../../../config/config.ts";
+import { shortPath } from "../../../config/load.ts";
+import { companyScopes, type CompanyScope } from "../../mirror/company-scope.ts";
+import type { CommandContext } from "../../program/command.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import type { CommandEnding } from "../../program/exit-code.ts";
 import { lookup } from "node:dns/promises";
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
-import path from "node:path";
-import { nearestPresent } from "../../base/atomic-file.ts";
-import { MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
-import { shortText } from "../../base/terminal-text.ts";
-import { formatSize } from "../../base/units.ts";
-import { isLoopbackUrl } from "../../config/address.ts";
-import type { Config } from "../../config/config.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { Transport } from "../../connector/transport.ts";
-import { connectService } from "../../runs/service-connection.ts";
-import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
-import { lowSpaceBytes } from "../../status/conditions.ts";
-import { lockHolder } from "../../store/writer-lock.ts";
-import { endpointFault, type Lookup } from "../../webhook/subscriptions/endpoint-rules.ts";
-import type { CompanyScope } from "../mirror/company-scope.ts";
-import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
+import { shortText } from "../../../base/terminal-text.ts";
+import { isLoopbackUrl } from "../../../config/address.ts";
+import { mirrorFiles } from "../../../config/mirror-files.ts";
+import type { Transport } from "../../../connector/transport.ts";
+import { connectService } from "../../../runs/service-connection.ts";
+import { skewText, skewWarnMs } from "../../../http/clock-skew.ts";
+import { lowSpaceBytes } from "../../../status/conditions.ts";
+import { lockHolder } from "../../../store/writer-lock.ts";
+import { endpointFault, type Lookup } from "../../../webhook/subscriptions/endpoint-rules.ts";
+import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
 
-export interface CheckResult {
+/** A result with its company; null for one that concerns all companies. */
+type CompanyCheck = CheckResult & { readonly company: string | null };
+
+export const checkCommand: CommandRun<"check"> = async (context) => {
+  const { output, globals } = context;
+  const results: CompanyCheck[] = [];
+  for await (const result of checkAll(context)) {
+    results.push(result);
+    if (!globals.json) await output.line(lineOf(result));
+  }
+  const failed = results.filter((result) => result.status === "fail");
+  if (globals.json) await output.json({ ok: failed.length === 0, checks: results });
+  return endOf(failed);
+};
+
+/** Gives each result as soon as it is known. */
+async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> {
+  const company = null;
+  const { config, results } = checkConfig(context);
+  for (const result of results) yield { company, ...result };
+  if (config === null) return;
+  yield { company, ...checkNode(process.execPath) };
+  yield { company, ...checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl) };
+  yield { company, ...checkDataDir(config.dataDir) };
+  yield { company, ...judgeFreeSpace(freeBytesAt(config.dataDir)) };
+  yield { company, ...checkModes(config) };
+  for (const scope of companyScopes(context, config)) {
+    const found = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];
+    for (const result of found) yield { company: scope.company.name, ...result };
+  }
+}
+
+/** Warns about a Node that a package's install script brought: it is for trying and testing. */
+function checkNode(execPath: string): CheckResult {
+  const detail = `${process.versions.node} (${execPath})`;
+  if (!execPath.includes(`${path.sep}node_modules${path.sep}`)) return ok("node", detail);
+  const hint =
+    "fine for trying and testing; in production use a Node 22.19 or newer of the machine: this one came by an install script, without an integrity hash";
+  return warn("node", detail, hint);
+}
+
+function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
+  try {
+    const { config, path: file } = context.config();
+    const companies = counted(config.companies.length, "company", "companies");
+    return { config, results: [ok("config", `${shortPath(file, context.cwd)}, ${companies}`)] };
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const failed = failFrom("config", error);
+    return { config: null, results: error.message.split("\n").map((detail) => ({ ...failed, detail })) };
+  }
+}
+
+function lineOf({ status, company, name, detail, hint }: CompanyCheck): string {
+  const place = company === null ? name : `${company} ${name}`;
+  const below = hint === undefined ? "" : `\n      ${hint}`;
+  return `${status.padEnd(4)}  ${place}: ${detail}${below}`;
+}
+
+/** The first failure with a kind decides the exit code; other failures are exit code 1. */
+function endOf(failed: readonly CompanyCheck[]): CommandEnding {
+  const kind = failed.find((result) => result.kind !== undefined)?.kind;
+  if (kind !== undefined) return { kind };
+  return failed.length > 0 ? "failed" : "complete";
+}
+
+interface CheckResult {
   readonly name: string;
   readonly status: "ok" | "warn" | "fail";
   readonly detail: string;
@@ -42,7 +112,7 @@ function fail(name: string, detail: string, hint: string, kind?: ErrorKind): Che
 }
 
 /** A check that failed with an error; its hint and kind are kept. */
-export function failFrom(name: string, error: unknown): CheckResult {
+function failFrom(name: string, error: unknown): CheckResult {
   const { hint = "see the message", kind } = error instanceof MirrorError ? error : {};
   return fail(name, messageOf(error), hint, kind);
 }
@@ -72,7 +142,7 @@ export function judgeFreeSpace(freeBytes: number): CheckResult {
 }
 
 /** Warns while another process writes the mirror. */
-export function checkLock({ files }: CompanyScope): CheckResult {
+function checkLock({ files }: CompanyScope): CheckResult {
   try {
     const holder = lockHolder(files.lock)?.description;
     if (holder === undefined) return ok("lock", "nobody is writing the mirror");
@@ -150,7 +220,7 @@ function modesResult(wide: readonly string[], isHidden: boolean): CheckResult {
  * Checks token, identity and clock with one request: its `Date` header shows the service's clock. The token of a mirror
  * that knows another one costs up to three more.
  */
-export async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> {
+async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> {
   const { context, manifest, config } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
   try {
