@@ -3,7 +3,7 @@ export { connect, type Connection, type ConnectOptions } from "./connect.ts";
 export { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
 export type * from "../connectors/fintoro/client/record-types.ts";
 export { manifest } from "../connectors/fintoro/manifest.ts";
-export type * from "./connector/field.ts";
+export type * from "./connector/record-schema.ts";
 export type * from "./connector/connector-manifest.ts";
 export type * from "./connector/operation.ts";
 export type * from "./connector/resource.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Origin } from "./field.ts";
+import type { Origin } from "./record-schema.ts";
 
 /** One call that the service offers: the client makes it, `connector check` compares it. */
 export interface Operation {

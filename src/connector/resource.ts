@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import type { Fields, Origin } from "./field.ts";
-import { fieldsOf } from "./record-schema.ts";
+import { type Fields, type Origin, fieldsOf } from "./record-schema.ts";
 
 /** How a resource is listed. Paths are relative to the base URL. */
 export type ListPlan =

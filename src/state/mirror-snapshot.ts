@@ -3,8 +3,13 @@ import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { Changes } from "../store/apply/change-log.ts";
-import { installRedaction, redactionOf, type Redaction } from "../store/snapshot/redacted-records.ts";
-import { redactedColumns, type RedactRule } from "../store/snapshot/redaction.ts";
+import {
+  installRedaction,
+  redactionOf,
+  type Redaction,
+  redactedColumns,
+  type RedactRule,
+} from "../store/snapshot/redaction.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
 import { readLog } from "./log-identity.ts";
 import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";

@@ -15,7 +15,7 @@ import { readyItems } from "../state/work-item.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { workerStates } from "../sync/event-worker/worker-status.ts";
-import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
+import { planRun, type RunPlan } from "../sync/plan/estimate.ts";
 import { parentsPerRunOf, readScrubPlan } from "../sync/plan/scrub.ts";
 import { listRequests } from "../sync/plan/chosen-lists.ts";
 import { readProof } from "../verify/report.ts";

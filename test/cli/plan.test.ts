@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CompanyStatus } from "../../src/status/read-status.ts";
-import type { RunPlan } from "../../src/sync/plan/run-plan.ts";
+import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Fields } from "../../src/connector/field.ts";
+import type { Fields } from "../../src/connector/record-schema.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { look, rowDifferences, type Db } from "../support/truth/compare.ts";
 import { conforming, type Conforming, type OpenedService } from "../support/truth/conforming.ts";

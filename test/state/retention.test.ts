@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countOld } from "../../src/state/retention/old-rows.ts";
+import { countOld } from "../../src/state/retention/prune-mirror.ts";
 import { Sizes } from "../../src/state/retention/sizes.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";

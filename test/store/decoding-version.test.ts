@@ -2,8 +2,7 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
-import { cellValue } from "../../src/store/tables/cell-values.ts";
-import { decodingVersion, nullIfOdd, toRow } from "../../src/store/tables/row-decoder.ts";
+import { cellValue, decodingVersion, nullIfOdd, toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable, sqlTypes, type ColumnScalar } from "../../src/store/tables/table-plan.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
 import { planTable, sqlTypes, type TablePlan } from "../../src/store/tables/table-plan.ts";
-import { OddValue, toRow, type Row } from "../../src/store/tables/row-decoder.ts";
-import { cellValue } from "../../src/store/tables/cell-values.ts";
+import { OddValue, toRow, type Row, cellValue } from "../../src/store/tables/row-decoder.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 
 const ordersPlan = () => planTable(resourceOf("orders"));

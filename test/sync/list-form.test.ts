@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { InvalidError } from "../../src/connector/service-errors.ts";
 import type { ListForm } from "../../src/extract/work-request.ts";
-import { otherListForm } from "../../src/sync/plan/list-form.ts";
+import { otherListForm } from "../../src/sync/plan/list-reads.ts";
 
 const list = {
   kind: "paged",

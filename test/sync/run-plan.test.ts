@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { minutesFor, minutesText, planRun, scrubText } from "../../src/sync/plan/run-plan.ts";
+import { minutesFor, minutesText, planRun, scrubText } from "../../src/sync/plan/estimate.ts";
 
 const budget = { granted: 120, windowMs: 60_000 };
 

@@ -14,9 +14,15 @@ import { WorkQueue } from "../../state/work-queue.ts";
 import { webhooksCover } from "../../status/lost-events.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
-import { estimateRun, type KnownRecords, type ResourceEstimate } from "../../sync/plan/estimate.ts";
+import {
+  estimateRun,
+  type KnownRecords,
+  type ResourceEstimate,
+  minutesText,
+  planRun,
+  scrubText,
+} from "../../sync/plan/estimate.ts";
 import { listsRead, wholeListsNow } from "../../sync/plan/chosen-lists.ts";
-import { minutesText, planRun, scrubText } from "../../sync/plan/run-plan.ts";
 import {
   parentsPerRunOf,
   readRecent,

@@ -16,7 +16,7 @@ import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import { listRequests } from "../../sync/plan/chosen-lists.ts";
-import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
+import { minutesFor, minutesText } from "../../sync/plan/estimate.ts";
 import { scrubSources } from "../../sync/plan/scrub.ts";
 import { ComparedReads } from "../../verify/compared-reads.ts";
 import {

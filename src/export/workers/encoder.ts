@@ -1,6 +1,6 @@
 import { assert } from "../../base/errors.ts";
 import type { Db, Statement } from "../../store/database.ts";
-import { installRedaction, type Redaction } from "../../store/snapshot/redacted-records.ts";
+import { installRedaction, type Redaction } from "../../store/snapshot/redaction.ts";
 import { quoted } from "../../store/sql-text.ts";
 import {
   asciiText,

@@ -2,8 +2,9 @@ import { isoTime, type Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import { inTransaction, type Db } from "../../store/database.ts";
 import { Changes } from "../../store/apply/change-log.ts";
-import { oldChanges, oldInboxBodies, oldRuns, type AgeLimit, type Removable } from "./old-rows.ts";
 import { unusedBytes } from "./sizes.ts";
+import { removeRows } from "../../store/own-tables/statement.ts";
+import { Meta } from "../meta.ts";
 
 export interface PruneParts {
   /** The mirror; on a dry run any connection to it, otherwise the one of the writer. */
@@ -93,4 +94,169 @@ async function giveBack({ db, clock, signal }: PruneParts): Promise<number> {
     await clock.sleep(pauseMs, signal);
   }
   return before - unusedBytes(db);
+}
+
+/** What is old, by the times that rows carry. Times are ISO. */
+interface AgeLimit {
+  /** Rows of before this time are old. */
+  readonly until: string;
+  /** Rows of after this time were written by a clock that was ahead: nobody knows how old they are. */
+  readonly now: string;
+}
+
+/** Some rows in their order, and what of them may go. */
+interface RemovablePart {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly remove: () => void;
+  /** Where the next part begins; null: nothing more may go. */
+  readonly next: number | null;
+}
+
+/** Finds what may go, some rows at a time from `start` on; removes nothing by itself. */
+interface Removable {
+  readonly start: number;
+  find(from: number): RemovablePart;
+}
+
+/** Rows of one part: a transaction that removes them takes some milliseconds. */
+const rowsAtOnce = 200;
+
+/**
+ * Pure: how many of the first rows may go, given their times in the order they were written. The first row that is
+ * young ends it. A row without a time that can be true goes with an old one that was written after it.
+ */
+export function countOld(rows: readonly { readonly at: string | null }[], { until, now }: AgeLimit): number {
+  const young = rows.findIndex(({ at }) => at !== null && at >= until && at <= now);
+  const first = young === -1 ? rows : rows.slice(0, young);
+  return first.findLastIndex(({ at }) => at !== null && at < until) + 1;
+}
+
+function partOf(
+  going: readonly { readonly bytes: number | null }[],
+  next: number | null,
+  remove: () => void,
+): RemovablePart {
+  return { rows: going.length, bytes: going.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0), next, remove };
+}
+
+interface SelectedRun {
+  readonly id: number;
+  readonly at: string;
+  readonly resumes: number | null;
+  readonly bytes: number;
+  readonly kind: string;
+  /** Lists it read whole, a JSON array. */
+  readonly swept: string;
+}
+
+/**
+ * Old runs, from the last on. Of each kind (the same tables, mode and outcome) the last one stays, so whatever asks
+ * for the last run that was complete, failed or read a table finds the same as before; likewise the last that read a
+ * list whole, the first whole run, those of open lists, and those that one of these resumes.
+ *
+ * Guarantee: the answers of Runs, and the number of the next run, stay the same.
+ * Source of truth: table `_runs`.
+ * Worst outcome of a crash: some old runs stay until the next prune.
+ */
+function oldRuns(db: Db, limit: AgeLimit): Removable {
+  const needed = `SELECT run FROM _listings UNION SELECT min(id) FROM _runs WHERE outcome IN ('complete', 'partial')`;
+  const kept = new Set(db.prepare(needed).pluck().all());
+  const tables = "SELECT key FROM json_each(report, '$.resources') ORDER BY key";
+  const select = db.prepare(`SELECT id, coalesce(finished_at, started_at) AS at, resumes,
+      octet_length(report) + octet_length(swept) AS bytes,
+      concat_ws(' ', mode, outcome, report ->> 'listed_at' IS NULL, (SELECT group_concat(key) FROM (${tables}))) AS kind,
+      (SELECT json_group_array(key) FROM json_each(swept)) AS swept
+    FROM _runs WHERE id < ? ORDER BY id DESC LIMIT ${rowsAtOnce}`);
+  /** Kinds and lists whose last run was found. */
+  const found = new Set<string>();
+  const mustStay = ({ id, at, resumes, kind, swept }: SelectedRun) => {
+    const facts = [kind, ...(JSON.parse(swept) as string[]).map((key) => `swept ${key}`)];
+    const isLast = facts.some((fact) => !found.has(fact));
+    for (const fact of facts) found.add(fact);
+    const stays = isLast || at >= limit.until || kept.has(id);
+    if (stays && resumes !== null) kept.add(resumes);
+    return stays;
+  };
+  const find = (from: number) => {
+    const rows = select.all(from) as SelectedRun[];
+    const going = rows.filter((row) => !mustStay(row));
+    const next = rows.length === rowsAtOnce ? (rows.at(-1)?.id ?? null) : null;
+    return partOf(going, next, () => removeRows(db, "_runs", { id: going.map(({ id }) => id) }));
+  };
+  return { start: Number.MAX_SAFE_INTEGER, find };
+}
+
+const bodiesBeginKey = "inbox_bodies_begin";
+
+/**
+ * Bodies of old events. The row stays with its event id, so that a delivery repeated years later is known (I7); in
+ * place of the body stands its length, a number, which no body is.
+ *
+ * Guarantee: an event that waits for its read keeps its body.
+ * Source of truth: `_inbox`; before `inbox_bodies_begin` of `_meta` there is no body.
+ * Worst outcome of a crash: some bodies stay until the next prune.
+ */
+function oldInboxBodies(db: Db, limit: AgeLimit): Removable {
+  const meta = new Meta(db);
+  const select = db.prepare(`SELECT seq, received_at AS at, state = 'waiting' AS waits,
+      iif(typeof(body) = 'integer', NULL, octet_length(body)) AS bytes
+    FROM _inbox WHERE seq >= ? ORDER BY seq LIMIT ${rowsAtOnce}`);
+  const shorten = db.prepare(`UPDATE _inbox SET body = octet_length(body)
+    WHERE seq BETWEEN ? AND ? AND state <> 'waiting' AND typeof(body) <> 'integer'`);
+  /** The first that was left; null: none. */
+  let left: number | null = null;
+  const find = (from: number) => {
+    const rows = select.all(from) as { seq: number; at: string; waits: number; bytes: number | null }[];
+    const old = rows.slice(0, countOld(rows, limit));
+    left ??= old.find(({ waits }) => waits === 1)?.seq ?? null;
+    const last = old.at(-1)?.seq ?? 0;
+    const going = old.filter(({ waits, bytes }) => waits === 0 && bytes !== null);
+    return partOf(going, old.length === rowsAtOnce ? last + 1 : null, () => {
+      shorten.run(from, last);
+      meta.set(bodiesBeginKey, left ?? last + 1);
+    });
+  };
+  return { start: Number(meta.get(bodiesBeginKey) ?? 0), find };
+}
+
+/** The event worker counts the deletions of a day by the change log, whatever the config says. */
+const guardedMs = 24 * 3_600_000;
+const changesBeginKey = "changes_begin";
+
+/** The first `seq` that a prune has left in the change log; 1: none was made. */
+export function changesBegin(db: Db): number {
+  return Number(new Meta(db).get(changesBeginKey) ?? 1);
+}
+
+/**
+ * Old changes, from the first on, with their reads.
+ *
+ * Guarantee: what is left is the end of the log without a gap, its last change included: no `seq` is given twice. A
+ * change that is left has its `before` and `after`, because a row keeps the record as it was before.
+ * Source of truth: `_change_log`; `changes_begin` of `_meta`, which is written with each removal, shows that it was no damage.
+ * Worst outcome of a crash: the log begins at an earlier change than the config asks for.
+ */
+function oldChanges(db: Db, limit: AgeLimit): Removable {
+  const guarded = isoTime(Date.parse(limit.now) - guardedMs);
+  const select =
+    db.prepare(`SELECT l.seq, iif(l.op = 'delete' AND r.at > ?, ?, r.at) AS at, octet_length(l.before) AS bytes
+    FROM _change_log l LEFT JOIN _reads r ON r.id = l.read
+    WHERE l.seq >= ? AND l.seq < (SELECT max(seq) FROM _change_log) ORDER BY l.seq LIMIT ${rowsAtOnce}`);
+  const find = (from: number) => {
+    const rows = select.all(guarded, limit.now, from) as {
+      seq: number;
+      at: string | null;
+      bytes: number | null;
+    }[];
+    const old = rows.slice(0, countOld(rows, limit));
+    const last = old.at(-1)?.seq ?? 0;
+    return partOf(old, old.length === rowsAtOnce ? last + 1 : null, () => {
+      db.prepare("DELETE FROM _change_log WHERE seq <= ?").run(last);
+      // Reads are numbered in the order of their changes.
+      db.exec("DELETE FROM _reads WHERE id < (SELECT read FROM _change_log ORDER BY seq LIMIT 1)");
+      new Meta(db).set(changesBeginKey, last + 1);
+    });
+  };
+  return { start: 0, find };
 }

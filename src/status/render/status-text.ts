@@ -4,7 +4,7 @@ import type { BudgetView, MonthView } from "../../rate-limit/permit.ts";
 import { shortText, terminalText, wrappedLine } from "../../base/terminal-text.ts";
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
-import { scrubText } from "../../sync/plan/run-plan.ts";
+import { scrubText } from "../../sync/plan/estimate.ts";
 import type { Proof } from "../../verify/report.ts";
 import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health } from "../mirror-health.ts";

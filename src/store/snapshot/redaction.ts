@@ -1,4 +1,15 @@
 import type { RedactMode, SnapshotColumn, SnapshotTable } from "./snapshot-tables.ts";
+import { createHmac } from "node:crypto";
+import { snakeCase } from "../../base/names.ts";
+import type { Fields } from "../../connector/record-schema.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { isObject, type JsonValue, stringifyLossless } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import type { Db } from "../database.ts";
+import { cellValue, type Cell } from "../tables/row-decoder.ts";
+import type { ColumnScalar } from "../tables/table-plan.ts";
+import { planWithUnknown } from "../tables/unknown-columns.ts";
 
 /** What the config says of one column, or of several by a pattern. */
 export interface RedactRule {
@@ -79,4 +90,154 @@ export function redactedColumns({ columns }: Pick<SnapshotTable, "columns">): st
 /** Of all tables, as `clients.email: drop`. */
 export function redactionsOf(tables: readonly SnapshotTable[]): string[] {
   return tables.flatMap((table) => redactedColumns(table).map((column) => `${table.name}.${column}`));
+}
+
+/** What a key of a record's JSON leads to. */
+type KeyRule =
+  | { readonly kind: "value"; readonly mode: RedactMode | null; readonly scalar: ColumnScalar }
+  /** An object within the record, or a list of its parts. */
+  | { readonly kind: "inner"; readonly keys: KeyRules }
+  /** A record of another resource, or a list of them; `id` is of the column that refers to it. */
+  | { readonly kind: "record"; readonly resource: string; readonly id: RedactMode | null };
+
+type KeyRules = Map<string, KeyRule>;
+
+/** What threads need to redact as this one does: plain data, which they can be sent. */
+export interface Redaction {
+  /** Of the hash. It stays in memory. */
+  readonly key: string;
+  /** Resources whose JSON has something to redact, also deep within it. */
+  readonly records: ReadonlyMap<string, KeyRules>;
+  /** Are keys without a rule dropped? Then every known key has one. */
+  readonly dropsUnknown: boolean;
+}
+
+/** The redaction of the mirror attached to `db`, with the columns that its unknown fields have. */
+export function redactionOf(
+  db: Db,
+  manifest: Manifest,
+  rules: readonly RedactRule[],
+  key: string,
+): Redaction {
+  const all = new Map(manifest.resources.map((resource) => [resource.name, keysOf(db, resource, rules)]));
+  const dropsUnknown = rules.some(isAboutUnknown);
+  if (dropsUnknown) return { key, records: all, dropsUnknown };
+  const touched = new Set<string>();
+  for (let before = -1; before < touched.size;) {
+    before = touched.size;
+    for (const [name, keys] of all) if (isTouched(keys, touched)) touched.add(name);
+  }
+  return { key, records: new Map([...all].filter(([name]) => touched.has(name))), dropsUnknown };
+}
+
+function isTouched(keys: KeyRules, touched: ReadonlySet<string>): boolean {
+  return [...keys.values()].some((rule) => {
+    if (rule.kind === "inner") return isTouched(rule.keys, touched);
+    return rule.kind === "value" ? rule.mode !== null : rule.id !== null || touched.has(rule.resource);
+  });
+}
+
+function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRules {
+  const keys: KeyRules = new Map();
+  const mode = (table: string, name: string, scalar: ColumnScalar = "text") =>
+    redactModeOf(rules, table, { name, scalar });
+  addFields(keys, resource.fields, resource.name, mode);
+  addFields(keys, resource.previewFields ?? {}, resource.name, mode);
+  const plan = planWithUnknown(db, resource);
+  for (const { table, columns, above } of [
+    { ...plan, above: [] as string[] },
+    ...plan.children.map((child) => ({ ...child, above: [child.field] })),
+  ])
+    for (const { name, scalar, paths } of columns) {
+      const found = scalar === "any" ? mode(table, name, scalar) : null;
+      for (const path of found ? paths : [])
+        addValue(keys, [...above, ...path], { mode: found ?? "drop", scalar });
+    }
+  return keys;
+}
+
+type ModeOf = (table: string, column: string) => RedactMode | null;
+
+function addFields(
+  keys: KeyRules,
+  fields: Fields,
+  table: string,
+  mode: ModeOf,
+  path: readonly string[] = [],
+): void {
+  for (const [name, field] of Object.entries(fields)) {
+    const at = [...path, name];
+    const column = at.map(snakeCase).join("_");
+    if (field.shape === "snapshot") addFields(innerOf(keys, name), field.fields, table, mode, at);
+    else if (field.shape === "children") addFields(innerOf(keys, name), field.fields, field.table, mode);
+    else if (field.shape === "owned") keys.set(name, { kind: "record", resource: field.resource, id: null });
+    else if (field.shape === "lookup")
+      keys.set(name, { kind: "record", resource: field.resource, id: mode(table, `${column}_id`) });
+    else {
+      keys.set(name, { kind: "value", mode: mode(table, column), scalar: field.type });
+    }
+  }
+}
+
+function innerOf(keys: KeyRules, name: string): KeyRules {
+  const there = keys.get(name);
+  if (there?.kind === "inner") return there.keys;
+  const inner: KeyRules = new Map();
+  keys.set(name, { kind: "inner", keys: inner });
+  return inner;
+}
+
+function addValue(
+  keys: KeyRules,
+  path: readonly string[],
+  value: Omit<KeyRule & { kind: "value" }, "kind">,
+): void {
+  const inner = path.slice(0, -1).reduce(innerOf, keys);
+  inner.set(path.at(-1) ?? "", { kind: "value", ...value });
+}
+
+/**
+ * Gives a connection the SQL functions `redacted_hash(value)` and `redacted_json(resource, json)`. The same value has
+ * the same hash in a column and in JSON, in every table.
+ */
+export function installRedaction(db: Db, { key, records, dropsUnknown }: Redaction): void {
+  const options = { deterministic: true, safeIntegers: true };
+  const hash = (value: Cell) => {
+    if (value === null) return null;
+    return createHmac("sha256", key).update(String(value)).digest("hex").slice(0, hashLength);
+  };
+  const redact = (value: JsonValue, keys: KeyRules): JsonValue => {
+    if (Array.isArray(value)) return value.map((part) => redact(part, keys));
+    if (!isObject(value)) return value;
+    for (const name of Object.keys(value)) {
+      const rule = keys.get(name);
+      if (rule) value[name] = redactValue(value[name] ?? null, rule);
+      else if (dropsUnknown) value[name] = null;
+    }
+    return value;
+  };
+  const redactValue = (value: JsonValue, rule: KeyRule): JsonValue => {
+    if (rule.kind === "inner") return redact(value, rule.keys);
+    if (rule.kind === "value") {
+      if (rule.mode === null) return value;
+      return rule.mode === "drop" ? null : hash(cellOf(value, rule.scalar));
+    }
+    if (rule.id !== null && isObject(value))
+      return rule.id === "drop" ? null : { id: hash(cellValue("integer", value["id"]) ?? null) };
+    return redact(value, records.get(rule.resource) ?? new Map());
+  };
+  db.function("redacted_hash", options, (value) => hash(value as Cell));
+  db.function("redacted_json", options, (resource, json) => {
+    const keys = records.get(String(resource));
+    return keys && json !== null ? stringifyLossless(redact(parseLossless(String(json)), keys)) : json;
+  });
+}
+
+/** Hexadecimal digits: 128 bits, so that two values never have the same. */
+const hashLength = 32;
+
+/** An odd value, which its column cannot hold, is hashed as it is written. */
+function cellOf(value: JsonValue, scalar: ColumnScalar): Cell {
+  const cell = cellValue(scalar, value);
+  return cell === undefined ? stringifyLossless(value) : cell;
 }

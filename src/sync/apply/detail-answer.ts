@@ -1,16 +1,15 @@
 import { isoTime } from "../../base/clock.ts";
-import type { RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
 import { ProtocolError } from "../../connector/service-errors.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
 import type { EventOutcome, CompletedEvent } from "../../state/inbox/inbox.ts";
 import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import { mostAttempts } from "../context/limits.ts";
-import type { AnswerContext } from "../context/run-context.ts";
+import type { AnswerContext, ReadContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueOverlapped, isRecheck, queueRecheck } from "../plan/read-reasons.ts";
-import { idOrQuarantine } from "./without-id.ts";
 
 /**
  * Applies a record as its own route gives it, and the records it owns, inside the apply transaction.
@@ -70,6 +69,25 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
     const missing = ownedBy(run, owned, owner, id).filter((one) => !seen.has(one));
     removeOrReread(answer, owned, missing);
   }
+}
+
+/**
+ * The id of a record in an answer. A record without a usable one is kept in quarantine, and its key there is
+ * returned, a text: it has no place in a table, but nothing is dropped (I12).
+ */
+export function idOrQuarantine(
+  { run, stamp }: ReadContext,
+  resource: string,
+  record: { readonly id: string | null; readonly slice: Buffer },
+): RecordId | string {
+  const id = record.id === null ? null : recordId(record.id);
+  if (id !== null) return id;
+  const reason = "the record has no usable id";
+  const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });
+  const seen = run.withoutId.get(resource) ?? new Set();
+  run.withoutId.set(resource, seen.add(key));
+  run.tally.of(resource).failed += 1;
+  return key;
 }
 
 /** Was this read queued by an event, and not by a list or another record? */

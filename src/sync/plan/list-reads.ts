@@ -1,8 +1,13 @@
 import { assert } from "../../base/errors.ts";
 import type { RecordRef } from "../../base/ids.ts";
-import type { Resource } from "../../connector/resource.ts";
+import type { Resource, ListPlan } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/answers.ts";
-import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import {
+  parentIdOf,
+  type ChildPayload,
+  type PagePayload,
+  type ListForm,
+} from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
 import {
   changesOf,
@@ -14,6 +19,8 @@ import {
 } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
+import type { InvalidError } from "../../connector/service-errors.ts";
+import { smallestPage } from "../context/limits.ts";
 
 type Sweep = Omit<PagePayload, "page">;
 
@@ -55,7 +62,7 @@ function changesSince(
 
 /**
  * A list that showed records which are gone now, before all else: it says which others are there.
- * Guard: `deletion/route-probe.ts` asks for it once per run and resource.
+ * Guard: `deletion/deletion.ts` asks for it once per run and resource.
  */
 export function queueStaleList(run: RunContext, list: ListRef, nowMs: number): void {
   run.begunLists.set(sweepKey(list.resource, list.variant), { ...list, begunMs: nowMs });
@@ -178,7 +185,7 @@ export function queueOtherForm(answer: AnswerContext): void {
 /**
  * The list of one parent record.
  * Guard: parents are queued at the start of a run and when their own list shows them the first time, within
- * `parentReads`; `deletion/route-probe.ts` asks once more per run and parent. The records of a parent's list are
+ * `parentReads`; `deletion/deletion.ts` asks once more per run and parent. The records of a parent's list are
  * parents of nothing.
  */
 export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {
@@ -192,4 +199,49 @@ export function childrenOf(run: RunContext, parent: string) {
     const link = links.find((candidate) => candidate.resource === parent);
     return link ? [{ resource, link }] : [];
   });
+}
+
+/** Does the service refuse how many records are asked for at a time? It names the field, else the message does. Pure. */
+export function refusesPageSize(error: InvalidError): boolean {
+  return names(error, "perPage") || (namesNothing(error) && /per.?page/i.test(error.serviceMessage ?? ""));
+}
+
+/**
+ * How to ask for a list after a 422: with the size that the message allows, else half of it; without the order if
+ * that is refused. Where nothing is named: without the order, and then smaller. Pure. Each form asks for less than the
+ * one before it, so this ends.
+ *
+ * @returns null when the refusal has another reason
+ */
+export function otherListForm(list: ListPlan, form: ListForm, error: InvalidError): ListForm | null {
+  if (!("perPage" in list)) return null;
+  const hasOrder = list.kind === "paged" && Object.keys(list.params).length > 0 && !form.unsorted;
+  const isOrder = ["sortBy", "sortDirection"].some((param) => names(error, param));
+  const isSize = refusesPageSize(error);
+  if (hasOrder && !isSize && (isOrder || namesNothing(error))) return { ...form, unsorted: true };
+  if (!isSize && !namesNothing(error)) return null;
+  const perPage = smallerSize(form.perPage ?? list.perPage, error);
+  return perPage === null ? null : { ...form, perPage };
+}
+
+function namesNothing({ fields }: InvalidError): boolean {
+  return Object.keys(fields).length === 0;
+}
+
+/** `perPage`, also where the service writes `per_page`. */
+function names({ fields }: InvalidError, param: string): boolean {
+  return Object.keys(fields).some((field) => plain(field) === plain(param));
+}
+
+function plain(name: string): string {
+  return name.replaceAll("_", "").toLowerCase();
+}
+
+/** The largest number below the current size that the messages name, in whatever language, else half of it. */
+function smallerSize(current: number, { serviceMessage, fields }: InvalidError): number | null {
+  const texts = [serviceMessage ?? "", ...Object.values(fields).flat()];
+  const sizes = texts.flatMap((text) => text.match(/\d+/g) ?? []).map(Number);
+  const allowed = Math.max(...sizes.filter((size) => size > 1 && size < current), 0);
+  if (allowed > 0) return allowed;
+  return current > smallestPage ? Math.max(smallestPage, Math.floor(current / 2)) : null;
 }

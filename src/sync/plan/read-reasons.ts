@@ -49,7 +49,7 @@ const recordReads = {
   cascade: { kind: "detail", lane: "changed" },
   /** Its list of children was refused: is it deleted? Guard: the list is tried `mostAttempts` times at most. */
   "child list refused": { kind: "confirm", lane: "list" },
-  /** It should exist: does its route answer 200 (I5)? Guard: `deletion/route-probe.ts` reads a few per trial. */
+  /** It should exist: does its route answer 200 (I5)? Guard: `deletion/deletion.ts` reads a few per trial. */
   "route probe": { kind: "confirm", lane: "list" },
   /** Another record changed. Guard: `queueDependents` in `dependents.ts`. */
   "changed with another": { kind: "detail", lane: "changed" },

@@ -2,7 +2,6 @@ import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Meta } from "../../state/meta.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
-import { releaseWithoutId } from "../apply/without-id.ts";
 import type { RunContext } from "../context/run-context.ts";
 import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
 
@@ -11,6 +10,20 @@ export function outcomeOfWork(run: RunContext, resumed: boolean): Outcome {
   run.mirror.apply(() => releaseWithoutId(run, resumed));
   noteKept(run);
   return run.tally.allTroubles().length > 0 ? "partial" : "complete";
+}
+
+/**
+ * Removes records without an id from quarantine that this run did not meet although it read all of the resource:
+ * they are deleted at the service, or have an id now.
+ */
+function releaseWithoutId(run: RunContext, resumed: boolean): void {
+  const { quarantine } = run.mirror;
+  const troubled = new Set(run.tally.allTroubles().map((trouble) => trouble.resource));
+  for (const resource of run.selected.keys()) {
+    const readWhole = run.full || (run.tally.swept.has(resource) && !resumed);
+    if (!readWhole || troubled.has(resource)) continue;
+    quarantine.releaseWithoutId(resource, run.withoutId.get(resource) ?? new Set());
+  }
 }
 
 /** Quarantined records and dead letters are reported, also those of earlier runs. */

@@ -10,7 +10,7 @@ import type { CompanyReport, Outcome, RunError, ScrubReport } from "../context/r
 import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
 import { identify } from "../identity/identify.ts";
-import { refreshLists } from "../plan/initial-work.ts";
+import { refreshLists } from "../plan/chosen-lists.ts";
 import { queueScrub } from "../plan/read-reasons.ts";
 import {
   readRecent,
@@ -20,7 +20,7 @@ import {
   type ParentsPerRun,
   withdrawScrub,
 } from "../plan/scrub.ts";
-import { BatchRetryPolicy } from "../retry/batch-retry-policy.ts";
+import { BatchRetryPolicy } from "../retry/retry-policy.ts";
 import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
 import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 

@@ -1,10 +1,8 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { firstId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { StateCheck } from "../../state/checks/state-check.ts";
-import { absentOwnTables, integrityOf } from "../../state/checks/file-check.ts";
-import { LastChanges } from "../../state/checks/last-changes.ts";
-import { openTables } from "../../state/checks/open-tables.ts";
+import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
+import { absentOwnTables, integrityOf, openTables } from "../../state/checks/file-check.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Meta } from "../../state/meta.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";

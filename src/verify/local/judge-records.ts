@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
-import type { LastChange, LastChanges } from "../../state/checks/last-changes.ts";
+import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
 import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
 import {
   differencesOf,

@@ -51,7 +51,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "list-of-a-new-parent-not-read",
     invariant: "I11",
-    file: "src/sync/apply/listed-record.ts",
+    file: "src/sync/apply/list-answer.ts",
     find: "if (isNewParent(run, child.resource, parent, result) && takesParent(run))",
     replace: "if (isNewParent(run, child.resource, parent, result) && takesParent(run) && id === 0)",
     why: "the events of a new client are never read",
@@ -88,7 +88,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "record-without-id-dropped",
     invariant: "I12",
-    file: "src/sync/apply/without-id.ts",
+    file: "src/sync/apply/detail-answer.ts",
     find: "const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });",
     replace: "const key = `${reason} ${stamp.sentSeq}`;",
     why: "a record without an id is lost",
@@ -179,7 +179,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "stale-record-of-a-list-not-read-again",
     invariant: "I11",
-    file: "src/sync/apply/listed-record.ts",
+    file: "src/sync/apply/list-answer.ts",
     find: 'if (outcome === "stale") queueOverlapped(answer, resource, id);\n    else queueDependents',
     replace: 'if (outcome !== "stale") queueDependents',
     why: "a record that two reads overlapped on is not read again",

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { decodeState, encodeState, type Clocks } from "../../../src/rate-limit/state-codec.ts";
+import { decodeState, encodeState, type Clocks } from "../../../src/rate-limit/budget-file.ts";
 import type { RateLimitState, RateLimitStore } from "../../../src/rate-limit/state.ts";
 
 /** The budget as its file keeps it from one process to the next, without the cost of the file. */

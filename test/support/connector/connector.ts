@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { snakeCase } from "../../../src/base/names.ts";
-import type { Field, Fields, ScalarType } from "../../../src/connector/field.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
-import type { Manifest } from "../../../src/connector/connector-manifest.ts";
-import type { Operation } from "../../../src/connector/operation.ts";
 import {
+  type Field,
+  type Fields,
+  type ScalarType,
   children,
   date,
   decimal,
@@ -18,6 +17,9 @@ import {
   record,
   text,
 } from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
+import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { Operation } from "../../../src/connector/operation.ts";
 
 /** A column as the mirror's contract describes it: what it holds and whose id it is. */
 export interface ExpectedColumn {

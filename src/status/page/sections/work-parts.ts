@@ -5,7 +5,7 @@ import type { SpentMinute } from "../../../rate-limit/permit.ts";
 import type { RunRow } from "../../../state/runs.ts";
 import { readyItems } from "../../../state/work-item.ts";
 import type { CompanyReport } from "../../../sync/context/run-report.ts";
-import { scrubText } from "../../../sync/plan/run-plan.ts";
+import { scrubText } from "../../../sync/plan/estimate.ts";
 import type { CompanyPageFacts } from "../facts/facts-reader.ts";
 import { cut, html, type Html } from "../markup/html.ts";
 import { atClock, roughly, when, type PageMoment } from "../markup/moments.ts";
