@@ -1,4 +1,5 @@
-import { MadeUpAccount, type SandboxRecord } from "./made-up-account.ts";
+/** A record as the service shows it. */
+type SandboxRecord = { id: number; updated_at: string } & Record<string, unknown>;
 
 /** Kinds of records that can be made, changed and removed; what others refer to comes first. */
 export const kinds = ["subjects", "generators", "recurring_generators", "invoices", "expenses"] as const;
@@ -6,25 +7,54 @@ export type RecordKind = (typeof kinds)[number];
 
 const dayMs = 24 * 3_600_000;
 const pageSize = 40;
+const firms = [
+  "Pekárna U Lípy",
+  "Truhlářství Dub",
+  "Květinářství Rosa",
+  "Autoservis Blesk",
+  "Účetní Nováková",
+];
+const things = ["Poradenství", "Grafické práce", "Pečivo", "Doprava", "Školení"];
 
-/** Everything that the stand-in holds of its one account. */
+/** `2026-04-27T18:20:01.163+02:00`: the service writes the time of Prague; always the summer's here. */
+export const pragueTime = (ms: number) => new Date(ms + 2 * 3_600_000).toISOString().replace("Z", "+02:00");
+
+const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** Amounts are texts with a varying number of digits. */
+const amount = (value: number) => String(Math.round(value * 100) / 100);
+
+/** Fields from words such as `city=Brno vat_no= due=~`; `~` is null, and an empty word an empty text. */
+function words(text: string): Record<string, string | null> {
+  const pairs = text.split(" ").map((word) => word.split("="));
+  return Object.fromEntries(pairs.map(([name = "", value = ""]) => [name, value === "~" ? null : value]));
+}
+
+/** Everything that the stand-in holds of its one account: the same seed makes the same records. */
 export class Books {
   readonly account: Readonly<Record<string, unknown>>;
   /** Lists without pages, by path. */
   readonly small: ReadonlyMap<string, readonly SandboxRecord[]>;
-  private readonly made: MadeUpAccount;
+  /** In [0, 1). */
+  private readonly random: () => number;
+  private nextId = 46_000_001;
   private readonly held = new Map<RecordKind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
 
-  constructor(seed: number, invoices: number, nowMs: number, account: string) {
-    const made = new MadeUpAccount(randomOf(seed));
+  constructor(seed: number, invoices: number, nowMs: number, subdomain: string) {
+    this.random = randomOf(seed);
+    const openedMs = nowMs - 900 * dayMs;
+    const texts = words("plan=Start registration_no=12345678 vat_mode=vat_payer local_vat_no=~ currency=CZK");
+    const numbers = { plan_price: 372, due: 14, vat_rate: 21, invoice_proforma: false };
+    const name = "Zkušební účet s.r.o.";
+    this.account = { subdomain, name, ...texts, ...numbers, ...timesOf(openedMs) };
+    const account = words("name=Účet currency=CZK number=123456789/0100 iban=~ swift_bic=KOMBCZPP");
+    const format = words("format=#yyyy#-#dddd# preview=2026-0001");
+    this.small = new Map([
+      ["bank_accounts", [{ ...this.head(openedMs), ...account, pairing: true, default: true }]],
+      ["number_formats/invoices", [{ ...this.head(openedMs), ...format, default: true }]],
+    ]);
     const [subjects, expenses] = [Math.ceil(invoices / 3), Math.ceil(invoices / 2)];
     const counts = { subjects, generators: 2, recurring_generators: 2, invoices, expenses };
-    this.made = made;
-    this.account = made.account(account, nowMs);
-    this.small = new Map([
-      ["bank_accounts", [made.bankAccount(nowMs)]],
-      ["number_formats/invoices", [made.numberFormat(nowMs)]],
-    ]);
     for (const kind of kinds) {
       const count = counts[kind];
       // From ten months to two days ago.
@@ -39,15 +69,17 @@ export class Books {
   }
 
   make(kind: RecordKind, atMs: number): SandboxRecord {
-    const { made } = this;
     const subjects = this.of("subjects");
-    const subject = subjects.length > 0 ? made.pick(subjects) : made.subject(atMs);
+    const subject = subjects.length > 0 ? this.pick(subjects) : this.subject(atMs);
     const makers: Readonly<Record<RecordKind, () => SandboxRecord>> = {
-      subjects: () => made.subject(atMs),
-      generators: () => made.generator(atMs, subject, false),
-      recurring_generators: () => made.generator(atMs, subject, true),
-      invoices: () => made.invoice(atMs, subject),
-      expenses: () => made.expense(atMs, subject),
+      subjects: () => this.subject(atMs),
+      generators: () => this.generator(atMs, subject, {}),
+      recurring_generators: () => {
+        const dates = { start_date: day(atMs), end_date: null, next_occurrence_on: day(atMs + 30 * dayMs) };
+        return this.generator(atMs, subject, { active: true, months_period: 1, ...dates });
+      },
+      invoices: () => this.invoice(atMs, subject),
+      expenses: () => this.expense(atMs, subject),
     };
     const record = makers[kind]();
     this.of(kind).push(record);
@@ -75,11 +107,89 @@ export class Books {
   private of(kind: RecordKind): SandboxRecord[] {
     return this.held.get(kind) ?? [];
   }
+
+  private subject(atMs: number): SandboxRecord {
+    const head = this.head(atMs);
+    const name = `${this.pick(firms)} ${head.id % 1000}`;
+    const texts = words("custom_id=~ full_name= city=Brno country=CZ vat_no= webinvoice_history=~");
+    const registration_no = String(10_000_000 + (head.id % 90_000_000));
+    const numbers = { user_id: null, due: null, suggestion_enabled: true, registration_no };
+    return { ...head, name, type: this.pick(["customer", "supplier", "both"]), ...texts, ...numbers };
+  }
+
+  private generator(atMs: number, { id: subject_id, name }: SandboxRecord, more: object): SandboxRecord {
+    const { vat_rates_summary: _none, ...sums } = this.money(1);
+    const legacy_bank_details = words("bank_account=123456789/0100 iban=~ swift_bic=~");
+    const own = { name: `Paušál ${String(name)}`, subject_id, legacy_bank_details, tags: [] };
+    return { ...this.head(atMs), ...own, ...sums, ...more };
+  }
+
+  private invoice(atMs: number, subject: SandboxRecord): SandboxRecord {
+    const head = this.head(atMs);
+    const number = `2026-${String(head.id % 10_000).padStart(4, "0")}`;
+    const texts = words("custom_id=~ document_type=invoice client_vat_no= your_registration_no=12345678");
+    const names = { subject_id: subject.id, client_name: subject["name"], variable_symbol: number.slice(5) };
+    const dates = { issued_on: day(atMs), due: 14, due_on: day(atMs + 14 * dayMs) };
+    const sums = this.money(1 + (head.id % 3));
+    const payments = this.random() < 0.6 ? [this.payment(atMs + dayMs, sums.total)] : [];
+    const [paid] = payments;
+    const state = { status: paid ? "paid" : "open", paid_on: paid?.["paid_on"] ?? null };
+    const rest = { related_id: null, tags: ["web"], paid_advances: [], eet_records: [], attachments: null };
+    return { ...head, ...texts, number, ...names, ...dates, ...state, ...sums, ...rest, payments };
+  }
+
+  private expense(atMs: number, { id: subject_id, name: supplier_name }: SandboxRecord): SandboxRecord {
+    const head = this.head(atMs);
+    const sums = this.money(1);
+    const number = head.id % 10_000;
+    const texts = words(`number=N${number} original_number=F-${number} status=paid document_type=invoice`);
+    const supplier = { supplier_name, subject_id, proportional_vat_deduction: 100 };
+    const dates = { issued_on: day(atMs), due_on: day(atMs + 14 * dayMs), paid_on: day(atMs + dayMs) };
+    const attachments = [{ id: this.nextId++, ...words("filename=doklad.pdf content_type=application/pdf") }];
+    const payments = [this.payment(atMs + dayMs, sums.total)];
+    return { ...head, ...texts, ...supplier, ...dates, tags: [], ...sums, payments, attachments };
+  }
+
+  /** A payment; its own stamps are of the moment it was added. */
+  private payment(atMs: number, value: string): Record<string, unknown> {
+    const texts = words(`currency=CZK amount=${value} native_amount=${value} variable_symbol=~`);
+    return { ...this.head(atMs), paid_on: day(atMs), ...texts, bank_account_id: null };
+  }
+
+  private pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.random() * from.length)] as T;
+  }
+
+  /** Lines with one rate of VAT, and what they add up to. */
+  private money(count: number) {
+    const vat_rate = this.pick([21, 12, 0]);
+    const lines = Array.from({ length: count }, () => {
+      const [quantity, price] = [1 + Math.floor(this.random() * 5), 100 + Math.floor(this.random() * 900)];
+      const [net, vat] = [quantity * price, (quantity * price * vat_rate) / 100];
+      const own = { id: this.nextId++, name: this.pick(things), vat_rate };
+      const texts = words(`quantity=${quantity}.0 unit_name=ks unit_price=${price}.0`);
+      const native_total_vat = vat_rate === 0 ? 0 : amount(vat);
+      const sums = { total_price_without_vat: amount(net), total_vat: amount(vat), native_total_vat };
+      return { ...own, ...texts, ...sums, inventory: null };
+    });
+    const base = lines.reduce((sum, line) => sum + Number(line.total_price_without_vat), 0);
+    const vat = lines.reduce((sum, line) => sum + Number(line.total_vat), 0);
+    const [subtotal, total] = [amount(base), amount(base + vat)];
+    const vat_rates_summary = [{ vat_rate, base: subtotal, vat: amount(vat), currency: "CZK" }];
+    const native = { native_subtotal: subtotal, native_total: total };
+    return { currency: "CZK", exchange_rate: "1.0", subtotal, total, ...native, lines, vat_rates_summary };
+  }
+
+  private head(atMs: number) {
+    return { id: this.nextId++, ...timesOf(atMs) };
+  }
 }
 
-function orderOf(document: SandboxRecord): string {
-  return `${String(document["issued_on"])} ${String(document["number"])} ${document.id}`;
-}
+/** A record is updated half a second after it was created. */
+const timesOf = (ms: number) => ({ created_at: pragueTime(ms), updated_at: pragueTime(ms + 500) });
+
+const orderOf = (document: SandboxRecord) =>
+  `${String(document["issued_on"])} ${String(document["number"])} ${document.id}`;
 
 /** Random numbers that follow from a seed (mulberry32). */
 function randomOf(seed: number): () => number {

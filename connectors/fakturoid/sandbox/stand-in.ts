@@ -4,10 +4,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import { Books, kinds, type RecordKind } from "./books.ts";
-import { pragueTime } from "./made-up-account.ts";
+import { Books, kinds, pragueTime, type RecordKind } from "./books.ts";
 
-/** What the stand-in lets its clients ask for. */
+/** What clients may ask for. */
 interface QuotaOptions {
   /** Requests in a window. @default 400 */
   readonly limit?: number | undefined;
@@ -30,25 +29,23 @@ export interface StandInOptions extends QuotaOptions {
   readonly clock?: Clock;
 }
 
-/** A request as it came, and what it was answered. */
-export interface Visit {
+/** A request as it came. */
+interface Visit {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly status: number;
-}
-
-/** One attempt to deliver an event. */
-export interface Attempt {
-  readonly eventId: string;
-  readonly outcome: string;
 }
 
 /** An answer; `body` null: without one. */
-export interface StandInAnswer {
+interface StandInAnswer {
   readonly status: number;
   readonly body: unknown;
 }
+
+/** Pauses between attempts, ms. The service's own are not documented; about 22 s and 2.5 min were seen. */
+const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
+/** The service waits so long for an answer. */
+const answerMs = 30_000;
 
 const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000, tokenValidMs: 7_200_000 };
 
@@ -71,9 +68,10 @@ export class StandIn {
   /** What a config needs besides the URL. */
   readonly access: Readonly<Record<"account" | "client_id" | "client_secret", string>>;
   readonly books: Books;
-  readonly visits: Visit[] = [];
+  /** Requests with the status they were answered. */
+  readonly visits: (Visit & Pick<StandInAnswer, "status">)[] = [];
   /** Attempts to deliver events. */
-  readonly attempts: Attempt[] = [];
+  readonly attempts: { readonly eventId: string; readonly outcome: string }[] = [];
   /** Access tokens given out. */
   tokensIssued = 0;
   /** Calls of this month, as the account shows them. */
@@ -83,7 +81,7 @@ export class StandIn {
   private readonly closing = new AbortController();
   private readonly window = { endsMs: 0, left: 0 };
   private token = { text: "", endsMs: 0 };
-  private readonly planned: ((visit: Omit<Visit, "status">) => StandInAnswer | null)[] = [];
+  private readonly planned: ((visit: Visit) => StandInAnswer | null)[] = [];
 
   constructor(settings: StandInSettings) {
     const { seed, invoices, clock } = settings;
@@ -143,7 +141,23 @@ export class StandIn {
     const { webhookUrl, secret = "", clock } = this.settings;
     if (webhookUrl === undefined) return;
     const document = { webhook_id: 5, event_name: event, created_at: pragueTime(clock.nowMs()), body };
-    void deliver({ url: webhookUrl, authorization: secret, document }, this.attempts, this.closing.signal);
+    void this.deliver(webhookUrl, secret, document);
+  }
+
+  /** Sends an event as the service does: `Authorization` as it was given, one `Idempotency-Key` for all attempts. */
+  private async deliver(url: string, authorization: string, document: object): Promise<void> {
+    const { signal } = this.closing;
+    const eventId = randomUUID();
+    const headers = { "content-type": "application/json", "idempotency-key": eventId, authorization };
+    for (const pauseMs of pausesMs) {
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+      const request = { method: "POST", headers, body: JSON.stringify(document), signal: deadline };
+      const response = await fetch(url, request).catch(() => null);
+      this.attempts.push({ eventId, outcome: String(response?.status ?? "no answer") });
+      if (response?.ok) return;
+    }
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -210,37 +224,9 @@ export class StandIn {
 }
 
 const missing: StandInAnswer = { status: 404, body: null };
-
-function refusal(status: number, error: string): StandInAnswer {
+const refusal = (status: number, error: string): StandInAnswer => {
   return { status, body: { error, error_description: "Požadavek nelze zpracovat" } };
-}
-
+};
 const singular = (kind: RecordKind) => kind.slice(0, -1);
-
-function print(...parts: readonly unknown[]): string {
-  return createHash("sha256").update(parts.join(" ")).digest("hex").slice(0, 40);
-}
-
-/** Pauses between attempts, ms. The service's own are not documented; about 22 s and 2.5 min were seen. */
-const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
-/** The service waits so long for an answer. */
-const answerMs = 30_000;
-
-/** Sends an event as the service does: `Authorization` as it was given, one `Idempotency-Key` for all attempts. */
-async function deliver(
-  { url, authorization, document }: Readonly<Record<"url" | "authorization", string>> & { document: object },
-  attempts: Attempt[],
-  signal: AbortSignal,
-): Promise<void> {
-  const eventId = randomUUID();
-  const headers = { "content-type": "application/json", "idempotency-key": eventId, authorization };
-  for (const pauseMs of pausesMs) {
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-    const request = { method: "POST", headers, body: JSON.stringify(document), signal: deadline };
-    const response = await fetch(url, request).catch(() => null);
-    attempts.push({ eventId, outcome: String(response?.status ?? "no answer") });
-    if (response?.ok) return;
-  }
-}
+const print = (...parts: readonly unknown[]) =>
+  createHash("sha256").update(parts.join(" ")).digest("hex").slice(0, 40);
