@@ -73,8 +73,7 @@ function openPrompts(signal: AbortSignal, colour: boolean) {
 
 /** Starts the stand-in service; its code is imported for commands that start one. */
 async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...rest }: SandboxRequest) {
-  const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
-  const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox-options.ts");
+  const { parseRecords, startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/service/faults.ts");
   const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/sender.ts");
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));

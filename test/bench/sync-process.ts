@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { startSandbox, type Sandbox } from "../support/sandbox/control.ts";
-import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 
 /** A sandbox in this process, and a folder in which the real command syncs from it as a process of its own. */

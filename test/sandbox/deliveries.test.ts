@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../support/sandbox/control.ts";
-import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { parseShares, type DeliveryShares } from "../../connectors/fintoro/sandbox/webhooks/sender.ts";
 import { openSandbox, post, WoundClock } from "../support/sandbox/sandbox.ts";
 import { isSigned, openSink, type Treatment, type WebhookSink } from "../support/sandbox/webhook-sink.ts";

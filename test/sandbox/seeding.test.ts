@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseRecords } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
+import { parseRecords } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Sandbox } from "../support/sandbox/control.ts";
 import { get, openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
 

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { systemClock } from "../../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
-import { systemRandom } from "../../../src/base/random.ts";
+import { systemRandom, type Random } from "../../../src/base/random.ts";
 import { dateOf, dayOf, localDay } from "./base/calendar.ts";
-import { controlServerOf } from "./control-server.ts";
-import { controlOf } from "./control.ts";
+import { controlOf, controlServerOf } from "./control.ts";
 import { english, languageNamed } from "./lookups/lookup-lists.ts";
 import { companySnapshot, seedCompany } from "./made-up/seed.ts";
 import { eventTypes } from "./model/catalogue.ts";
@@ -13,12 +12,56 @@ import { openCompany, type Company } from "./model/company.ts";
 import { allRoutes } from "./resources/all-routes.ts";
 import { subscriptions } from "./resources/own-settings.ts";
 import { Invalid } from "./rules/rules.ts";
-import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
-import { createFaultPlan } from "./service/faults.ts";
+import { createFaultPlan, type Fault } from "./service/faults.ts";
 import { HttpService, type ServiceParts } from "./service/http-service.ts";
-import { createLimiter } from "./service/limiter.ts";
-import { basePath, routerOf, type Router } from "./service/request.ts";
-import { Sender } from "./webhooks/sender.ts";
+import { createLimiter, type LimiterOptions } from "./service/limiter.ts";
+import { basePath, routerOf, type Router } from "./service/messages.ts";
+import { Sender, type SenderOptions } from "./webhooks/sender.ts";
+
+/** Documents by a name of their number. */
+const sizes = { small: 60, medium: 5_000 };
+type RecordCount = keyof typeof sizes | number;
+
+/** What the made-up companies hold. */
+interface BooksOptions {
+  /** @default 1 */
+  readonly seed?: number;
+  /** Documents over all five kinds; everything else in proportion. @default "small" */
+  readonly records?: RecordCount;
+  /** @default 1 */
+  readonly companies?: number;
+  /** Of answers to requests that name none. @default "en" */
+  readonly language?: string;
+  /** `YYYY-MM-DD`; seeds and statuses depend on it, and it does not move by itself. @default the clock's day */
+  readonly today?: string;
+  /** The origin of URLs inside answers; `self` for the sandbox's own. @default one that no name server knows */
+  readonly publicOrigin?: string;
+  /** Lists of price-list items show the stock by warehouse, as the reference says. @default true */
+  readonly stocksInLists?: boolean;
+}
+
+/** What a sandbox is started with; of the limiter the interface's 120 requests in a fixed window of a minute. */
+export interface SandboxOptions extends BooksOptions, SenderOptions, Partial<Omit<LimiterOptions, "kind">> {
+  readonly limiter?: LimiterOptions["kind"];
+  /** 0 takes a free one. @default 0 */
+  readonly port?: number;
+  /** Of every answer, or from and to. @default 0 */
+  readonly latencyMs?: number | readonly [number, number];
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly faults?: readonly Fault[];
+  /** Subscriptions may point to this machine. @default true where `webhooks` are given */
+  readonly allowLoopbackWebhooks?: boolean;
+  /** Active subscriptions of the first company, from the start. */
+  readonly webhooks?: readonly FirstSubscription[];
+}
+
+/** A secret is made up from the seed, and all events are sent, where they are absent. */
+interface FirstSubscription {
+  readonly url: string;
+  readonly secret?: string;
+  readonly events?: readonly string[];
+}
 
 /** A running stand-in for the service. All data are made up, and are lost when it ends. */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
@@ -105,15 +148,13 @@ function openCompanies(options: SandboxOptions, onBug: (cause: unknown) => void)
       publicOrigin,
       stocksInLists,
     });
-    seedCompany(company, (seed + index * 7919) >>> 0, documentCount(records));
+    seedCompany(company, (seed + index * 7919) >>> 0, typeof records === "number" ? records : sizes[records]);
     const limiter = createLimiter(clock, { kind, limit, windowMs });
     return { company, limiter, sender: new Sender(company, seed + index, clock, options, onBug) };
   });
 }
 
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
-}
+const hashOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 /** Gives the secret; without one it follows from the seed, as tokens do. */
 function subscribe(company: Company | undefined, first: FirstSubscription, hash: string): string {
@@ -127,4 +168,18 @@ function subscribe(company: Company | undefined, first: FirstSubscription, hash:
     const [problem] = cause.body("en").errors["url"] ?? [cause.message];
     throw new MirrorError("usage", `${url} cannot be subscribed: ${problem}`, { cause });
   }
+}
+
+/**
+ * `small`, `medium` or a number.
+ *
+ * @throws MirrorError `usage` for anything else
+ */
+export function parseRecords(text: string): RecordCount {
+  if (text === "small" || text === "medium") return text;
+  const count = Number(text.replaceAll(/[_ ]/g, ""));
+  if (text.trim() !== "" && Number.isInteger(count) && count >= 0 && count <= 1_000_000) return count;
+  throw new MirrorError("usage", `records "${text}" is not a number of documents`, {
+    hint: "write small (60 documents), medium (5,000) or a whole number up to 1,000,000",
+  });
 }

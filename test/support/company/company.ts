@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished } from "vitest";
-import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { openCompany, sync, type Company, type SyncOptions } from "./open-company.ts";
 
 export { testRateLimiter, fastClock, scrubOf, sync, type Company, type SyncOptions } from "./open-company.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
-import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { startSandbox, type Sandbox } from "../sandbox/control.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";

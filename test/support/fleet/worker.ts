@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import type { FintoroClient } from "../../../connectors/fintoro/client/client.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Sandbox } from "../sandbox/control.ts";
 import { Reference, referencePresent } from "../sandbox/reference.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../src/connect.ts";

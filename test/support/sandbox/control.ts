@@ -12,9 +12,9 @@ import { emit, type Company, type SentEvent } from "../../../connectors/fintoro/
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import { seriesView } from "../../../connectors/fintoro/sandbox/resources/documents.ts";
 import { present } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
-import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
 import {
   startSandbox as start,
+  type SandboxOptions,
   type Sandbox as Started,
 } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { onTestFinished } from "vitest";
 import { startSandbox, type Sandbox } from "./control.ts";
-import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 
 export type Dict = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Sandbox } from "../sandbox/control.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/random.ts";

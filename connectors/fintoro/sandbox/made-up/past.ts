@@ -1,7 +1,7 @@
 import { firstDayOfYear, momentOf, yearOf } from "../base/calendar.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import type { TableName } from "../model/catalogue.ts";
-import { EventLog, type Company } from "../model/company.ts";
+import type { Company } from "../model/company.ts";
 import type { DocumentKind } from "../model/row.ts";
 import { Actor } from "./record-inputs.ts";
 
@@ -31,10 +31,6 @@ function volumesOf(documents: number) {
   } satisfies Partial<Record<DocumentKind | TableName, number>>;
 }
 
-class UnheardEvents extends EventLog {
-  override append(): void {}
-}
-
 /** A company while its past is made up: each record at its own moment, with its own random numbers, unheard. */
 export class Past {
   readonly company: Company;
@@ -44,7 +40,6 @@ export class Past {
   /** Documents are from two whole years and the running one. */
   readonly firstDay: number;
   readonly volumes: ReturnType<typeof volumesOf>;
-  readonly #events: EventLog;
 
   constructor(company: Company, seed: number, documents: number) {
     this.company = company;
@@ -52,14 +47,14 @@ export class Past {
     this.today = company.today;
     this.firstDay = firstDayOfYear(yearOf(company.today) - 2);
     this.volumes = volumesOf(documents);
-    this.#events = new UnheardEvents(company.random, company.nowMs);
   }
 
   /** Who makes the record at an index of a topic, on a day. */
   actor(topic: string, index: number, day: number): Actor {
     const random = randomFor(this.seed, topic, index);
     const momentMs = momentOf(day, random.int(420, 1100)) + random.int(0, 59) * 1000;
-    return new Actor({ ...this.company, random, nowMs: () => momentMs, events: this.#events }, random);
+    const unheard = { ...this.company.events, append: () => undefined };
+    return new Actor({ ...this.company, random, nowMs: () => momentMs, events: unheard }, random);
   }
 
   /** The day of the record at an index, where `count` are spread evenly up to `lastDay`. */

@@ -27,9 +27,7 @@ const indexes: Readonly<Record<string, Readonly<Record<string, (row: BookRow) =>
   };
 
 /** The key of a document or a contact, under which payments and CRM events are found. */
-export function ownerKey(kind: DocumentKind | TableName, id: number): string {
-  return `${kind}:${id}`;
-}
+export const ownerKey = (kind: DocumentKind | TableName, id: number) => `${kind}:${id}`;
 
 export interface CompanyStart {
   readonly index: number;
@@ -52,6 +50,7 @@ export type Company = ReturnType<typeof openCompany>;
 /** A company without a record. First ids lie apart, so that an id of one table is rarely one of another. */
 export function openCompany(start: CompanyStart) {
   const { index, snapshot, random, nowMs } = start;
+  let partId = 2_000_000_000 + index * 10_000_000;
   const tables = [...tableNames, "numerical_series" as const].map(
     (name, i) => [name, new RowTable(index * 10_000_000 + 101 + i * 37, indexes[name])] as const,
   );
@@ -59,7 +58,7 @@ export function openCompany(start: CompanyStart) {
     ...start,
     name: snapshot.name,
     tables: Object.fromEntries(tables) as Readonly<Record<(typeof tables)[number][0], RowTable>>,
-    events: new EventLog(random, nowMs),
+    events: eventLog(random, nowMs),
     /** How much of each item (millionths) lies in which warehouse, the sum of all receipts; by item and warehouse. */
     stock: new Map<number, Map<number, bigint>>(),
     /** Deleted accounts that documents still show. */
@@ -69,19 +68,11 @@ export function openCompany(start: CompanyStart) {
     /** Mails with a document that were asked for; the sandbox sends none. */
     mails: [] as object[],
     /** Gives ids to items and attachments; they count upwards. */
-    nextPartId: partIds(2_000_000_000 + index * 10_000_000),
+    nextPartId: () => partId++,
   };
 }
 
-function partIds(firstId: number): () => number {
-  let id = firstId;
-  return () => id++;
-}
-
-/** The table of one kind of document. */
-export function documentsOf({ tables }: Company, kind: DocumentKind): RowTable {
-  return tables[kindFacts[kind].table];
-}
+export const documentsOf = ({ tables }: Company, kind: DocumentKind) => tables[kindFacts[kind].table];
 
 /** An event as a delivery carries it. */
 export interface SentEvent {
@@ -91,45 +82,36 @@ export interface SentEvent {
   readonly resource: { readonly type: string; readonly id: number };
 }
 
-type EventListener = (event: SentEvent) => void;
-
 /** The newest events of a company, oldest first. It sends nothing: senders subscribe to it. */
-export class EventLog {
-  readonly #events = boundedLog<SentEvent>(200_000);
-  readonly #listeners = new Set<EventListener>();
-  readonly #random: Random;
-  readonly #nowMs: () => number;
-
-  constructor(random: Random, nowMs: () => number) {
-    this.#random = random;
-    this.#nowMs = nowMs;
-  }
-
-  append(type: string, resourceType: string, id: number): void {
-    const event = {
-      id: `evt_${this.#random.uuid().replaceAll("-", "")}`,
-      type,
-      occurredAt: new Date(this.#nowMs()).toISOString(),
-      resource: { type: resourceType, id },
-    };
-    this.#events.add(event);
-    for (const listener of this.#listeners) listener(event);
-  }
-
-  list(): readonly SentEvent[] {
-    return this.#events.list();
-  }
-
-  /** Returns the function that ends the subscription. */
-  subscribe(listener: EventListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
+function eventLog(random: Random, nowMs: () => number) {
+  const events = boundedLog<SentEvent>(200_000);
+  const listeners = new Set<(event: SentEvent) => void>();
+  return {
+    append: (type: string, resourceType: string, id: number): void => {
+      const event = {
+        id: `evt_${random.uuid().replaceAll("-", "")}`,
+        type,
+        occurredAt: new Date(nowMs()).toISOString(),
+        resource: { type: resourceType, id },
+      };
+      events.add(event);
+      for (const listener of listeners) listener(event);
+    },
+    list: events.list,
+    /** Returns the function that ends the subscription. */
+    subscribe: (listener: (event: SentEvent) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
 }
 
-type EventChange = "created" | "updated" | "deleted" | "paid" | "stock-updated";
-
 /** Appends one event to the company's log, after the change that it is about. Subscriptions have no events. */
-export function emit({ events }: Company, table: TableName, change: EventChange, id: number): void {
+export function emit(
+  { events }: Company,
+  table: TableName,
+  change: "created" | "updated" | "deleted" | "paid" | "stock-updated",
+  id: number,
+): void {
   if (table !== "webhook_subscriptions") events.append(`${pathOf(table)}.${change}`, singular(table), id);
 }

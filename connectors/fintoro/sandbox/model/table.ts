@@ -4,27 +4,21 @@ type Key = string | number;
 type KeyOf = (row: BookRow) => Key | null;
 
 /** The order of two keys, ascending. */
-export function compareKeys(a: Key, b: Key): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
+export const compareKeys = (a: Key, b: Key) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The live records of one kind in the order of their ids. Ids count up and are never used again. */
 export class RowTable {
   readonly firstId: number;
   nextId: number;
   readonly #rows = new Map<number, BookRow>();
-  readonly #indexes: readonly {
-    readonly name: string;
-    readonly keyOf: KeyOf;
-    readonly ids: Map<Key, number[]>;
-  }[];
+  readonly #indexes: ReadonlyMap<string, { readonly keyOf: KeyOf; readonly ids: Map<Key, number[]> }>;
   /** Sorted records by the name of the order; dropped at each write. */
   readonly #orders = new Map<string, readonly BookRow[]>();
 
   /** @param keys the indexes that `findBy` can use, by name; null leaves a record out */
   constructor(firstId: number, keys: Readonly<Record<string, KeyOf>> = {}) {
     this.firstId = this.nextId = firstId;
-    this.#indexes = Object.entries(keys).map(([name, keyOf]) => ({ name, keyOf, ids: new Map() }));
+    this.#indexes = new Map(Object.entries(keys).map(([name, keyOf]) => [name, { keyOf, ids: new Map() }]));
   }
 
   get size(): number {
@@ -61,14 +55,11 @@ export class RowTable {
 
   /** The live records with this key in an index. */
   findBy(indexName: string, key: Key): BookRow[] {
-    const ids = this.#indexes.find(({ name }) => name === indexName)?.ids.get(key) ?? [];
+    const ids = this.#indexes.get(indexName)?.ids.get(key) ?? [];
     return ids.flatMap((id) => this.#rows.get(id) ?? []);
   }
 
-  /**
-   * The live records by key, ascending; equal keys by id. The order is kept until the next write: page 200 of
-   * a list costs a slice.
-   */
+  /** The live records by key, ascending; equal keys by id. The order is kept until the next write. */
   sorted(orderName: string, keyOf: (row: BookRow) => Key): readonly BookRow[] {
     const known = this.#orders.get(orderName);
     if (known) return known;
@@ -82,7 +73,7 @@ export class RowTable {
   #index(id: number, after: BookRow | undefined): void {
     this.#orders.clear();
     const before = this.#rows.get(id);
-    for (const { keyOf, ids } of this.#indexes) {
+    for (const { keyOf, ids } of this.#indexes.values()) {
       const [from, to] = [before && keyOf(before), after && keyOf(after)];
       if (from === to) continue;
       if (from !== undefined && from !== null)

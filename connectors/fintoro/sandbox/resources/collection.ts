@@ -6,8 +6,7 @@ import { pathOf, referenceOf, type TableName } from "../model/catalogue.ts";
 import { emit, ownerKey, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
 import { Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
-import { nothing, oneRecord, type Reply } from "../service/reply.ts";
-import { route, type Route, type RouteCall } from "../service/request.ts";
+import { nothing, oneRecord, route, type Reply, type Route, type RouteCall } from "../service/messages.ts";
 import { recordList, type ListRules } from "./record-list.ts";
 
 /** What an answer shows of a record; of one that is new, too. */
@@ -70,17 +69,14 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     afterChange?.(company, before, after);
     return after;
   };
-  const drop = (company: Company, own: BookRow): void => {
-    company.tables[table].remove(own.id);
-    emit(company, table, "deleted", own.id);
-    afterChange?.(company, own, null);
-  };
   const create = (company: Company, input: unknown) => add(company, read(company, input, null));
   const update = (company: Company, own: BookRow, input: unknown) =>
     change(company, own, read(company, input, own));
   const remove = (company: Company, own: BookRow): void => {
     beforeRemove?.(company, own);
-    drop(company, own);
+    company.tables[table].remove(own.id);
+    emit(company, table, "deleted", own.id);
+    afterChange?.(company, own, null);
   };
   /** List, detail, create, update, delete. */
   const routes = (): Route[] => {
@@ -102,8 +98,8 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
       }),
     ];
   };
-  /** `add`, `change` and `drop` do what is right already; the others what a request asks for, or throw Invalid. */
-  return { table, view, add, change, drop, create, update, remove, routes };
+  /** `add` and `change` do what is right already; the others what a request asks for, or throw Invalid. */
+  return { table, view, add, change, create, update, remove, routes };
 }
 
 /** A problem for every id of the input, at any depth, that names no record of the company or of a lookup. */
@@ -118,9 +114,7 @@ function wrongReferences(company: Company, input: object, at: string): FieldProb
   });
 }
 
-function isLookup(name: string): name is LookupName {
-  return (lookupNames as readonly string[]).includes(name);
-}
+const isLookup = (name: string): name is LookupName => (lookupNames as readonly string[]).includes(name);
 
 /** The times of a record that is made or changed now. */
 export function stampsOf({ nowMs }: Company, own: BookRow | null = null) {

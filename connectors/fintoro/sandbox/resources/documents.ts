@@ -4,13 +4,12 @@ import { decimal, divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { discountLabel, euro, languageById, rateOn } from "../lookups/lookup-lists.ts";
-import { kindFacts } from "../model/catalogue.ts";
+import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { DocumentKind, BookRow } from "../model/row.ts";
 import { nullable, optional, parse, refuse, sentOnly } from "../rules/rules.ts";
-import { balanceOf, paymentsOf, totalsOf } from "./balance.ts";
 import { collection, type Write } from "./collection.ts";
-import { documentPreview, documentView } from "./document-view.ts";
+import { balanceOf, documentPreview, documentView, paymentsOf, totalsOf } from "./document-view.ts";
 import { primaryAccount } from "./own-settings.ts";
 import { clients, snapshotOf } from "./partners.ts";
 import { payments } from "./payments.ts";
@@ -67,13 +66,9 @@ const documentList: ListRules = {
 };
 
 /** The documents of each kind. A change leaves nothing as it was: what is not sent gets its default. */
-export const documents = {
-  invoice: documentsAs("invoice"),
-  "credit-note": documentsAs("credit-note"),
-  proforma: documentsAs("proforma"),
-  order: documentsAs("order"),
-  quotation: documentsAs("quotation"),
-};
+export const documents = Object.fromEntries(
+  documentKinds.map((kind) => [kind, documentsAs(kind)] as const),
+) as Readonly<Record<DocumentKind, ReturnType<typeof documentsAs>>>;
 
 function documentsAs(kind: DocumentKind) {
   return collection(kindFacts[kind].table, {
@@ -86,7 +81,7 @@ function documentsAs(kind: DocumentKind) {
     view: documentView,
     list: documentList,
     beforeRemove: (company, own) => {
-      for (const payment of paymentsOf(company, own)) payments.drop(company, payment);
+      for (const payment of paymentsOf(company, own)) payments.remove(company, payment);
     },
   });
 }

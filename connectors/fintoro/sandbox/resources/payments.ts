@@ -6,10 +6,9 @@ import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, emit, type Company } from "../model/company.ts";
 import type { DocumentKind } from "../model/row.ts";
 import { optional, parse, refuse } from "../rules/rules.ts";
-import { list } from "../service/reply.ts";
-import { balanceOf, paymentsOf } from "./balance.ts";
+import { list } from "../service/messages.ts";
 import { collection } from "./collection.ts";
-import { paymentView } from "./document-view.ts";
+import { balanceOf, paymentsOf, paymentView } from "./document-view.ts";
 
 const payableKind = z.enum(["invoice", "proforma", "credit-note"]);
 

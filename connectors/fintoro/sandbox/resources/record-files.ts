@@ -3,13 +3,12 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { plainLetters } from "../base/values.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { BookRow } from "../model/row.ts";
-import { totalsOf } from "./balance.ts";
-import { receiptTotals } from "./stock.ts";
+import { totalsOf } from "./document-view.ts";
 
 /** A document or a receipt as its receiver gets it: a real, small PDF of one page, letters without their accents. */
 export function recordPdf(record: BookRow): Buffer {
   const { kind, number, issueDate, items } = record;
-  const { net, gross } = "kind" in record ? totalsOf(record) : receiptTotals(items);
+  const { net, gross } = totalsOf(record);
   const lines = [
     `${"kind" in record ? texts[kind].title : "Skladový doklad"} ${number}`,
     `Dátum vystavenia: ${issueDate}`,

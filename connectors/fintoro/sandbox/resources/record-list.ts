@@ -5,8 +5,7 @@ import { pathOf, type TableName } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
 import { compareKeys } from "../model/table.ts";
-import { list, type Reply } from "../service/reply.ts";
-import { basePath, type RouteCall } from "../service/request.ts";
+import { basePath, list, type Reply, type RouteCall } from "../service/messages.ts";
 
 /** How one list differs from others: what it filters and sorts by besides the fields of its records. */
 export interface ListRules {
@@ -25,9 +24,8 @@ export interface ListRules {
 }
 
 /** Is the text in one of the words, without regard to case and accents? */
-export function isIn(wanted: string, ...words: readonly (string | null)[]): boolean {
-  return words.some((word) => word !== null && latin(word).includes(latin(wanted)));
-}
+export const isIn = (wanted: string, ...words: readonly (string | null)[]) =>
+  words.some((word) => word !== null && latin(word).includes(latin(wanted)));
 
 /** The value of a field by its name in a query: `issue_date` is `issueDate`, `createdAt` is `createdAtMs`. */
 function fieldOf(row: BookRow, name: string): string | number | null {

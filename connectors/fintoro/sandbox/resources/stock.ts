@@ -1,19 +1,13 @@
 import { z } from "zod";
-import {
-  centsToNumber,
-  decimal,
-  divide,
-  productCents,
-  toNumber,
-  withVatCents,
-} from "../base/decimal-money.ts";
+import { centsToNumber, decimal, divide, toNumber } from "../base/decimal-money.ts";
 import { formatNumber } from "../base/identifiers.ts";
 import { pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, type Company } from "../model/company.ts";
-import type { Line, BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { filled, nullable, refuse } from "../rules/rules.ts";
 import { collection, stampsOf } from "./collection.ts";
+import { totalsOf } from "./document-view.ts";
 import * as partners from "./partners.ts";
 import { isIn, tenPerPage } from "./record-list.ts";
 
@@ -154,7 +148,7 @@ function receiptsOf(side: Side) {
     view: (company, receipt, language) => {
       const { publicOrigin, tables, index } = company;
       const kind = `warehouse-${side}-receipt`;
-      const { net, gross } = receiptTotals(receipt.items);
+      const { net, gross, hasVat } = totalsOf(receipt);
       return {
         ...pick(receipt, ["id", "uuid", "number", "issueDate", "note"]),
         webDokladUrl: `${publicOrigin}/web-doklad/${index + 1}/${kind}/${receipt.uuid}`,
@@ -163,7 +157,7 @@ function receiptsOf(side: Side) {
         warehouse: { ...tables.warehouses.get(receipt.warehouseId) },
         currency: lookup("currencies", euro, language),
         language: lookup("languages", receipt.languageId, language),
-        hasVat: receipt.items.some((line) => line.vatRate > 0),
+        hasVat,
         total: centsToNumber(net),
         totalWithVat: centsToNumber(gross),
         items: receipt.items.map((line) => ({
@@ -216,15 +210,4 @@ function moveStock(company: Company, side: Side, before: BookRow | null, after: 
   if (before || !warehouse || nextReceiptNumber(company, side, warehouse) !== after?.number) return;
   const field = `${side}NumericalSeriesNextNumber` as const;
   tables.warehouses.replace({ ...warehouse, [field]: warehouse[field] + 1 });
-}
-
-/** A receipt's sums without and with VAT, cents. */
-export function receiptTotals(lines: readonly Line[]): { net: bigint; gross: bigint } {
-  const sums = { net: 0n, gross: 0n };
-  for (const { unitPrice, quantity, vatRate } of lines) {
-    const net = productCents(decimal(unitPrice), decimal(quantity));
-    sums.net += net;
-    sums.gross += withVatCents(net, vatRate);
-  }
-  return sums;
 }

@@ -5,7 +5,7 @@ import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { AnsweredRecord } from "../base/values.ts";
 import type { ActiveFaults, Fault } from "./faults.ts";
-import type { BodyChanges, Encoded } from "./reply.ts";
+import type { BodyChanges, Encoded } from "./messages.ts";
 
 /** Beyond 2^53, and one apart for neighbours: two of them are the same number as doubles. */
 const hugeId = (id: string) => String(9_007_199_254_740_992n + BigInt(id));

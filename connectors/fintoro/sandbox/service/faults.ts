@@ -1,7 +1,7 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import type { BodyChanges } from "./reply.ts";
+import type { BodyChanges } from "./messages.ts";
 
 /** How much of the answer is sent before the connection breaks. */
 const moments = ["before", "headers", "half"] as const;

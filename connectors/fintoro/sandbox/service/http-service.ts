@@ -9,8 +9,8 @@ import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
 import { alterReply, bodyChangesOf, breakConnection } from "./altered-reply.ts";
 import type { Fault, FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
-import { encode, error, send, value, type Reply } from "./reply.ts";
-import { parseFiles, parseJsonBody, readRequest, type WholeRequest, type Router } from "./request.ts";
+import { encode, error, parseFiles, parseJsonBody, readRequest, send, value } from "./messages.ts";
+import type { Reply, Router, WholeRequest } from "./messages.ts";
 
 export interface ServiceParts {
   readonly router: Router;
