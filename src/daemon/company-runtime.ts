@@ -12,7 +12,7 @@ import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
-import { serveCommands } from "./commands/command-server.ts";
+import { serveCommands } from "./commands.ts";
 import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";

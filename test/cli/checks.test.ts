@@ -1,7 +1,14 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkBaseUrl, checkDataDir, checkModes, checkWebhook, judgeClock, judgeFreeSpace } from "../../src/cli/commands/upkeep/check.ts";
+import {
+  checkBaseUrl,
+  checkDataDir,
+  checkModes,
+  checkWebhook,
+  judgeClock,
+  judgeFreeSpace,
+} from "../../src/cli/commands/upkeep/check.ts";
 import { nearestPresent } from "../../src/base/atomic-file.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { load } from "../support/connector/config.ts";

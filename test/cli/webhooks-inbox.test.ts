@@ -1,11 +1,10 @@
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { isoTime } from "../../src/base/clock.ts";
+import { isoTime, systemClock } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { serveCommands } from "../../src/daemon/commands/command-server.ts";
+import { serveCommands } from "../../src/daemon/commands.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";

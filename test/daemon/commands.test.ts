@@ -3,14 +3,15 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/remote-sync.ts";
+import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/company-sync.ts";
 import {
   askDaemon,
   formatSyncOptions,
   reportIn,
+  serveCommands,
   type DaemonCommand,
-} from "../../src/daemon/commands/ask-daemon.ts";
-import { serveCommands, type CommandServerParts } from "../../src/daemon/commands/command-server.ts";
+  type CommandServerParts,
+} from "../../src/daemon/commands.ts";
 import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, resourceOf, tempFolder } from "../support/mirror/mirror.ts";
@@ -63,7 +64,7 @@ async function startDaemon(more: Partial<CommandServerParts> = {}, folder = temp
   });
   await eventually(() => existsSync(file), "a socket");
   const ask = (kind: DaemonCommand["kind"], options: unknown, signal = new AbortController().signal) =>
-    askDaemon(file, { kind, options }, signal);
+    askDaemon(file, { kind, options } as DaemonCommand, signal);
   return { file, close, asked, held, open, ask };
 }
 

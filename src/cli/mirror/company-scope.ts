@@ -8,7 +8,7 @@ import { createNotices } from "../../runs/store-notices.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import type { Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
-import { takeWriterLock } from "../../store/writer-lock.ts";
+import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
 import type { CommandContext } from "../program/command.ts";
 import { someOf, unknownName } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
@@ -107,6 +107,11 @@ export async function writeExisting<T>(
   } finally {
     lock.release();
   }
+}
+
+/** Does a daemon hold the company's mirror? */
+export function isDaemonThere({ files }: CompanyScope): boolean {
+  return lockHolder(files.lock)?.command === "serve";
 }
 
 /**

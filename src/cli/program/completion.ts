@@ -140,7 +140,7 @@ function plain(values: readonly string[]): Candidate[] {
 }
 
 /** One thing that may stand at the cursor. */
-export interface Candidate {
+interface Candidate {
   readonly value: string;
   readonly about: string;
 }
@@ -193,7 +193,7 @@ complete -c fintoro-mirror -f -a '(__fintoro_mirror)'
 `,
 };
 
-export function shellScript(shell: Shell): string {
+function shellScript(shell: Shell): string {
   return scripts[shell].replaceAll("\\$", "$").trimEnd();
 }
 
@@ -201,7 +201,7 @@ export function shellScript(shell: Shell): string {
 const plainWord = /^[\w.,=-]+$/;
 
 /** What may be typed, as the script of the shell reads it: a line each. */
-export function completionText(shell: Shell, candidates: readonly Candidate[]): string {
+function completionText(shell: Shell, candidates: readonly Candidate[]): string {
   const words = candidates.filter(({ value }) => plainWord.test(value));
   return words.map(({ value, about }) => lineFor[shell](value, about)).join("\n");
 }

@@ -5,9 +5,8 @@ import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { alertTargets, type AlertTarget } from "../../status/alerts/targets.ts";
 import { readViewAfterRun } from "../../status/company-view.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { companyScopes } from "../mirror/company-scope.ts";
+import { isDaemonThere, companyScopes } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
-import { isDaemonThere } from "./remote-sync.ts";
 
 /** For all alerts of a `sync` together; what is left is sent by the next one. */
 const timeLimitMs = 60_000;

@@ -1,10 +1,9 @@
 import { formatCount, formatSize } from "../../../base/units.ts";
-import { askDaemon, reportIn } from "../../../daemon/commands/ask-daemon.ts";
+import { askDaemon, reportIn } from "../../../daemon/commands.ts";
 import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";
-import { readExisting, writeExisting, type CompanyScope } from "../../mirror/company-scope.ts";
+import { isDaemonThere, readExisting, writeExisting, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
-import { isDaemonThere } from "../../runs/remote-sync.ts";
 
 /** Prunes the mirror of each company: the daemon that holds it does it, else this process. */
 export const pruneCommand: CommandRun<"prune"> = (context, { options, loaded: { config } }) =>

@@ -7,6 +7,7 @@ import type { Db } from "../../../store/database.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox.ts";
 import { printResult } from "../../console/output.ts";
 import {
+  isDaemonThere,
   readExisting,
   soleScope,
   selectResources,
@@ -18,9 +19,8 @@ import { usualInboxCount } from "../../program/serving-commands.ts";
 import { someOf } from "../../../base/names.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
-import { askDaemon, reportIn } from "../../../daemon/commands/ask-daemon.ts";
+import { askDaemon, reportIn } from "../../../daemon/commands.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
-import { isDaemonThere } from "../../runs/remote-sync.ts";
 
 export const inboxCommand: CommandRun<"webhooks inbox"> = async (
   context,
@@ -103,7 +103,7 @@ function outcomeText({ state, outcome, problem, work }: InboxRow): string {
  * Reads a moment as people write it: how long ago, or a date or time, UTC without a zone. Gives it as ISO text.
  * @throws MirrorError `usage`
  */
-export function readSince(text: string, nowMs: number): string {
+function readSince(text: string, nowMs: number): string {
   const agoMs = parseDurationMs(text);
   if (agoMs !== null) return isoTime(Math.max(0, nowMs - agoMs));
   const match = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text.trim());

@@ -1,0 +1,242 @@
+import { closeSync, openSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import path from "node:path";
+import { MirrorError, messageOf } from "../base/errors.ts";
+import type { ProgressView } from "../log/progress.ts";
+import { notBegun, type RunRequest } from "../runs/run-request.ts";
+import type { OpenCommand } from "../status/event-status.ts";
+import { createInterface } from "node:readline";
+import { setImmediate as loopTurn } from "node:timers/promises";
+import { isoTime } from "../base/clock.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
+import type { RunQueue } from "../runs/run-queue.ts";
+import type { PruneReport } from "../state/retention/prune-mirror.ts";
+import type { ReplayResult } from "../webhook/ingest/ingest.ts";
+
+/** What another process asks of the daemon that writes a mirror, as JSON in one line, with its own pid. */
+export type DaemonCommand =
+  | { readonly kind: "sync"; readonly options: ReturnType<typeof formatSyncOptions> }
+  | { readonly kind: "replay"; readonly options: { readonly ids: readonly string[] } }
+  | { readonly kind: "prune"; readonly options: object };
+
+/** @param untilMs when the run's time is over, begun or not, epoch milliseconds; null: never */
+export function formatSyncOptions(request: RunRequest, untilMs: number | null) {
+  const { closed: _, resources, ...flags } = request;
+  return { ...flags, resources: resources.map(({ name }) => name), untilMs };
+}
+
+/** The daemon's answers; `gone`: the connection ended without one; `absent`: there was none; `interrupted`: by us. */
+type DaemonAnswer =
+  | { readonly ended: "done"; readonly report: unknown }
+  | { readonly ended: "failed"; readonly error: string }
+  | { readonly ended: "gone" | "absent" | "interrupted" };
+
+/** One line of the daemon: how far a command is, null before it begins; at last its answer. */
+export type CommandLine = { readonly progress: ProgressView | null } | DaemonAnswer;
+
+/** The daemon says something every second. */
+const silentMs = 30_000;
+
+/**
+ * Gives a command to the daemon that listens at `file`, and waits until it is answered, the daemon ends or hangs, or
+ * `signal` aborts. The daemon goes on with what it has begun; what it has not is dropped.
+ */
+export async function askDaemon(
+  file: string,
+  command: DaemonCommand,
+  signal: AbortSignal,
+  onProgress: (progress: ProgressView | null) => void = () => undefined,
+): Promise<DaemonAnswer> {
+  let ended: "gone" | "absent" = "absent";
+  let rest = "";
+  const end = () => socket.destroy();
+  const socket = atShortPath(file, (address) => connect(address));
+  signal.addEventListener("abort", end);
+  socket.setTimeout(silentMs, end);
+  try {
+    if (signal.aborted) end();
+    socket.write(`${JSON.stringify({ ...command, pid: process.pid })}\n`);
+    for await (const chunk of socket.setEncoding("utf8")) {
+      const lines = (rest + String(chunk)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const said = JSON.parse(line) as CommandLine;
+        if ("ended" in said) return said;
+        ended = "gone";
+        onProgress(said.progress);
+      }
+    }
+  } catch {
+    // The connection is lost.
+  } finally {
+    signal.removeEventListener("abort", end);
+    socket.destroy();
+  }
+  return { ended: signal.aborted ? "interrupted" : ended };
+}
+
+/** The report of an answer. Throws MirrorError `stopped`, `locked` or `database` where there is none. */
+export function reportIn(answer: DaemonAnswer): unknown {
+  if (answer.ended === "done") return answer.report;
+  const hint = "Nothing is lost: run it again.";
+  if (answer.ended === "interrupted")
+    throw new MirrorError("stopped", "stopped before the daemon answered", { hint });
+  if (answer.ended === "failed")
+    throw new MirrorError("database", `the daemon could not do it: ${answer.error}`, { retryable: true });
+  const lost = "the daemon ended, or hangs, and did not answer";
+  throw new MirrorError("locked", lost, { hint, retryable: true });
+}
+
+/** Addresses of sockets take about a hundred bytes. Where there is `/proc`, a longer way is shortened. */
+export function atShortPath<T>(file: string, use: (address: string) => T): T {
+  if (process.platform !== "linux" || Buffer.byteLength(file) < 100) return use(file);
+  const folder = openSync(path.dirname(file), "r");
+  try {
+    return use(`/proc/self/fd/${folder}/${path.basename(file)}`);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+export interface CommandServerParts {
+  readonly file: string;
+  readonly context: Pick<ProcessContext, "clock" | "log"> & { readonly manifest: Manifest };
+  readonly closed: AbortSignal;
+  readonly runQueue: Pick<RunQueue, "run" | "progress">;
+  readonly replay: (eventIds: readonly string[]) => ReplayResult;
+  readonly prune: () => Promise<PruneReport>;
+}
+
+type OpenedCommand = { -readonly [Key in keyof OpenCommand]: OpenCommand[Key] };
+
+const sayEveryMs = 1_000;
+const eventsAtOnce = 1_000;
+
+/**
+ * Takes commands of other processes until `closed`, on a socket beside the mirror, a connection each. Gives those that are
+ * not answered, as they are from now on.
+ *
+ * Guarantee: an asker gets its answer, or sees the connection end. What has begun is done, whoever waits for it; what
+ * nobody waits for any more does not begin.
+ * Source of truth: this process's memory. The caller holds the writer lock.
+ * Worst outcome of a crash: the askers see it, and do it themselves or ask the next writer.
+ */
+export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
+  const { file, closed, context } = parts;
+  const open = new Set<OpenedCommand>();
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    // Who asked sees it, too.
+    socket.on("error", () => undefined);
+    createInterface({ input: socket }).once("line", (text) => void answerCommand(parts, open, socket, text));
+  });
+  server.on("error", (error) =>
+    context.log.warn("other processes cannot ask this one for anything", { error: messageOf(error) }),
+  );
+  // Of a process that was killed: the lock is ours.
+  rmSync(file, { force: true });
+  atShortPath(file, (address) => server.listen({ path: address, signal: closed }));
+  closed.addEventListener("abort", () => sockets.forEach((socket) => socket.destroy()));
+  return open;
+}
+
+async function answerCommand(
+  parts: CommandServerParts,
+  open: Set<OpenedCommand>,
+  socket: Socket,
+  text: string,
+): Promise<void> {
+  const { clock, log } = parts.context;
+  const ended = new AbortController();
+  const say = (line: CommandLine) => socket.writable && socket.write(`${JSON.stringify(line)}\n`);
+  try {
+    const command = JSON.parse(text) as DaemonCommand & { readonly pid: number };
+    const { kind, pid } = command;
+    log.info(`another process asks for a ${kind}`, { pid });
+    const shown: OpenedCommand = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" };
+    open.add(shown);
+    ended.signal.addEventListener("abort", () => open.delete(shown));
+    const request = command.kind === "sync" ? parseRequest(parts, command.options, ended.signal) : null;
+    const look = () => {
+      try {
+        const progress = request && parts.runQueue.progress(request);
+        if (progress) shown.state = "running";
+        return progress;
+      } catch {
+        // The next one is as good.
+        return null;
+      }
+    };
+    socket.on("close", () => look() === null && ended.abort());
+    // Every second, so that a process that hangs is noticed.
+    const sayProgress = async () => {
+      for (; !ended.signal.aborted; await clock.sleep(sayEveryMs, ended.signal))
+        if (socket.writableLength === 0) say({ progress: look() });
+    };
+    void sayProgress();
+    const report = request
+      ? await sync(parts, request, pid, () => !socket.destroyed)
+      : await (command.kind === "replay" ? replay(parts, command.options.ids) : prune(parts));
+    if (report !== undefined) say({ ended: "done", report });
+  } catch (error) {
+    log.error("a command of another process failed", { error: messageOf(error) });
+    say({ ended: "failed", error: messageOf(error) });
+  } finally {
+    ended.abort();
+    socket.end();
+  }
+}
+
+/** Throws for tables that only another version knows. */
+function parseRequest(
+  { context: { clock, manifest }, closed }: CommandServerParts,
+  { resources: names, untilMs, ...flags }: ReturnType<typeof formatSyncOptions>,
+  ended: AbortSignal,
+): RunRequest {
+  const resources = manifest.resources.filter(({ name }) => names.includes(name));
+  if (resources.length === 0 || resources.length !== names.length)
+    throw new Error("the command names tables that this daemon does not know");
+  const over = new AbortController();
+  if (untilMs !== null)
+    void clock
+      .sleep(Math.max(0, untilMs - clock.nowMs()), AbortSignal.any([ended, closed]))
+      .then(() => over.abort());
+  return { ...flags, resources, closed: over.signal };
+}
+
+/** Undefined, here and below: no answer, because this process ends. */
+async function sync(
+  { context: { clock }, closed, runQueue }: CommandServerParts,
+  request: RunRequest,
+  pid: number,
+  isWaitedFor: () => boolean,
+) {
+  const startedAt = isoTime(clock.nowMs());
+  const report = await runQueue
+    .run(request, `asked for by process ${pid}`, () => isWaitedFor() && !request.closed.aborted)
+    .catch((error: unknown) => notBegun(clock, startedAt, error));
+  const isWhole = report?.outcome === "complete" || report?.outcome === "partial";
+  return report && (isWhole || !closed.aborted) ? report : undefined;
+}
+
+async function prune(parts: CommandServerParts): Promise<PruneReport | undefined> {
+  const report = await parts.prune();
+  return report.finished ? report : undefined;
+}
+
+/** The daemon has other work between two portions. */
+async function replay(parts: CommandServerParts, ids: readonly string[]): Promise<ReplayResult> {
+  const all = { queued: 0, unread: 0, missing: [] as string[], pruned: [] as string[] };
+  for (let from = 0; from < ids.length; from += eventsAtOnce) {
+    const { queued, unread, missing, pruned } = parts.replay(ids.slice(from, from + eventsAtOnce));
+    all.queued += queued;
+    all.unread += unread;
+    all.missing.push(...missing);
+    all.pruned.push(...pruned);
+    await loopTurn();
+  }
+  return all;
+}
