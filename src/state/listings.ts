@@ -1,5 +1,5 @@
-import { recordId, type RecordId } from "../base/ids.ts";
 import { sql } from "kysely";
+import { recordId, type RecordId } from "../base/ids.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
 import {
   insertRow,
@@ -9,11 +9,10 @@ import {
   statement,
   updateRows,
 } from "../store/own-tables/statement.ts";
+import type { ListRef } from "./sweeps.ts";
 
-export interface ListingStart {
-  readonly resource: string;
-  /** `""`, a list parameter's value, or `clients:17` for a parent's list. */
-  readonly variant: string;
+/** The variant of a parent's list is `clients:17`. */
+interface ListingStart extends ListRef {
   readonly run: number;
   readonly attempt: number;
   /** When the first page of the first reading that counts was sent: rows received before, and not shown, are absent. */
@@ -138,7 +137,7 @@ export class Listings extends Repository {
   }
 
   /** What the readings showed that an open listing continues. */
-  earlier({ resource, variant }: Pick<ListingStart, "resource" | "variant">): EarlierReadings | null {
+  earlier({ resource, variant }: ListRef): EarlierReadings | null {
     const json = selectRows(this.db, "_listings", ["earlier"], { resource, variant })[0]?.earlier;
     if (json === undefined || json === null) return null;
     const { ids, ...same } = JSON.parse(json) as EarlierReadings & { ids: string };
@@ -150,7 +149,7 @@ export class Listings extends Repository {
     this.forgetPages({ resource, variant });
   }
 
-  private forgetPages({ resource, variant }: Pick<ListingStart, "resource" | "variant">): void {
+  private forgetPages({ resource, variant }: ListRef): void {
     removeRows(this.db, "_listing_pages", { resource, variant });
     this.seen.delete(`${resource} ${variant}`);
   }
@@ -158,34 +157,21 @@ export class Listings extends Repository {
 
 const shownColumns = ["ids", "without_id"] as const;
 
-const listed = statement((db, p: Pick<ListingStart, "resource" | "variant">) => {
-  const own = [
-    "resource",
-    "variant",
-    "run",
-    "attempt",
-    "pages",
-    "total",
-    "steady",
-    "idle",
-    "tails",
-    "overstated",
-  ] as const;
+const listed = statement((db, p: ListRef) => {
+  const own = ["resource", "variant", "run", "attempt", "pages", "total"] as const;
+  const state = ["steady", "idle", "tails", "overstated"] as const;
   const named = ["started_seq as startedSeq", "started_at as startedAt", "per_page as perPage"] as const;
-  return db
-    .selectFrom("_listings")
-    .select([...own, ...named])
-    .where((l) => l.and({ resource: p.resource, variant: p.variant }));
+  const all = db.selectFrom("_listings").select([...own, ...state, ...named]);
+  return all.where((l) => l.and({ resource: p.resource, variant: p.variant }));
 });
-const progress = statement((db, p: Pick<Listing, "resource" | "variant" | "total">) => {
+const progress = statement((db, p: ListRef & { total: number }) => {
   const least = sql<number>`coalesce(min(total), ${p.total})`.as("leastTotal");
   const older = sql<number | null>`max(page) filter (where total < ${p.total})`.as("lastOlder");
   const pages = db.selectFrom("_listing_pages").select([sql<number>`count(*)`.as("read"), least, older]);
   return pages.where((l) => l.and({ resource: p.resource, variant: p.variant }));
 });
 
-type Confirmed = Pick<Listing, "resource" | "variant" | "total"> & { readonly upToPage: number };
-const confirmPages = statement((db, p: Confirmed) => {
+const confirmPages = statement((db, p: ListRef & { total: number; upToPage: number }) => {
   const pages = db.updateTable("_listing_pages").set({ total: p.total }).where("page", "<=", p.upToPage);
   return pages.where((l) => l.and({ resource: p.resource, variant: p.variant }));
 });

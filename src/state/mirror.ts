@@ -13,7 +13,7 @@ import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
-import { OpenFiles, type WriterLock } from "../store/writer-lock.ts";
+import { guardOpenFiles, type OpenFiles, type WriterLock } from "../store/writer-lock.ts";
 import { guarded, guardWrites, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
@@ -42,8 +42,8 @@ class Sequence {
 
   constructor(db: Db, meta: Meta) {
     this.meta = meta;
-    const stored = [meta.get("seq") as number | null, ...highestStored.map((highest) => highest.value(db))];
-    this.last = Math.max(...stored.map((seq) => seq ?? 0));
+    const known = [meta.get("seq") as number | null, ...highestStored.map((highest) => highest.value(db))];
+    this.last = Math.max(...known.map((seq) => seq ?? 0));
   }
 
   next(): number {
@@ -202,7 +202,7 @@ export async function openMirror(
 ): Promise<Mirror> {
   guarded(path, () => makeFolders(dirname(path)));
   const db = openDatabase(path);
-  const files = lock ? new OpenFiles(db, lock) : null;
+  const files = lock ? guardOpenFiles(db, lock) : null;
   if (files) guardWrites(db, () => files.assertInPlace());
   if (turns) shareTurns(db, turns);
   try {

@@ -1,8 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { throwIfAborted } from "../base/errors.ts";
-import { messageOf, MirrorError, systemReason } from "../base/errors.ts";
+import { messageOf, MirrorError, systemReason, throwIfAborted } from "../base/errors.ts";
 
 /** An open SQLite database. */
 export type Db = Database.Database;
@@ -84,51 +83,36 @@ export function guarded<T>(path: string, step: () => T): T {
 
 const unopened = "the database cannot be opened";
 
-/** Codes of SQLite or the system: what happened, what to do, and whether to try again. */
-const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
-  [
+/** What happened, by the codes of SQLite or the system, and what to do. */
+const faults: Readonly<Record<string, readonly [RegExp, string]>> = {
+  "the disk is full": [
     /^SQLITE_FULL|^(ENOSPC|EFBIG|EDQUOT)$/,
-    "the disk is full",
     "Free some space and run it again: everything committed is kept.",
-    true,
   ],
-  [
+  "the database is busy": [
     /^SQLITE_(BUSY|LOCKED)/,
-    "the database is busy",
     "Another program holds a lock on the file; close it and run again.",
-    true,
   ],
-  [
+  "the database is damaged": [
     /^SQLITE_CORRUPT/,
-    "the database is damaged",
     "Keep the file for rescue, then restore a backup or move it away and sync anew.",
-    false,
   ],
-  [
+  "the file is not a SQLite database": [
     /^SQLITE_NOTADB/,
-    "the file is not a SQLite database",
     "Check data_dir: a foreign file stands where the mirror belongs.",
-    false,
   ],
-  [
+  "the database cannot be written": [
     /^SQLITE_(READONLY|PERM)|^(EACCES|EPERM|EROFS)$/,
-    "the database cannot be written",
     "Check the owner and mode of the file and its folder.",
-    false,
   ],
-  [
+  [unopened]: [
     /^SQLITE_CANTOPEN|^(ENOENT|ENOTDIR|EEXIST)$|^directory missing$/,
-    unopened,
     "Check that data_dir exists and may be read and written.",
-    false,
   ],
-  [
-    /^SQLITE_IOERR/,
-    "the disk gave an input/output error",
-    "Check the disk; everything committed is kept.",
-    true,
-  ],
-];
+  "the disk gave an input/output error": [/^SQLITE_IOERR/, "Check the disk; everything committed is kept."],
+};
+/** Of them those that may be over when it is tried again. */
+const passing = /^SQLITE_(FULL|BUSY|LOCKED|IOERR)|^(ENOSPC|EFBIG|EDQUOT)$/;
 
 /** The advice, with the reason why a file can be neither made nor written, as far as its folder or itself says it. */
 export function withFault(advice: string, file: string): string {
@@ -150,11 +134,12 @@ export function withFault(advice: string, file: string): string {
 export function databaseError(path: string, error: unknown): unknown {
   if (error instanceof MirrorError || !(error instanceof Error)) return error;
   const code = codeOf(error);
-  const known = hints.find(([pattern]) => pattern.test(code));
+  const known = Object.entries(faults).find(([, [pattern]]) => pattern.test(code));
   if (known) {
-    const [, what, hint, retryable] = known;
-    const advice = what === unopened ? withFault(hint, path) : hint;
-    return new MirrorError("database", `${what}: ${path}`, { hint: advice, retryable, cause: error });
+    const [what, [, advice]] = known;
+    const hint = what === unopened ? withFault(advice, path) : advice;
+    const retryable = passing.test(code);
+    return new MirrorError("database", `${what}: ${path}`, { hint, retryable, cause: error });
   }
   if (!code.startsWith("SQLITE_")) return error;
   return new MirrorError("database", `${error.message}: ${path}`, { cause: error });

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import { databaseError, withFault, type Db } from "./database.ts";
+import { databaseError, isBusy, withFault, type Db } from "./database.ts";
 
 /**
  * The lock of the one process that writes a mirror.
@@ -125,10 +125,6 @@ export function lockHolder(path: string): LockHolder | null {
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
-}
-
 function readHolder(note: string): LockHolder {
   try {
     const facts = JSON.parse(readFileSync(note, "utf8")) as Omit<LockHolder, "description">;
@@ -139,67 +135,55 @@ function readHolder(note: string): LockHolder {
 }
 
 /**
- * The files that the writing connection of a mirror has open: the mirror, its write-ahead log and the log's index.
+ * Guards the files that the writing connection of a mirror has open: the mirror, its write-ahead log and the log's index.
  *
  * Guarantee: `assertInPlace` throws once another file, or none, stands in the place of one: what is written into a file
  * without a name is lost with the process (I6).
  * Source of truth: the inodes behind the names. To open and close a file would end this process's locks on it.
  * Worst outcome of a crash: what a log held that was removed less than two seconds before.
  */
-export class OpenFiles {
-  private readonly db: Db;
-  private readonly lock: WriterLock;
-  private readonly mirror: string;
+export function guardOpenFiles(db: Db, lock: WriterLock) {
+  const mirror = fileAt(db.name);
+  const isMirrorInPlace = () => fileAt(db.name) === mirror;
+  const logFiles = () => ["-wal", "-shm"].map((end) => fileAt(`${db.name}${end}`)).join();
   /** SQLite makes both no later than at the first transaction. */
-  private log: string | null = null;
-
-  constructor(db: Db, lock: WriterLock) {
-    this.db = db;
-    this.lock = lock;
-    this.mirror = fileAt(db.name);
-  }
-
-  /** Throws MirrorError `locked` where the lock, the mirror or its log is not what was opened. Called within a transaction first. */
-  assertInPlace(): void {
-    assertHeld(this.lock);
-    if (!this.isMirrorInPlace())
+  let opened: string | null = null;
+  return {
+    /** Throws MirrorError `locked` where the lock, the mirror or its log is not what was opened. Called within a transaction first. */
+    assertInPlace(): void {
+      assertHeld(lock);
+      if (!isMirrorInPlace())
+        throw replaced(
+          `the mirror's file was removed or replaced while it was open: ${db.name}`,
+          "Nothing was written since. Stop `serve` before its files are moved; `restore` brings a backup back.",
+        );
+      opened ??= logFiles();
+      if (logFiles() !== opened)
+        throw replaced(
+          `the mirror's write-ahead log was removed or replaced while it was open: ${db.name}-wal`,
+          "What it held is written into the mirror now. Remove no -wal or -shm file: a part of the mirror is in them.",
+        );
+    },
+    /**
+     * Writes what a log without a name holds into the mirror: closing would do so only where nobody else reads. Not where
+     * another process may have written meanwhile. Throws MirrorError `locked` where a reader keeps it from a part.
+     */
+    rescueLog(): void {
+      const isLost = opened !== null && opened !== logFiles();
+      if (!isLost || !lock.isHeld() || !isMirrorInPlace()) return;
+      // The columns of this pragma, as SQLite documents them.
+      const [result] = db.pragma("wal_checkpoint(TRUNCATE)") as { log: number; checkpointed: number }[];
+      const { log, checkpointed } = result ?? { log: 0, checkpointed: 0 };
+      if (log === checkpointed) return;
       throw replaced(
-        `the mirror's file was removed or replaced while it was open: ${this.db.name}`,
-        "Nothing was written since. Stop `serve` before its files are moved; `restore` brings a backup back.",
+        `${log - checkpointed} pages of the removed write-ahead log are lost: another program was reading ${db.name}`,
+        "`fintoro-mirror sync --full` reads again what was lost. Let readers open the report instead.",
       );
-    this.log ??= this.logFiles();
-    if (this.logFiles() !== this.log)
-      throw replaced(
-        `the mirror's write-ahead log was removed or replaced while it was open: ${this.db.name}-wal`,
-        "What it held is written into the mirror now. Remove no -wal or -shm file: a part of the mirror is in them.",
-      );
-  }
-
-  /**
-   * Writes what a log without a name holds into the mirror: closing would do so only where nobody else reads. Not where
-   * another process may have written meanwhile. Throws MirrorError `locked` where a reader keeps it from a part.
-   */
-  rescueLog(): void {
-    const isLost = this.log !== null && this.log !== this.logFiles();
-    if (!isLost || !this.lock.isHeld() || !this.isMirrorInPlace()) return;
-    // The columns of this pragma, as SQLite documents them.
-    const [result] = this.db.pragma("wal_checkpoint(TRUNCATE)") as { log: number; checkpointed: number }[];
-    const { log, checkpointed } = result ?? { log: 0, checkpointed: 0 };
-    if (log === checkpointed) return;
-    throw replaced(
-      `${log - checkpointed} pages of the removed write-ahead log are lost: another program was reading ${this.db.name}`,
-      "`fintoro-mirror sync --full` reads again what was lost. Let readers open the report instead.",
-    );
-  }
-
-  private isMirrorInPlace(): boolean {
-    return fileAt(this.db.name) === this.mirror;
-  }
-
-  private logFiles(): string {
-    return ["-wal", "-shm"].map((end) => fileAt(`${this.db.name}${end}`)).join();
-  }
+    },
+  };
 }
+
+export type OpenFiles = ReturnType<typeof guardOpenFiles>;
 
 function replaced(message: string, hint: string): MirrorError {
   return new MirrorError("locked", message, { hint, retryable: true });

@@ -52,9 +52,7 @@ export function absentOwnTables(db: Db): OwnObject[] {
 
 /** Makes what `absentOwnTables` names, empty; a table that lacks a column is left. Returns the names. */
 export function restoreOwnTables(db: Db, absent: readonly OwnObject[]): string[] {
-  const made = absent.filter(
-    ({ type, name, sql }) => sql !== null && (type === "index" || isAbsent(db, name)),
-  );
+  const made = absent.filter(({ type, name, sql }) => sql && (type === "index" || isAbsent(db, name)));
   for (const { sql } of made.toSorted((a, b) => b.type.localeCompare(a.type))) db.exec(sql ?? "");
   return made.map(({ name }) => name);
 }

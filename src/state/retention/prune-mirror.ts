@@ -229,6 +229,8 @@ export function changesBegin(db: Db): number {
   return Number(new Meta(db).get(changesBeginKey) ?? 1);
 }
 
+type OldChange = { readonly seq: number; readonly at: string | null; readonly bytes: number | null };
+
 /**
  * Old changes, from the first on, with their reads.
  *
@@ -244,11 +246,7 @@ function oldChanges(db: Db, limit: AgeLimit): Removable {
     FROM _change_log l LEFT JOIN _reads r ON r.id = l.read
     WHERE l.seq >= ? AND l.seq < (SELECT max(seq) FROM _change_log) ORDER BY l.seq LIMIT ${rowsAtOnce}`);
   const find = (from: number) => {
-    const rows = select.all(guarded, limit.now, from) as {
-      seq: number;
-      at: string | null;
-      bytes: number | null;
-    }[];
+    const rows = select.all(guarded, limit.now, from) as OldChange[];
     const old = rows.slice(0, countOld(rows, limit));
     const last = old.at(-1)?.seq ?? 0;
     return partOf(old, old.length === rowsAtOnce ? last + 1 : null, () => {

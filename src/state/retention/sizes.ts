@@ -40,6 +40,7 @@ export class Sizes extends Repository {
     const { db } = this;
     const inbox = this.span("_inbox", "seq");
     const log = this.span("_change_log", "seq");
+    const runs = { ...this.span("_runs", "id"), rows: countRows(db, "_runs", {}) };
     return {
       database_bytes: numberOf(db, "page_count") * numberOf(db, "page_size"),
       wal_bytes: logBytes(db.name),
@@ -52,7 +53,7 @@ export class Sizes extends Repository {
         `ifnull(octet_length(before), 0) + ${rowBytes.change}`,
       ),
       runs: this.estimate(
-        { ...this.span("_runs", "id"), rows: countRows(db, "_runs", {}) },
+        runs,
         "_runs WHERE id",
         `octet_length(report) + octet_length(swept) + ${rowBytes.run}`,
       ),
@@ -78,8 +79,4 @@ export class Sizes extends Repository {
   }
 }
 
-interface KeySpan {
-  readonly first: number;
-  readonly last: number;
-  readonly rows: number;
-}
+type KeySpan = Readonly<Record<"first" | "last" | "rows", number>>;

@@ -57,19 +57,17 @@ export class ChangeLog extends Repository {
   }
 
   private insert({ stamp, resource, id, op, before }: NewChange): number {
-    if (this.stamp !== stamp) this.insertRead(stamp);
+    if (this.stamp !== stamp) {
+      const read = "INSERT INTO _reads (at, cause, request_id, run) VALUES (?, ?, ?, ?)";
+      const { receivedAtMs, cause, requestId, run } = stamp;
+      this.readId = this.execute(read, isoTime(receivedAtMs), cause, requestId, run).lastInsertRowid;
+      this.stamp = stamp;
+    }
     const sql = "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)";
     const seq = Number(this.execute(sql, resource, id, op, this.readId, before).lastInsertRowid);
     if (seq >= this.firstSeq) return seq;
     this.execute("UPDATE _change_log SET seq = ? WHERE seq = ?", this.firstSeq, seq);
     return this.firstSeq;
-  }
-
-  private insertRead(stamp: ReadStamp): void {
-    const sql = "INSERT INTO _reads (at, cause, request_id, run) VALUES (?, ?, ?, ?)";
-    const { receivedAtMs, cause, requestId, run } = stamp;
-    this.readId = this.execute(sql, isoTime(receivedAtMs), cause, requestId, run).lastInsertRowid;
-    this.stamp = stamp;
   }
 }
 
@@ -113,17 +111,6 @@ export interface Change {
   readonly requestId: string | null;
   readonly before: string | null;
   readonly after: string | null;
-}
-
-/** What is known of a change besides the record's JSON. */
-export type ChangeFacts = Pick<Change, "seq" | "resource" | "recordId" | "op" | "at" | "cause">;
-
-export interface ChangeWindow {
-  readonly fromSeq: number;
-  readonly beforeSeq: number;
-  /** Null: all. */
-  readonly resource: string | null;
-  readonly most: number;
 }
 
 /** Reads the change log. Safe beside a running writer. */
@@ -189,12 +176,17 @@ export class Changes extends Repository {
   }
 
   /** The next `most` changes after `seq`, without JSON. What was removed is left out. */
-  factsAfter(seq: number, most: number): ChangeFacts[] {
+  factsAfter(seq: number, most: number) {
     return factsAfter.exact(this.db, { seq, most });
   }
 
-  /** Those of these changes, the newest first. What was removed is left out. */
-  newestIn({ fromSeq, beforeSeq, resource, most }: ChangeWindow): Change[] {
+  /**
+   * The last `most` changes from one number to before another, the newest first. What was removed is left out.
+   *
+   * @param window.resource null: all
+   */
+  newestIn(window: { fromSeq: number; beforeSeq: number; resource: string | null; most: number }): Change[] {
+    const { fromSeq, beforeSeq, resource, most } = window;
     const sql = `${changeSql} WHERE seq >= ? AND seq < ? AND (? IS NULL OR resource = ?) ORDER BY seq DESC LIMIT ?`;
     return this.selectExact<Change>(sql, fromSeq, beforeSeq, resource, resource, most);
   }

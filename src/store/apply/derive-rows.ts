@@ -5,7 +5,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import { OddValue, toRow, type Row, type UnknownKey } from "../tables/row-decoder.ts";
+import { OddValue, toRow, type UnknownKey } from "../tables/row-decoder.ts";
 import { dataColumns } from "../tables/table-layout.ts";
 import type { TablePlan } from "../tables/table-plan.ts";
 import type { TableStatements } from "../tables/table-statements.ts";
@@ -51,16 +51,15 @@ export function deriveRecord(
   const { fence, json, cells, deletedAt } = held;
   if (json === undefined && !fence) return removeExtra(rows, id, held, stamp);
   const isGone = fence ? fence.gone === 1 : deletedAt !== null;
-  const row =
-    json === undefined ? null : decode(rows, id, { json, source: fence?.source ?? "detail", stamp });
-  if (!row || row instanceof OddValue) {
+  const decoded = json === undefined ? null : decode(rows, id, json, fence?.source ?? "detail", stamp);
+  if (!decoded || decoded instanceof OddValue) {
     if (isGone) return "same";
-    const odd = { resource: rows.resource.name, id, json: json ?? "", reason: row?.message ?? "" };
-    if (row) rows.context.quarantine.add(stamp, odd);
+    const odd = { resource: rows.resource.name, id, json: json ?? "", reason: decoded?.message ?? "" };
+    if (decoded) rows.context.quarantine.add(stamp, odd);
     rows.statements.forgetSha.run(id);
     return "unusable";
   }
-  const derived = rowsOf(rows.plan, held, row, {
+  const derived = rowsOf(rows.plan, held, decoded.row, {
     overrides: overrides ?? ownerCells(rows, held),
     nowMs: stamp.receivedAtMs,
   });
@@ -74,16 +73,14 @@ export function deriveRecord(
 function decode(
   rows: DerivableRows,
   id: RecordId,
-  { json, source, stamp }: { readonly json: string; readonly source: Source; readonly stamp: ReadStamp },
-): Row | OddValue {
+  json: string,
+  source: Source,
+  stamp: ReadStamp,
+): DecodedRecord | OddValue {
   const decoded = decodeStored(rows, json, source);
-  if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return rowOf(decoded);
+  if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return decoded;
   rows.addColumns(decoded.row.unknown, stamp, id);
-  return rowOf(decodeStored(rows, json, source));
-}
-
-function rowOf(decoded: DecodedRecord | OddValue): Row | OddValue {
-  return decoded instanceof OddValue ? decoded : decoded.row;
+  return decodeStored(rows, json, source);
 }
 
 /**

@@ -99,27 +99,17 @@ export function rowsOf(
 
 /** Where the rows of a record are not those that follow from its JSON; of a row that is not there, nothing. Pure. */
 export function differencesOf(plan: TablePlan, held: HeldRecord, derived: DerivedRows): CellDifference[] {
-  const own = held.cells ? ownDifferences(plan, held, held.cells, derived) : [];
-  return own.concat(
-    plan.children.flatMap((child, i) => {
-      const [rows, others] = [derived.children[i] ?? [], held.children[i] ?? []];
-      return rows.length === 0 && others.length === 0 ? [] : childDifferences(child, rows, others);
-    }),
-  );
-}
-
-function ownDifferences(
-  plan: TablePlan,
-  { deletedAt, detailAt }: HeldRecord,
-  cells: readonly Cell[],
-  derived: DerivedRows,
-): CellDifference[] {
-  const found = cellDifferences(dataColumns(plan), derived.cells, cells, "");
+  const { cells, deletedAt, detailAt } = held;
   const marks = [
     { field: "_deleted_at", mirror: deletedAt, raw: derived.deletedAt },
     { field: "_detail_at", mirror: detailAt, raw: derived.detailAt },
-  ];
-  return found.concat(marks.filter(({ mirror, raw }) => (mirror === null) !== (raw === null)));
+  ].filter(({ mirror, raw }) => (mirror === null) !== (raw === null));
+  const own = cells ? [...cellDifferences(dataColumns(plan), derived.cells, cells, ""), ...marks] : [];
+  const ofChildren = plan.children.flatMap((child, i) => {
+    const [rows, others] = [derived.children[i] ?? [], held.children[i] ?? []];
+    return rows.length === 0 && others.length === 0 ? [] : childDifferences(child, rows, others);
+  });
+  return [...own, ...ofChildren];
 }
 
 function childDifferences(

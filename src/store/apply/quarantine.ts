@@ -13,12 +13,6 @@ export interface Quarantined {
   readonly at: string;
 }
 
-/** A record that cannot become a row; `id` is null where it has none. */
-interface UnusableRecord extends Pick<Quarantined, "resource" | "reason"> {
-  readonly id: RecordId | null;
-  readonly json: string;
-}
-
 /**
  * Records that cannot become rows, kept as they came (I12).
  *
@@ -35,8 +29,12 @@ export class Quarantine extends Repository {
     this.resources = new Set(this.selectColumn<string>("SELECT DISTINCT resource FROM _quarantine"));
   }
 
-  /** Keeps a record's JSON and returns the row's key. */
-  add(stamp: ReadStamp, { resource, id, reason, json }: UnusableRecord): string {
+  /** Keeps a record's JSON and returns the row's key. `id` is null where it has none. */
+  add(
+    stamp: ReadStamp,
+    record: { resource: string; id: RecordId | null; reason: string; json: string },
+  ): string {
+    const { resource, id, reason, json } = record;
     const sql = `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json)
       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason,
         at = excluded.at, request_id = excluded.request_id, json = excluded.json

@@ -47,12 +47,6 @@ import type { TableContext } from "./table-context.ts";
 type IncomingRow = IncomingPreview &
   Pick<Partial<IncomingRecord>, "listed" | "overrides"> & { readonly source: Source };
 
-/** A record as it was once, and the number of the change that made it so. */
-interface PastRow extends Pick<IncomingRow, "id" | "slice" | "source"> {
-  readonly change: bigint | null;
-  readonly isGone: boolean;
-}
-
 /**
  * The rows of one resource.
  *
@@ -176,8 +170,14 @@ export class ResourceTable implements DerivableRows {
   /**
    * Writes a record of a copy as it was at the time of `stamp`, without a change. Where its JSON needs more than cells, a
    * column that is not there yet or a place in quarantine, its rows are derived.
+   *
+   * @param past.change the number of the change that made it so
    */
-  putPast({ id, slice, source, change, isGone }: PastRow, stamp: ReadStamp): void {
+  putPast(
+    past: Pick<IncomingRow, "id" | "slice" | "source"> & { change: bigint | null; isGone: boolean },
+    stamp: ReadStamp,
+  ): void {
+    const { id, slice, source, change, isGone } = past;
     const { statements, resource } = this;
     statements.upsertRaw.run(id, slice);
     statements.upsertFence.run([id, null, null, source, 0, stamp.receivedAtMs, change, isGone ? 1 : 0]);

@@ -46,57 +46,34 @@ export const builder: Builder = new kysely.Kysely({
 /** Values by the names of a statement's parameters; nothing where it has none. Lists are bound as JSON, for `among`. */
 type Values<P> = unknown extends P ? [] : [values: P];
 
-/** A statement on own tables. It is built when it is first used, and prepared once for each connection. */
-class OwnStatement<P, R> {
-  private readonly build: () => kysely.CompiledQuery;
-  private compiled: kysely.CompiledQuery | null = null;
-
-  constructor(build: () => kysely.CompiledQuery) {
-    this.build = build;
-  }
-
-  run(db: Db, ...values: Values<P>): RunResult {
-    return this.prepared(db).run(...this.bound(values));
-  }
-
-  all(db: Db, ...values: Values<P>): R[] {
-    return this.prepared(db).all(...this.bound(values)) as R[];
-  }
-
-  first(db: Db, ...values: Values<P>): R | undefined {
-    return this.prepared(db).get(...this.bound(values)) as R | undefined;
-  }
-
-  iterate(db: Db, ...values: Values<P>): IterableIterator<R> {
-    return this.prepared(db).iterate(this.bound(values)) as IterableIterator<R>;
-  }
-
-  column(db: Db, ...values: Values<P>): R[keyof R][] {
-    return this.prepared(db, "column").all(...this.bound(values)) as R[keyof R][];
-  }
-
-  /** The only column of the first row. */
-  value(db: Db, ...values: Values<P>): R[keyof R] | undefined {
-    return this.prepared(db, "column").get(...this.bound(values)) as R[keyof R] | undefined;
-  }
-
-  /** All rows, with ids of records. */
-  exact(db: Db, ...values: Values<P>): R[] {
-    return withIds(this.prepared(db, "exact").all(...this.bound(values)));
-  }
-
-  private prepared(db: Db, mode: Mode = "rows"): Statement {
-    return prepared(db, this, mode, mode, () => this.compile().sql);
-  }
-
-  private compile(): kysely.CompiledQuery {
-    return (this.compiled ??= this.build());
-  }
-
-  private bound([values = {}]: readonly unknown[]): unknown[] {
+/**
+ * A statement on own tables, checked by the compiler against `MirrorTables`; `p` has its parameters, by name. It is built
+ * when it is first used, and prepared once for each connection.
+ *
+ * @example statement((db, p: { key: string }) => db.selectFrom("_meta").select("value").where("key", "=", p.key))
+ */
+export function statement<P, R>(
+  build: (db: Builder, p: P) => { compile(provider: kysely.QueryExecutorProvider): kysely.CompiledQuery<R> },
+) {
+  let compiled: kysely.CompiledQuery | null = null;
+  const compile = () => (compiled ??= build(builder, parameters as P).compile(builder));
+  const on = (db: Db, mode: Mode = "rows") => prepared(db, compile, mode, mode, () => compile().sql);
+  const bound = ([values = {}]: readonly unknown[]) => {
     const given = values as Readonly<Record<string, unknown>>;
-    return this.compile().parameters.map((name) => bindable(given[name as string]));
-  }
+    return compile().parameters.map((name) => bindable(given[name as string]));
+  };
+  type Column = R[keyof R];
+  return {
+    run: (db: Db, ...values: Values<P>) => on(db).run(...bound(values)),
+    all: (db: Db, ...values: Values<P>) => on(db).all(...bound(values)) as R[],
+    first: (db: Db, ...values: Values<P>) => on(db).get(...bound(values)) as R | undefined,
+    iterate: (db: Db, ...values: Values<P>) => on(db).iterate(bound(values)) as IterableIterator<R>,
+    column: (db: Db, ...values: Values<P>) => on(db, "column").all(...bound(values)) as Column[],
+    /** The only column of the first row. */
+    value: (db: Db, ...values: Values<P>) => on(db, "column").get(...bound(values)) as Column | undefined,
+    /** All rows, with ids of records. */
+    exact: (db: Db, ...values: Values<P>) => withIds<R>(on(db, "exact").all(...bound(values))),
+  };
 }
 
 /** Of rows with bigints: only ids beyond 2^53 stay such. */
@@ -105,17 +82,6 @@ function withIds<T>(rows: unknown[]): T[] {
     for (const [name, cell] of Object.entries(row))
       if (typeof cell === "bigint") row[name] = canonicalId(cell);
   return rows as T[];
-}
-
-/**
- * A statement on own tables, checked by the compiler against `MirrorTables`; `p` has its parameters, by name.
- *
- * @example statement((db, p: { key: string }) => db.selectFrom("_meta").select("value").where("key", "=", p.key))
- */
-export function statement<P, R>(
-  build: (db: Builder, p: P) => { compile(provider: kysely.QueryExecutorProvider): kysely.CompiledQuery<R> },
-): OwnStatement<P, R> {
-  return new OwnStatement(() => build(builder, parameters as P).compile(builder));
 }
 
 export const count = kysely.sql<number>`count(*)`.as("count");

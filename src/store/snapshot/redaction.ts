@@ -71,14 +71,9 @@ export function redactTables(
 
 /** A hash is text, and leads to no other table. */
 function redactColumn(column: SnapshotColumn, redacted: RedactMode): SnapshotColumn {
-  const doc = [column.doc, redacted === "drop" ? "Redacted: always null" : "Redacted: a keyed hash"];
-  const same = {
-    ...column,
-    redacted,
-    references: null,
-    values: null,
-    doc: doc.filter((one) => one !== null).join(". "),
-  };
+  const how = redacted === "drop" ? "Redacted: always null" : "Redacted: a keyed hash";
+  const doc = [column.doc, how].filter((one) => one !== null).join(". ");
+  const same = { ...column, redacted, references: null, values: null, doc };
   return redacted === "drop" ? same : { ...same, type: "TEXT", scalar: "text" };
 }
 
@@ -150,8 +145,10 @@ function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRu
   ])
     for (const { name, scalar, paths } of columns) {
       const found = scalar === "any" ? mode(table, name, scalar) : null;
-      for (const path of found ? paths : [])
-        addValue(keys, [...above, ...path], { mode: found ?? "drop", scalar });
+      for (const path of found ? paths : []) {
+        const inner = [...above, ...path.slice(0, -1)].reduce(innerOf, keys);
+        inner.set(path.at(-1) ?? "", { kind: "value", mode: found, scalar });
+      }
     }
   return keys;
 }
@@ -185,15 +182,6 @@ function innerOf(keys: KeyRules, name: string): KeyRules {
   const inner: KeyRules = new Map();
   keys.set(name, { kind: "inner", keys: inner });
   return inner;
-}
-
-function addValue(
-  keys: KeyRules,
-  path: readonly string[],
-  value: Omit<KeyRule & { kind: "value" }, "kind">,
-): void {
-  const inner = path.slice(0, -1).reduce(innerOf, keys);
-  inner.set(path.at(-1) ?? "", { kind: "value", ...value });
 }
 
 /**

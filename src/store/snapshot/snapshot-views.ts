@@ -40,21 +40,18 @@ export function createSnapshotViews(
   return tables;
 }
 
-/** A mirror by the name it is attached as. */
-interface Attached {
-  readonly schema: string;
-  /** The names of a table's columns, read once. */
-  readonly columnsOf: (table: string) => ReadonlySet<string>;
-}
+type Attached = ReturnType<typeof attachedAs>;
 
-function attachedAs(db: Db, schema: string): Attached {
+/** A mirror by the name it is attached as. */
+function attachedAs(db: Db, schema: string) {
   const known = new Map<string, ReadonlySet<string>>();
-  const read = (table: string) => {
-    const names = columnNames(db, table, schema);
+  /** The names of a table's columns, read once. */
+  const columnsOf = (table: string): ReadonlySet<string> => {
+    const names = known.get(table) ?? columnNames(db, table, schema);
     known.set(table, names);
     return names;
   };
-  return { schema, columnsOf: (table) => known.get(table) ?? read(table) };
+  return { schema, columnsOf };
 }
 
 function selectOf(mirror: Attached, table: SnapshotTable, all: readonly SnapshotTable[]): string {

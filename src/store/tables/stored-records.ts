@@ -3,11 +3,6 @@ import { quoted } from "../sql-text.ts";
 import { Repository } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
 
-export interface ParentColumn {
-  readonly parent: string;
-  readonly column: string;
-}
-
 /** How many records of a resource the mirror holds. */
 export interface RecordCounts {
   readonly live: number;
@@ -53,11 +48,7 @@ export class Records extends Repository {
   liveIdsUnlike(
     table: string,
     values: Readonly<Record<string, RecordId | string>>,
-    other: {
-      readonly table: string;
-      readonly id: RecordId;
-      readonly columns: Readonly<Record<string, string>>;
-    },
+    other: { table: string; id: RecordId; columns: Readonly<Record<string, string>> },
   ): RecordId[] {
     const where = Object.keys(values).map((column) => `own.${quoted(column)} = ? AND `);
     const pairs = Object.entries(other.columns);
@@ -94,8 +85,17 @@ export class Records extends Repository {
     return this.selectColumn(sql, id, id);
   }
 
-  /** Live records that name a parent in this column, or none at all, and have no live one; those received longest ago first. */
-  liveWithoutParent(table: string, column: string, links: readonly ParentColumn[], most: number): RecordId[] {
+  /**
+   * Live records that name a parent in this column, or none at all, and have no live one; those received longest ago first.
+   *
+   * @param links the columns that name a parent, with its resource
+   */
+  liveWithoutParent(
+    table: string,
+    column: string,
+    links: readonly { parent: string; column: string }[],
+    most: number,
+  ): RecordId[] {
     const dead = links.map(
       (link) =>
         `NOT EXISTS (SELECT 1 FROM ${fence(link.parent)} p WHERE p.id = c.${quoted(link.column)} AND p.gone = 0)`,

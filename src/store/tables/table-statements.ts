@@ -1,5 +1,6 @@
 import type { RecordId } from "../../base/ids.ts";
-import { prepared, type Db, type Mode, type Statement } from "../database.ts";
+import { prepared, type Db, type Statement } from "../database.ts";
+import { Repository } from "../own-tables/statement.ts";
 import { insertSql, quoted, upsertSql } from "../sql-text.ts";
 import type { Cell } from "./row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "./table-layout.ts";
@@ -8,26 +9,8 @@ import type { ChildPlan, TablePlan } from "./table-plan.ts";
 const fenceFacts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
 const fenceColumns = fenceFacts.join(", ");
 
-/** Statements of tables of resources, each prepared at its first use. */
-class LazyStatements {
-  private readonly db: Db;
-
-  constructor(db: Db) {
-    this.db = db;
-  }
-
-  protected statement(sql: string, mode: Mode = "rows"): Statement {
-    return prepared(this.db, this, sql, mode, () => sql);
-  }
-
-  /** The same for a text that costs something to make. */
-  protected named(name: string, sql: () => string, mode: Mode = "rows"): Statement {
-    return prepared(this.db, this, name, mode, sql);
-  }
-}
-
-/** The prepared statements of one resource, for the plan's present columns. */
-export class TableStatements extends LazyStatements {
+/** The statements of one resource, for the plan's present columns; each is prepared at its first use. */
+export class TableStatements extends Repository {
   readonly children: readonly ChildStatements[];
   private readonly plan: TablePlan;
   private readonly table: string;
@@ -51,13 +34,20 @@ export class TableStatements extends LazyStatements {
   /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
   get upsertRow(): Statement {
     const columns = () => ["id", ...this.names(), "_deleted_at", "_synced_at", "_detail_at"];
-    return this.named("upsert row", () => upsertSql(this.plan.table, "id", columns()));
+    const sql = () => upsertSql(this.plan.table, "id", columns());
+    return prepared(this.db, this, "upsert row", "rows", sql);
   }
 
   /** The data columns, `_deleted_at` and `_detail_at`. */
   get selectRow(): Statement {
     const columns = () => selected([...this.names(), "_deleted_at", "_detail_at"]);
-    return this.named("row", () => `SELECT ${columns()} FROM ${this.table} WHERE id = ?`, "cells");
+    return prepared(
+      this.db,
+      this,
+      "row",
+      "cells",
+      () => `SELECT ${columns()} FROM ${this.table} WHERE id = ?`,
+    );
   }
 
   get removeRow(): Statement {
@@ -65,15 +55,13 @@ export class TableStatements extends LazyStatements {
   }
 
   get markDeleted(): Statement {
-    const sql = `UPDATE ${this.table} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`;
-    return this.statement(sql);
+    return this.statement(`UPDATE ${this.table} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`);
   }
 
   /** Takes the JSON as the bytes that came, without making a string of them. */
   get upsertRaw(): Statement {
-    const conflict = "ON CONFLICT (id) DO UPDATE SET json = excluded.json";
-    const sql = `INSERT INTO ${this.raw} (id, json) VALUES (?, CAST(? AS TEXT)) ${conflict}`;
-    return this.statement(sql);
+    return this.statement(`INSERT INTO ${this.raw} (id, json) VALUES (?, CAST(? AS TEXT))
+      ON CONFLICT (id) DO UPDATE SET json = excluded.json`);
   }
 
   get selectRaw(): Statement {
@@ -81,8 +69,7 @@ export class TableStatements extends LazyStatements {
   }
 
   get selectRawBytes(): Statement {
-    const sql = `SELECT CAST(json AS BLOB) FROM ${this.raw} WHERE id = ?`;
-    return this.statement(sql, "column");
+    return this.statement(`SELECT CAST(json AS BLOB) FROM ${this.raw} WHERE id = ?`, "column");
   }
 
   get selectFence(): Statement {
@@ -90,9 +77,8 @@ export class TableStatements extends LazyStatements {
   }
 
   get upsertFence(): Statement {
-    return this.named("upsert fence", () =>
-      upsertSql(fenceTable(this.plan.table), "id", ["id", ...fenceFacts]),
-    );
+    const sql = () => upsertSql(fenceTable(this.plan.table), "id", ["id", ...fenceFacts]);
+    return prepared(this.db, this, "upsert fence", "rows", sql);
   }
 
   get setListedSha(): Statement {
@@ -134,7 +120,7 @@ export class TableStatements extends LazyStatements {
 
 const rowsAtOnce = 8;
 
-class ChildStatements extends LazyStatements {
+class ChildStatements extends Repository {
   private readonly plan: ChildPlan;
 
   constructor(db: Db, plan: ChildPlan) {
@@ -146,7 +132,7 @@ class ChildStatements extends LazyStatements {
   get select(): Statement {
     const columns = () => selected(this.names().slice(1));
     const sql = () => `SELECT ${columns()} FROM ${this.table()} WHERE ${this.key()} = ? ORDER BY position`;
-    return this.named("rows", sql, "cells");
+    return prepared(this.db, this, "rows", "cells", sql);
   }
 
   get clear(): Statement {
@@ -167,7 +153,8 @@ class ChildStatements extends LazyStatements {
   }
 
   private insertOf(rows: number): Statement {
-    return this.named(`insert ${rows}`, () => insertSql(this.plan.table, this.names(), rows));
+    const sql = () => insertSql(this.plan.table, this.names(), rows);
+    return prepared(this.db, this, `insert ${rows}`, "rows", sql);
   }
 
   private names(): string[] {
