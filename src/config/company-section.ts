@@ -38,7 +38,7 @@ const clientCredentials = {
 };
 
 /** JSON Schema has no patterns that ignore case; names that differ only in case are refused apart. */
-const companyName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/);
+export const companyName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/);
 
 /** Resolved secrets by where they stand: `secretAt("acme", "token")`. */
 type SecretAt = (...place: PropertyKey[]) => ResolvedSecret;

@@ -1,4 +1,4 @@
-import { choice, durationMs, flag, text, wholeNumber, type CommandSpec } from "./option-specs.ts";
+import { choice, durationMs, flag, text, texts, wholeNumber, type CommandSpec } from "./option-specs.ts";
 
 /** For another token: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {
@@ -9,6 +9,8 @@ const subscriptionId = [{ name: "<id>", doc: "of the subscription" }];
 
 const inboxStates = ["waiting", "done", "kept", "excluded", "unknown", "unreadable"] as const;
 const state = choice("--state <state>", "only events in this state", inboxStates);
+
+const tag = text("--tag <tag>", "only companies with this tag");
 
 /** `webhooks inbox` shows this many events without --limit. */
 export const usualInboxCount = 100;
@@ -119,17 +121,25 @@ export const servingCommands = {
     },
   },
   "fleet add": {
-    summary: "share companies of this config with all workers; again: as the config says now",
+    summary: "share companies with all workers; again: as the config, or the list, says now",
     args: [{ name: "[company...]", doc: "of the config" }],
     forFleet: true,
-    options: { all: flag("--all", "every company of the config") },
-    examples: { "--all": "every company of the config", "acme beta --json": "two of them, for a script" },
+    options: {
+      all: flag("--all", "every company of the config"),
+      from: text("--from <file>", "a CSV list: name, token or token_file, tags; each token is tried first"),
+      tag: texts("--tag <tag>", "a tag that they have from now on; may be given several times"),
+    },
+    examples: {
+      "--all": "every company of the config",
+      "--from companies.csv": "those of a list; again: what has changed in it",
+    },
   },
   "fleet remove": {
     summary: "take companies out of the fleet; what was published of them stays",
     args: [{ name: "[company...]", doc: "of the fleet" }],
     forFleet: true,
     options: {
+      tag,
       forget: flag("--forget", "forget them at once, not after 30 days: added again they begin anew"),
     },
     examples: {
@@ -141,7 +151,7 @@ export const servingCommands = {
     summary: "the companies of the fleet, and which worker has them",
     forFleet: true,
     isPaged: true,
-    options: {},
+    options: { tag },
     examples: { "": "who has which company", "--company acme --json": "what is shared of one" },
   },
   "fleet status": {
@@ -153,6 +163,7 @@ export const servingCommands = {
         "--max-age <duration>",
         "exit 1 if a company was last read whole longer ago (default: as its schedule says)",
       ),
+      tag,
     },
     examples: {
       "": "what is wrong first, then who has which company",

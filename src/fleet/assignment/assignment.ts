@@ -10,7 +10,7 @@ import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
-import { notePublished } from "../reports/report-files.ts";
+import { notePublished } from "../reports/publish-reports.ts";
 import { CompanySnapshots } from "./company-snapshots.ts";
 import { InboxFollower } from "./drain.ts";
 import {

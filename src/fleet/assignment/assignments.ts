@@ -8,7 +8,7 @@ import { LoopTurns } from "../../store/transient-errors.ts";
 import type { FleetJob } from "../jobs/job-engine.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
-import { noteUnpublished } from "../reports/report-files.ts";
+import { noteUnpublished } from "../reports/publish-reports.ts";
 import { Assignment, type AssignmentEnd } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import type { LoadedCompany, NodeContext } from "./node-context.ts";

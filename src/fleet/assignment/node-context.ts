@@ -5,11 +5,11 @@ import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
+import type { createReceivingTimes } from "../postgres/tables/receiving-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
-import type { createReceivingTimes } from "./receiving-times.ts";
 
 export interface NodeParts {
   readonly host: HostProcess;

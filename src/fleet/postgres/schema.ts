@@ -13,7 +13,8 @@ const migrations: readonly (readonly string[])[] = [
     `CREATE TABLE fintoro_mirror.companies (
       name text PRIMARY KEY, config jsonb NOT NULL, account text, schedule text, timezone text,
       added_at timestamptz NOT NULL DEFAULT now(), changed_at timestamptz NOT NULL DEFAULT now(),
-      removed boolean NOT NULL DEFAULT false, forgotten_at timestamptz, last_seq bigint NOT NULL DEFAULT 0)`,
+      removed boolean NOT NULL DEFAULT false, forgotten_at timestamptz, last_seq bigint NOT NULL DEFAULT 0,
+      tags text[] NOT NULL DEFAULT '{}')`,
     "CREATE INDEX companies_account ON fintoro_mirror.companies (account) WHERE account IS NOT NULL",
     "CREATE INDEX companies_changed ON fintoro_mirror.companies (changed_at)",
     "CREATE INDEX companies_removed ON fintoro_mirror.companies (changed_at) WHERE removed",

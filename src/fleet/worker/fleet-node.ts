@@ -5,19 +5,27 @@ import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/owners-table.ts";
+import { createReceivingTimes } from "../postgres/tables/receiving-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
 import { InboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops } from "./node-loops.ts";
 import { pruneMirrors } from "./mirror-cache.ts";
-import { createReceivingTimes } from "../assignment/receiving-times.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
 /** Companies that are looked at, at a time. */
 const mostAtOnce = 1_000;
 /** Between two statements that delete rows. */
 const prunePauseMs = 100;
+
+/** What is repeated, the pause after each time, and what is done. */
+type NodeLoop = readonly [
+  what: string,
+  everyMs: () => number,
+  step: () => Promise<void>,
+  need?: "needs the store",
+];
 
 /**
  * One node of a fleet: takes jobs, claims their companies, and holds them as long as they have work.
@@ -73,55 +81,21 @@ export class FleetNode {
     await receivingTimes.read();
     const isHeld = (company: string) => this.assignments.has(company);
     const cache = { ...host, ...tables, dataDir: node.dataDir, isHeld };
-    const beat = () => this.beat();
     const jittered = (ms: number) => ms * (0.75 + random.next() / 2);
-    const repeat = (what: string, everyMs: () => number, step: () => Promise<void>, needsStore = false) =>
-      this.loops.repeat(what, everyMs, step, signal, needsStore);
-    this.tasks = [
-      keeper.follow(signal),
-      repeat(
-        "taking jobs",
-        () => (this.hasFetched ? times.fetchMs : times.quietFetchMs),
-        () => this.fetch(),
-      ),
-      repeat(
-        "looking for deliveries",
-        () => times.inboxMs,
-        () => inboxWatch.look(),
-      ),
-      repeat(
-        "reading when deliveries were received",
-        () => times.receivingMs,
-        () => receivingTimes.read(),
-      ),
-      repeat("the node's heartbeat", () => times.beatMs, beat),
-      repeat(
-        "noting the timeline",
-        () => jittered(times.markMs),
-        () => this.timeline.mark(),
-        true,
-      ),
-      repeat(
-        "looking for unattended companies",
-        () => jittered(times.unattendedMs),
-        () => this.sendJobs(),
-      ),
-      repeat(
-        "reading configs",
-        () => times.configMs,
-        () => this.readConfigs(),
-      ),
-      repeat(
-        "pruning the disk",
-        () => times.cacheMs,
-        () => pruneMirrors(cache),
-      ),
-      repeat(
-        "pruning Postgres",
-        () => jittered(times.pruneMs),
-        () => this.prune(),
-      ),
+    const loops: readonly NodeLoop[] = [
+      ["taking jobs", () => (this.hasFetched ? times.fetchMs : times.quietFetchMs), () => this.fetch()],
+      ["looking for deliveries", () => times.inboxMs, () => inboxWatch.look()],
+      ["reading when deliveries were received", () => times.receivingMs, () => receivingTimes.read()],
+      ["the node's heartbeat", () => times.beatMs, () => this.beat()],
+      ["noting the timeline", () => jittered(times.markMs), () => this.timeline.mark(), "needs the store"],
+      ["looking for unattended companies", () => jittered(times.unattendedMs), () => this.sendJobs()],
+      ["reading configs", () => times.configMs, () => this.readConfigs()],
+      ["pruning the disk", () => times.cacheMs, () => pruneMirrors(cache)],
+      ["pruning Postgres", () => jittered(times.pruneMs), () => this.prune()],
     ];
+    const repeat = ([what, everyMs, step, need]: NodeLoop) =>
+      this.loops.repeat(what, everyMs, step, signal, need !== undefined);
+    this.tasks = [keeper.follow(signal), ...loops.map(repeat)];
   }
 
   /** Releases everything; resolves when that is done, or cannot be done in time. */

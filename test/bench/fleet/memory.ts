@@ -17,7 +17,7 @@ function rowOf(i: number): CompanyRow {
   };
   const company = { token: `\${env:COMPANY_${i}_TOKEN}`, webhook };
   const config = { base_url: "https://app.example.com", companies: { [name]: company } };
-  return { name, config, account: null, addedAtMs: 0, changedAtMs: 0, lastSeq: 0, removed: false };
+  return { name, config, account: null, addedAtMs: 0, changedAtMs: 0, lastSeq: 0, removed: false, tags: [] };
 }
 
 /** A Postgres that holds so many companies and nothing else. */

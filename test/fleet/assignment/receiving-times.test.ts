@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { reasonForRun } from "../../../src/daemon/scheduler/run-scheduler.ts";
-import { createReceivingTimes } from "../../../src/fleet/assignment/receiving-times.ts";
+import { createReceivingTimes } from "../../../src/fleet/postgres/tables/receiving-table.ts";
 import { UptimeLog } from "../../../src/state/uptime-log.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { openShop } from "../../support/mirror/mirror.ts";

@@ -1,53 +1,78 @@
-import { MirrorError } from "../../../base/errors.ts";
-import { chosenCompanies } from "../../../config/companies.ts";
-import type { ScheduleConfig } from "../../../config/config.ts";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { messageOf, MirrorError } from "../../../base/errors.ts";
+import { chosenCompanies, secretTexts, soleCompany } from "../../../config/companies.ts";
+import { valueAt } from "../../../config/config-problems.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
+import { readFailure, readSecretFile } from "../../../config/secrets.ts";
 import {
   companyDocument,
+  configOfCompany,
   type CompanyDocument,
   type DocumentOfFile,
 } from "../../../fleet/config/company-document.ts";
+import { readCompanyList, readTags, tagForm, type RefusedLine } from "../../../fleet/config/company-list.ts";
 import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
+import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
+import { connectService } from "../../../runs/service-connection.ts";
 import { printResult } from "../../console/output.ts";
+import { askWhoami } from "../../mirror/whoami.ts";
+import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { knownMembers, namedCompanies, withEngine, withPostgres } from "./open-fleet.ts";
+import { chosenMembers, namedCompanies, withEngine, withPostgres } from "./open-fleet.ts";
 
-/** Shares companies of the config with all workers. Nothing is shared where one of them cannot be. */
+/** A company that is to be shared. */
+interface SharedCompany {
+  readonly name: string;
+  readonly document: CompanyDocument;
+  /** Null: it keeps those that it has. */
+  readonly tags: readonly string[] | null;
+  /** Of the list; null: it is in the config. */
+  readonly line: number | null;
+}
+
+/** What is to be shared, and what cannot be. */
+interface Sharing extends Pick<DocumentOfFile, "leftOut"> {
+  readonly companies: readonly SharedCompany[];
+  readonly refused: RefusedLine[];
+}
+
+/**
+ * Shares companies with all workers. Of the config nothing is shared where one of them cannot be; a line of a list that
+ * cannot be shared is refused, and the others are.
+ */
 export const fleetAddCommand: CommandRun<"fleet add"> = async (context, { args, options, loaded }) => {
   const { log, globals } = context;
-  const names = chosenNames(loaded, namedCompanies(context, args), options.all);
-  const documents = documentsOf(loaded, names);
-  const leftOut = documents.values().next().value?.leftOut ?? [];
+  const { from } = options;
+  const tags = options.tag.length > 0 ? readTags(options.tag.join(" ")) : [];
+  if (tags === null) throw new MirrorError("usage", `--tag: ${tagForm}`);
+  const named = namedCompanies(context, args);
+  const { companies, leftOut, refused } =
+    from === undefined
+      ? ofConfig(loaded, chosenNames(loaded, named, options.all), tags)
+      : ofList(context, loaded, from, tags, options.all || named.length > 0);
   for (const { key, reason } of leftOut) log.warn(`left out: ${key}: ${reason}`);
+  const show = ({ line, reason }: RefusedLine) => log.error(`${from}:${line}: ${reason}`);
+  refused.forEach(show);
   const outcomes = await withPostgres(context, loaded.config, async (postgres) => {
     await migrateFleet(postgres);
-    assertDistinct(names, await knownMembers(postgres, []));
-    const { schedule } = loaded.config;
-    return withEngine(context, postgres, async (engine) => {
-      const companies = new CompaniesTable(postgres);
-      const added = new Map<string, string>();
-      const progress = () => [`${added.size} of ${names.length} companies are shared`];
-      await context.showing(progress, async () => {
-        for (const [name, { document }] of documents) {
-          if (context.signal.aborted) throw stopped(progress()[0]);
-          added.set(name, await share(companies, engine, name, document, schedule));
-        }
-      });
-      return added;
+    return shareAll(context, loaded, postgres, companies, (one) => {
+      refused.push(one);
+      show(one);
     });
   });
-  const companies = Object.fromEntries([...outcomes].map(([name, outcome]) => [name, { outcome }]));
-  const lines = globals.quiet ? [] : [...outcomes].map(([name, outcome]) => `${name}: ${outcome}`);
-  await printResult(context, { companies, left_out: leftOut }, lines);
-  return "complete";
+  const documents = Object.fromEntries([...outcomes].map(([name, outcome]) => [name, { outcome }]));
+  const shown = [...outcomes].filter(([, outcome]) => from === undefined || outcome !== "unchanged");
+  const lines = shown.map(([name, outcome]) => `${name}: ${outcome}`);
+  if (from !== undefined)
+    lines.push(`${from}: ${outcomes.size - shown.length} unchanged, ${refused.length} refused`);
+  const ofLines = from === undefined ? {} : { refused: refused.toSorted((a, b) => a.line - b.line) };
+  const document = { companies: documents, ...ofLines, left_out: leftOut };
+  await printResult(context, document, globals.quiet ? [] : lines);
+  return refused.length > 0 ? "partial" : "complete";
 };
-
-function stopped(progress = ""): MirrorError {
-  const hint = "Run it again: what is shared stays, and the rest follows.";
-  return new MirrorError("stopped", `stopped: ${progress}`, { hint });
-}
 
 function chosenNames({ config }: LoadedConfig, named: readonly string[], all: boolean): readonly string[] {
   if (all === named.length > 0)
@@ -62,54 +87,149 @@ function chosenNames({ config }: LoadedConfig, named: readonly string[], all: bo
 }
 
 /** Throws MirrorError `config` with all that is wrong with any of them. */
-function documentsOf(loaded: LoadedConfig, names: readonly string[]): Map<string, DocumentOfFile> {
-  const documents = new Map<string, DocumentOfFile>();
+function ofConfig(loaded: LoadedConfig, names: readonly string[], tags: readonly string[]): Sharing {
   const problems = new Set<string>();
   let failure: MirrorError | null = null;
-  for (const name of names) {
+  const documents = names.flatMap((name) => {
     try {
-      documents.set(name, companyDocument(loaded, name));
+      return [{ name, ...companyDocument(loaded, name) }];
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       failure = error;
       for (const line of error.message.split("\n")) problems.add(line);
+      return [];
     }
+  });
+  if (failure !== null) {
+    const { hint = "" }: MirrorError = failure;
+    throw new MirrorError("config", [...problems].join("\n"), { hint, cause: failure });
   }
-  if (failure === null) return documents;
-  const { hint = "" } = failure;
-  throw new MirrorError("config", [...problems].join("\n"), { hint, cause: failure });
+  const own = tags.length > 0 ? tags : null;
+  const companies = documents.map(({ name, document }) => ({ name, document, tags: own, line: null }));
+  return { companies, leftOut: documents[0]?.leftOut ?? [], refused: [] };
+}
+
+/** Throws MirrorError `usage`, and `config` for a list or a config of which no line can be used. */
+function ofList(
+  { cwd }: CommandContext,
+  loaded: LoadedConfig,
+  from: string,
+  tags: readonly string[],
+  isNaming: boolean,
+): Sharing {
+  if (isNaming) throw new MirrorError("usage", "--from is every company of the list: name none");
+  const { listed, refused } = readCompanyList(readListFile(path.resolve(cwd, from), from), from);
+  const { leftOut } = companyDocument(loaded, "");
+  const companies = listed.flatMap(({ name, token, line, tags: own }): SharedCompany[] => {
+    // What else the config says of the company stays, such as how it receives deliveries.
+    const company = { ...(valueAt(loaded.raw, ["companies", name]) as object | undefined), token };
+    const raw = { ...(loaded.raw as object), companies: { [name]: company } };
+    const all = own || tags.length > 0 ? [...new Set([...(own ?? []), ...tags])].toSorted() : null;
+    try {
+      return [{ name, line, tags: all, document: companyDocument({ ...loaded, raw }, name).document }];
+    } catch (error) {
+      refused.push({ line, reason: messageOf(error) });
+      return [];
+    }
+  });
+  return { companies, leftOut, refused };
+}
+
+function readListFile(file: string, shown: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new MirrorError("config", `${shown} cannot be read: ${readFailure(error)}`, { cause: error });
+  }
+}
+
+/** Lines of a list that are tried at a time: each is a company with a budget of its own. */
+const triedAtOnce = 8;
+
+/** Shares companies in their order, those of a list several at a time. Gives what became of each. */
+async function shareAll(
+  context: CommandContext,
+  loaded: LoadedConfig,
+  postgres: Postgres,
+  all: readonly SharedCompany[],
+  onRefused: (line: RefusedLine) => void,
+): Promise<ReadonlyMap<string, string>> {
+  const { sync, timezone } = loaded.config.schedule;
+  const { signal } = context;
+  const companies = new CompaniesTable(postgres);
+  const known = new Map((await chosenMembers(postgres, [])).map((name) => [name.toLowerCase(), name]));
+  const outcomes = new Map(all.map(({ name }) => [name, "refused"]));
+  let shared = 0;
+  const progress = () => [`${shared} of ${all.length} companies are shared`];
+  const refuse = (line: number | null, error: unknown) => {
+    if (signal.aborted) throw stopped(progress()[0]);
+    if (line === null || !(error instanceof MirrorError)) throw error;
+    onRefused({ line, reason: error.message });
+    return false;
+  };
+  const distinct = all.filter(({ name, line }) => {
+    const twin = known.get(name.toLowerCase()) ?? name;
+    return twin === name || refuse(line, twinError(name, twin));
+  });
+  const left = distinct.values();
+  const shareNext = async (engine: JobEngine) => {
+    for (const { name, document, tags, line } of left) {
+      if (signal.aborted) throw stopped(progress()[0]);
+      const isKnown = line === null || (await companies.has(name, document, sync, timezone));
+      const isRight =
+        isKnown ||
+        (await tryToken(context, loaded, name, document).catch((error: unknown) => refuse(line, error)));
+      if (!isRight) continue;
+      const outcome = await companies.put(name, document, sync, timezone, tags);
+      if (outcome === "added" || outcome === "changed") await engine.send("run", [name]);
+      outcomes.set(name, outcome);
+      shared++;
+    }
+  };
+  await withEngine(context, postgres, async (engine) => {
+    // First: a company of the fleet has its schedule, wherever this ends, and to add it again heals the rest.
+    if (sync !== null) await engine.schedule(sync, timezone);
+    const atOnce = distinct.some(({ line }) => line === null) ? 1 : triedAtOnce;
+    await context.showing(progress, () =>
+      Promise.all(Array.from({ length: atOnce }, () => shareNext(engine))),
+    );
+  });
+  return outcomes;
+}
+
+/** On some disks the mirrors of names that differ only in case are the same file. */
+function twinError(name: string, twin: string): MirrorError {
+  return new MirrorError("config", `the fleet has a company ${twin}: ${name} differs only in case`, {
+    hint: "On some disks their mirrors would be the same file: choose another name.",
+  });
 }
 
 /**
- * Shares a company with all workers, or changes its config there, and has a worker look at it. Its schedule is set first:
- * a company of the fleet has it, wherever this ends, and to add it again heals the rest.
- *
- * @throws MirrorError `config` for a pattern that cannot be scheduled, and `database`
+ * Asks the service once whose token it is, within the budget that the answer shows. Throws MirrorError where it has no
+ * answer, and `config` for a token that is not here.
  */
-async function share(
-  companies: CompaniesTable,
-  engine: JobEngine,
+async function tryToken(
+  context: CommandContext,
+  { config: { dataDir } }: LoadedConfig,
   name: string,
   document: CompanyDocument,
-  { sync, timezone }: ScheduleConfig,
-): Promise<string> {
-  if (sync !== null) await engine.schedule(sync, timezone);
-  const outcome = await companies.put(name, document, sync, timezone);
-  if (outcome !== "unchanged") await engine.send("run", [name]);
-  return outcome;
+): Promise<true> {
+  const { env, knownConnectors, connectors, keepSecret, signal } = context;
+  const { manifest } = connectors[0];
+  const surroundings = { dataDir, env, readFile: readSecretFile, connectors: knownConnectors };
+  const config = configOfCompany(name, document, surroundings);
+  keepSecret(secretTexts(config));
+  const served = { manifest, config, company: soleCompany(config) };
+  const { transport, close } = connectService(context, served, { attempts: 2, budget: "memory" });
+  try {
+    await askWhoami(transport, manifest, signal);
+    return true;
+  } finally {
+    await close();
+  }
 }
 
-/**
- * Refuses names that differ only in case from those of the fleet: on some disks their mirrors are the same file.
- * @throws MirrorError `config`
- */
-function assertDistinct(names: readonly string[], present: readonly string[]): void {
-  const known = new Map(present.map((name) => [name.toLowerCase(), name]));
-  for (const name of names) {
-    const twin = known.get(name.toLowerCase()) ?? name;
-    if (twin !== name)
-      throw new MirrorError("config", `the fleet has a company ${twin}: ${name} differs only in case`, {
-        hint: "On some disks their mirrors would be the same file: choose another name.",
-      });
-  }
+function stopped(progress = ""): MirrorError {
+  const hint = "Run it again: what is shared stays, and the rest follows.";
+  return new MirrorError("stopped", `stopped: ${progress}`, { hint });
 }

@@ -6,7 +6,7 @@ import { forgetCompany, readRemovedCompanies } from "../../../fleet/postgres/tab
 import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
-import { fleetOf, knownMembers, namedCompanies, withPostgres } from "./open-fleet.ts";
+import { chosenMembers, fleetOf, namedCompanies, withPostgres } from "./open-fleet.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
@@ -24,22 +24,27 @@ interface Member {
   readonly epoch: number | null;
   /** When it was added or its config changed last, ISO. */
   readonly changed_at: string;
+  readonly tags: readonly string[];
   /** What `fleet add` stored; secrets are references. */
   readonly config: unknown;
 }
 
-/** Lists the companies of the fleet with those that left it lately, or those named by `--company`. */
-export const fleetListCommand: CommandRun<"fleet list"> = (context, { loaded: { config } }) =>
+/** Lists the companies of the fleet with those that left it lately, or those chosen by `--company` and `--tag`. */
+export const fleetListCommand: CommandRun<"fleet list"> = (
+  context,
+  { options: { tag }, loaded: { config } },
+) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const wanted = namedCompanies(context, []);
-    const names = await knownMembers(postgres, wanted);
+    const chosen = new Set(await chosenMembers(postgres, wanted, tag));
     const { companies: rows, asOfMs } = await new CompaniesTable(postgres).list();
-    const shown = rows.filter(({ name }) => (wanted.length > 0 ? wanted : names).includes(name));
+    const shown = rows.filter(({ name }) => chosen.has(name));
     const owners = await new OwnersTable(postgres).ownersOf(shown.map(({ name }) => name));
     const members = shown.map((row) => [row.name, memberOf(row, owners)] as const);
     const width = Math.max(0, ...members.map(([name]) => name.length));
     const lines = members.map(([name, member]) => `${name.padEnd(width)}  ${memberText(member, asOfMs)}`);
-    const removed = wanted.length > 0 ? [] : await readRemovedCompanies(postgres);
+    const isOfAll = wanted.length === 0 && tag === undefined;
+    const removed = isOfAll ? await readRemovedCompanies(postgres) : [];
     if (members.length === 0) lines.push("the fleet has no companies; `fleet add` shares some");
     for (const { company, keptUntilMs } of removed)
       lines.push(`${company}: removed; comes back as it was if it is added until ${isoTime(keptUntilMs)}`);
@@ -51,31 +56,32 @@ export const fleetListCommand: CommandRun<"fleet list"> = (context, { loaded: { 
     return "complete";
   });
 
-function memberOf({ name, config, changedAtMs }: CompanyRow, owners: readonly OwnerRow[]): Member {
+function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: readonly OwnerRow[]): Member {
   const owner = owners.find(({ company }) => company === name);
   const node = owner?.live ? owner.node : null;
-  return { node, epoch: owner?.epoch ?? null, changed_at: isoTime(changedAtMs), config };
+  return { node, epoch: owner?.epoch ?? null, changed_at: isoTime(changedAtMs), tags, config };
 }
 
-function memberText({ node, epoch, changed_at: changedAt }: Member, nowMs: number): string {
+function memberText({ node, epoch, changed_at: changedAt, tags }: Member, nowMs: number): string {
   const changed = `config of ${formatDuration(Math.max(0, nowMs - Date.parse(changedAt)))} ago`;
   const owned = node === null ? (epoch === null ? "not read yet" : "idle") : `at ${node}, epoch ${epoch}`;
-  return `${owned}; ${changed}`;
+  return `${owned}; ${changed}${tags.length > 0 ? `; ${tags.join(" ")}` : ""}`;
 }
 
 export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, options, loaded }) => {
-  const names = namedCompanies(context, args);
-  if (names.length === 0)
+  const { forget, tag } = options;
+  const wanted = namedCompanies(context, args);
+  if (wanted.length === 0 && tag === undefined)
     throw new MirrorError("usage", "which companies?", {
       hint: "`fleet remove acme` takes one out; `fleet list` shows all.",
     });
-  const owners = await withPostgres(context, loaded.config, async (postgres) => {
-    await knownMembers(postgres, names, options.forget);
-    for (const name of names) await new CompaniesTable(postgres).remove(name);
-    if (options.forget) for (const name of names) await forgetReleased(context, postgres, name);
-    return ownersNow(postgres, names);
+  const { names, owners } = await withPostgres(context, loaded.config, async (postgres) => {
+    const chosen = await chosenMembers(postgres, wanted, tag, forget);
+    for (const name of chosen) await new CompaniesTable(postgres).remove(name);
+    if (forget) for (const name of chosen) await forgetReleased(context, postgres, name);
+    return { names: chosen, owners: await ownersNow(postgres, chosen) };
   });
-  const outcome = options.forget ? "forgotten" : "removed";
+  const outcome = forget ? "forgotten" : "removed";
   const documents = names.map((name) => {
     const released_by = owners.get(name) ?? null;
     return [name, { outcome, released_by, stays: whatStays(loaded.config, name) }] as const;
@@ -144,10 +150,11 @@ function whatStays(config: Config, name: string): string[] {
 /** Prints how the fleet stands: nodes, companies, deliveries and jobs that wait, Postgres. */
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, loaded: { config } }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
+    const { maxAge, tag } = options;
     const wanted = namedCompanies(context, []);
-    const only = wanted.length > 0 ? wanted : null;
-    if (only) await knownMembers(postgres, only);
-    const status = await readFleetStatus(postgres, options.maxAge ?? null, only);
+    const isOfSome = wanted.length > 0 || tag !== undefined;
+    const only = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
+    const status = await readFleetStatus(postgres, maxAge ?? null, only);
     await printResult(context, status, formatFleetStatus(status));
     return fleetStatusOutcome(status);
   });

@@ -63,22 +63,34 @@ export function namedCompanies({ globals }: CommandContext, args: readonly strin
 }
 
 /**
- * The names of the fleet's companies. Throws MirrorError `usage` for one of `wanted` that is not among them.
+ * The fleet's companies that a command is about: all, those `wanted`, those with a tag. Throws MirrorError `usage` for a
+ * name or a tag that is not in the fleet.
  *
  * @param withRemoved those that left the fleet are known, too
  */
-export async function knownMembers(
+export async function chosenMembers(
   postgres: Postgres,
   wanted: readonly string[],
+  tag?: string,
   withRemoved = false,
 ): Promise<string[]> {
   const { companies } = await new CompaniesTable(postgres).list();
-  const known = companies.filter(({ removed }) => withRemoved || !removed).map(({ name }) => name);
+  const known = companies.filter(({ removed }) => withRemoved || !removed);
+  const names = known.map(({ name }) => name);
+  assertKnown("company", wanted, names, "`fleet list` shows all; `fleet add` takes one of the config.");
+  const tags = [...new Set(known.flatMap((one) => one.tags))];
+  assertKnown("tag", tag === undefined ? [] : [tag], tags, "`fleet list` shows them; `fleet add` sets them.");
+  const isWanted = new Set(wanted.length > 0 ? wanted : names);
+  const chosen = known.filter(
+    (one) => isWanted.has(one.name) && (tag === undefined || one.tags.includes(tag)),
+  );
+  return chosen.map(({ name }) => name);
+}
+
+function assertKnown(kind: string, wanted: readonly string[], known: readonly string[], hint: string): void {
   const unknown = wanted.find((name) => !known.includes(name));
-  if (unknown === undefined) return known;
-  throw new MirrorError("usage", unknownName("company", unknown, known, " in the fleet"), {
-    hint: "`fleet list` shows all; `fleet add` takes one of the config.",
-  });
+  if (unknown !== undefined)
+    throw new MirrorError("usage", unknownName(kind, unknown, known, " in the fleet"), { hint });
 }
 
 /** How long a starting process waits for Postgres. */

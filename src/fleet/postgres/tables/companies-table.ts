@@ -15,6 +15,8 @@ export interface CompanyRow {
   readonly lastSeq: number;
   /** It left the fleet: nobody may own it. */
   readonly removed: boolean;
+  /** In the order of letters. */
+  readonly tags: readonly string[];
 }
 
 /** Two tokens of one company of the service are one account: they share a budget. */
@@ -27,11 +29,14 @@ export function accountOf(baseUrl: string, name: string): string {
 /** Longer than a transaction that changes companies lasts: a change may become visible so long after its time. */
 const commitDelayMs = 60_000;
 
-const columns = `name, config, account, removed, last_seq AS "lastSeq", ${epochMs("added_at")} AS "addedAtMs",
+const columns = `name, config, account, removed, tags, last_seq AS "lastSeq", ${epochMs("added_at")} AS "addedAtMs",
   ${epochMs("changed_at")} AS "changedAtMs"`;
 
+/** SQL: has the company this config and schedule? */
+const isSame = "(config, schedule, timezone) IS NOT DISTINCT FROM ($2::jsonb, $3::text, $4::text)";
+
 /**
- * The companies of the fleet and their configs.
+ * The companies of the fleet, their configs and tags.
  *
  * Guarantee: a row never disappears, so that every node notices a removal. Two companies of one account are never owned
  * at the same time.
@@ -43,31 +48,42 @@ export class CompaniesTable extends FleetTable {
    * Adds a company, or changes its config. One that was set aside, because its nodes died or failed, may be taken again.
    *
    * @param schedule null: it has none
+   * @param tags null: those that it has stay
    */
   async put(
     name: string,
     config: unknown,
     schedule: string | null = null,
     timezone = "UTC",
-  ): Promise<"added" | "changed" | "unchanged"> {
-    const [row] = await this.postgres.query<{ outcome: "added" | "changed" | "unchanged" }>(
-      `WITH before AS (SELECT removed FROM fintoro_mirror.companies WHERE name = $1),
+    tags: readonly string[] | null = null,
+  ): Promise<"added" | "changed" | "tagged" | "unchanged"> {
+    const [row] = await this.postgres.query<{ outcome: "added" | "changed" | "tagged" | "unchanged" }>(
+      `WITH before AS (SELECT removed, ${isSame} AS same FROM fintoro_mirror.companies WHERE name = $1),
        put AS (
-         INSERT INTO fintoro_mirror.companies AS c (name, config, schedule, timezone) VALUES ($1, $2::jsonb, $3, $4)
+         INSERT INTO fintoro_mirror.companies AS c (name, config, schedule, timezone, tags)
+         VALUES ($1, $2::jsonb, $3, $4, coalesce($5::text[], '{}'))
          ON CONFLICT (name) DO UPDATE SET config = excluded.config, schedule = excluded.schedule,
-           timezone = excluded.timezone, removed = false, changed_at = clock_timestamp(),
+           timezone = excluded.timezone, tags = coalesce($5::text[], c.tags), removed = false,
+           changed_at = clock_timestamp(),
            added_at = CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
          WHERE (c.config, c.schedule, c.timezone) IS DISTINCT FROM (excluded.config, excluded.schedule, excluded.timezone)
-           OR c.removed
+           OR c.tags IS DISTINCT FROM coalesce($5::text[], c.tags) OR c.removed
          RETURNING 1),
        forgiven AS (
          UPDATE fintoro_mirror.owners SET losses = 0, claimable_at = NULL
          WHERE company = $1 AND (losses > 0 OR failures > 0))
        SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'
+         WHEN EXISTS (SELECT FROM before WHERE NOT removed AND same) THEN 'tagged'
          WHEN EXISTS (SELECT FROM before WHERE NOT removed) THEN 'changed' ELSE 'added' END AS outcome`,
-      [name, config, schedule, timezone],
+      [name, config, schedule, timezone, tags],
     );
     return row?.outcome ?? "unchanged";
+  }
+
+  /** Is it in the fleet with this config and schedule? */
+  async has(name: string, config: unknown, schedule: string | null, timezone: string): Promise<boolean> {
+    const sql = `SELECT FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed AND ${isSame}`;
+    return (await this.postgres.query(sql, [name, config, schedule, timezone])).length > 0;
   }
 
   /** Takes a company out of the fleet. False: it is not there. Everything stays until `forgetRemoved`. */

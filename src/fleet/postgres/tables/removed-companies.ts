@@ -81,7 +81,7 @@ async function isEmptied(sql: Sql, table: "inbox" | "changes", company: string):
 
 async function forget(sql: Sql, company: string): Promise<void> {
   await sql.query(
-    `UPDATE fintoro_mirror.companies SET config = '{}', account = NULL, forgotten_at = clock_timestamp(),
+    `UPDATE fintoro_mirror.companies SET config = '{}', tags = '{}', account = NULL, forgotten_at = clock_timestamp(),
        last_seq = greatest(last_seq, (SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1)) WHERE name = $1`,
     [company],
   );
