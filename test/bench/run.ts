@@ -9,7 +9,6 @@ import { benchFleetReceiver } from "./fleet/receiver.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
-import { benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
 import { benchReceiver } from "./receiver.ts";
 import { benchStartup } from "./startup.ts";
@@ -28,7 +27,6 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
   receiver: benchReceiver,
   fleet: async () => [...(await benchFleetMemory()), ...(await benchFleetReceiver())],
-  requests: benchRequests,
   memory: benchMemory,
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,

@@ -111,18 +111,6 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     });
   });
 
-  test("the place of snapshots cannot be written: the worker ends, and nothing of it stays", async () => {
-    const config = `data_dir: data\nfleet: { postgres: "\${env:DATABASE_URL}", snapshots: /proc/snapshots }\n`;
-    const { code, stderr } = await runProgram(["worker", "--listen", "127.0.0.1:0"], {
-      cwd: temporaryFolder({ "config.yaml": config }),
-      env: { DATABASE_URL: await freshDatabase() },
-    });
-    expect({ code, last: jsonLines(stderr).at(-1) }).toMatchObject({
-      code: 1,
-      last: { hint: expect.stringContaining("Check that it is mounted on this machine") },
-    });
-  });
-
   test.each([
     ["pg", "list"],
     ["pg-boss", "add --all"],

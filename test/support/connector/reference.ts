@@ -1,3 +1,5 @@
+import type { Drift } from "../../../src/connector/drift/drift.ts";
+
 /** An OpenAPI document as a test builds it: plain data, to be bent anywhere. */
 export interface Published {
   [key: string]: Published | Published[] | string | number | boolean | null | (string | number | null)[];
@@ -136,4 +138,19 @@ export function put(document: object, path: readonly string[], value: unknown): 
 
 export function get(document: object, path: readonly string[]): unknown {
   return path.reduce((at: unknown, key) => Reflect.get(Object(at), key), document);
+}
+
+/** A drift in words, as `said` gives them. */
+const drift =
+  (severity: Drift["severity"]) =>
+  (where: string, fact: string, published: string, ours: string): string =>
+    `${severity} ${where}: ${fact} is ${published} in the reference, ${ours} in the connector`;
+export const breaking = drift("breaking");
+export const addition = drift("addition");
+export const note = drift("note");
+export const gone = (where: string): string => breaking(where, "it", "absent", "present");
+export const added = (where: string): string => addition(where, "it", "present", "absent");
+
+export function said(drifts: readonly Drift[]): string[] {
+  return drifts.map(({ severity, where, what }) => `${severity} ${where}: ${what}`);
 }
