@@ -6,7 +6,7 @@ import { WorkQueue } from "../state/work-queue.ts";
 import { createLogWatch } from "../store/write-ahead-log.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { Tally } from "../sync/context/tally.ts";
-import { EventWorker } from "../sync/event-worker/event-worker.ts";
+import { startEventWorker, type EventWorker } from "../sync/event-worker/event-worker.ts";
 import { releaseMemory } from "../store/database.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
@@ -106,7 +106,7 @@ export class CompanyRuntime {
       { events: this.receives, tokenless: true, guard: hooks?.requests },
     );
     const token = company.token.known ? company.token.reveal() : "";
-    this.eventWorker = new EventWorker(
+    this.eventWorker = startEventWorker(
       { mirror, queue, transport: this.service.transport, clock, random, log, token },
       { resources, concurrency: config.http.concurrency, signal, closed, graceMs },
     );

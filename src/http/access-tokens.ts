@@ -41,97 +41,73 @@ const usualValidMs = 10 * 60_000;
  * Source of truth: the service.
  * Worst outcome of a crash: a token is asked for that another process has already.
  */
-export class AccessTokens {
-  private readonly parts: AccessTokenParts;
-  private known: AccessToken | null = null;
-  private refused: string | null = null;
+export function createAccessTokens({ credentials, file, clock, log }: AccessTokenParts) {
+  let known: AccessToken | null = null;
+  let refused: string | null = null;
   /** An event may wait for the next month's calls to ask for one: a run does not wait with it. */
-  private readonly turns = { event: new Semaphore(1), other: new Semaphore(1) };
-  private readonly redactor = new Redactor();
+  const turns = { event: new Semaphore(1), other: new Semaphore(1) };
+  const redactor = new Redactor();
+  /** Another one for other credentials. */
+  const print = createHash("sha256").update(credentials).digest("hex");
 
-  constructor(parts: AccessTokenParts) {
-    this.parts = parts;
-  }
-
-  /**
-   * The token to use now. Calls that need another one ask for it in turn, each by itself: one that is stopped stops no other.
-   * Throws what `ask` throws, and UnauthenticatedError where the service refuses the credentials.
-   */
-  async current(
-    ask: AskForToken,
-    { lane, signal }: { readonly lane: Lane; readonly signal: AbortSignal },
-  ): Promise<string> {
-    const usable = this.usable();
-    if (usable) return this.kept(usable);
-    const turn = lane === "webhook" ? this.turns.event : this.turns.other;
-    const release = await turn.acquire(signal);
-    if (!release) throw new MirrorError("stopped", "stopped while waiting for an access token");
+  const stored = (): AccessToken | null => {
+    if (file === null) return null;
     try {
-      return this.kept(this.usable() ?? (await this.renew(ask)));
-    } finally {
-      release();
-    }
-  }
-
-  redact(text: string): string {
-    return this.redactor.replace(text);
-  }
-
-  refuse(token: string): void {
-    this.refused = token;
-  }
-
-  private usable(): AccessToken | null {
-    const nowMs = this.parts.clock.nowMs();
-    const isUsable = (one: AccessToken | null) => one && one.token !== this.refused && nowMs < one.renewAtMs;
-    this.known = [this.known, this.stored()].find(isUsable) ?? null;
-    return this.known;
-  }
-
-  private async renew(ask: AskForToken): Promise<AccessToken> {
-    const { credentials, clock } = this.parts;
-    const basic = Buffer.from(credentials.replace("|", ":")).toString("base64");
-    const askedMs = clock.nowMs();
-    const token = tokenIn(await ask(`Basic ${basic}`).catch(explain), askedMs);
-    this.known = token;
-    this.store(token);
-    return token;
-  }
-
-  private kept({ token }: AccessToken): string {
-    this.redactor.add([token]);
-    return token;
-  }
-
-  private stored(): AccessToken | null {
-    if (this.parts.file === null) return null;
-    try {
-      const { token, renewAtMs, of } = JSON.parse(readFileSync(this.parts.file, "utf8")) as Record<
-        string,
-        unknown
-      >;
-      return of === this.print() && typeof token === "string"
-        ? { token, renewAtMs: Number(renewAtMs) }
-        : null;
+      const { token, renewAtMs, of } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+      return of === print && typeof token === "string" ? { token, renewAtMs: Number(renewAtMs) } : null;
     } catch {
       return null;
     }
-  }
-
-  private store(token: AccessToken): void {
-    const { file, log } = this.parts;
+  };
+  const store = (token: AccessToken) => {
     try {
-      if (file !== null) writeFileAtomically(file, JSON.stringify({ ...token, of: this.print() }));
+      if (file !== null) writeFileAtomically(file, JSON.stringify({ ...token, of: print }));
     } catch (error) {
       log.warn("the access token could not be stored for other processes", { error: messageOf(error) });
     }
-  }
+  };
+  const usable = (): AccessToken | null => {
+    const nowMs = clock.nowMs();
+    const isUsable = (one: AccessToken | null) => one && one.token !== refused && nowMs < one.renewAtMs;
+    known = [known, stored()].find(isUsable) ?? null;
+    return known;
+  };
+  const renew = async (ask: AskForToken): Promise<AccessToken> => {
+    const basic = Buffer.from(credentials.replace("|", ":")).toString("base64");
+    const askedMs = clock.nowMs();
+    const token = tokenIn(await ask(`Basic ${basic}`).catch(explain), askedMs);
+    known = token;
+    store(token);
+    return token;
+  };
+  const kept = ({ token }: AccessToken): string => {
+    redactor.add([token]);
+    return token;
+  };
 
-  /** Another one for other credentials. */
-  private print(): string {
-    return createHash("sha256").update(this.parts.credentials).digest("hex");
-  }
+  return {
+    /**
+     * The token to use now. Calls that need another one ask for it in turn, each by itself: one that is stopped stops no other.
+     * Throws what `ask` throws, and UnauthenticatedError where the service refuses the credentials.
+     */
+    async current(ask: AskForToken, { lane, signal }: { lane: Lane; signal: AbortSignal }): Promise<string> {
+      const now = usable();
+      if (now) return kept(now);
+      const turn = lane === "webhook" ? turns.event : turns.other;
+      const release = await turn.acquire(signal);
+      if (!release) throw new MirrorError("stopped", "stopped while waiting for an access token");
+      try {
+        return kept(usable() ?? (await renew(ask)));
+      } finally {
+        release();
+      }
+    },
+    redact: (text: string) => redactor.replace(text),
+    refuse: (token: string) => void (refused = token),
+  };
 }
+
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 function tokenIn(body: Buffer, askedMs: number): AccessToken {
   const { access_token: token, expires_in: seconds } = objectIn(body.toString());

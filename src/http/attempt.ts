@@ -61,12 +61,7 @@ async function askForToken(wire: Wire, call: PreparedCall, authorization: string
 }
 
 /** The outcome, or the path and query that the service redirects to. */
-async function react(
-  wire: Wire,
-  call: PreparedCall,
-  head: ReceivedHead,
-  redirects: number,
-): Promise<Answered | string> {
+async function react(wire: Wire, call: PreparedCall, head: ReceivedHead, redirects: number) {
   if (head.status >= 200 && head.status < 300) return succeed(wire, call, head);
   if (![301, 302, 303, 307, 308].includes(head.status)) throw await errorOf(wire, head);
   head.discard();
@@ -86,11 +81,7 @@ async function succeed(wire: Wire, call: PreparedCall, head: ReceivedHead): Prom
 }
 
 /** What came in place of the expected kind of answer, known by its head; null: nothing is wrong. */
-function unexpectedContent(
-  expect: PreparedCall["expect"],
-  head: ReceivedHead,
-  safeText: SafeText,
-): string | null {
+function unexpectedContent(expect: PreparedCall["expect"], head: ReceivedHead, safeText: SafeText) {
   const { status, headers } = head;
   if (status === 204) return expect === "nothing" ? null : "no content";
   const type = mediaType(headers);

@@ -3,7 +3,7 @@ import { ended } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
-import type { Release, Semaphore } from "../base/semaphore.ts";
+import type { Semaphore } from "../base/semaphore.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
@@ -92,10 +92,7 @@ export async function exchange<T>(
 }
 
 /** Aborted waits are counted too. */
-async function waitForPermit(
-  { rateLimiter, clock, counters }: Wire,
-  { lane, signal }: PreparedCall,
-): Promise<Permit> {
+async function waitForPermit({ rateLimiter, clock, counters }: Wire, { lane, signal }: PreparedCall) {
   const askedMs = clock.monotonicMs();
   try {
     return await rateLimiter.admit(lane, signal);
@@ -104,23 +101,14 @@ async function waitForPermit(
   }
 }
 
-async function waitForConnection(
-  wire: Wire,
-  { lane, signal }: PreparedCall,
-  permit: Permit,
-): Promise<Release> {
+async function waitForConnection(wire: Wire, { lane, signal }: PreparedCall, permit: Permit) {
   const release = await wire.connections.acquire(signal, laneRank(lane));
   if (release) return release;
   permit.lost();
   throw new MirrorError("stopped", "stopped while waiting for a free connection");
 }
 
-async function headOf(
-  wire: Wire,
-  call: PreparedCall,
-  permit: Permit,
-  deadline: Deadline,
-): Promise<ReceivedHead> {
+async function headOf(wire: Wire, call: PreparedCall, permit: Permit, deadline: Deadline) {
   const { where } = call;
   const { counters, safeText, clock } = wire;
   const sentMs = clock.monotonicMs();
@@ -151,12 +139,7 @@ async function headOf(
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };
 }
 
-function errorOfExchange(
-  error: unknown,
-  wire: Wire,
-  request: BrokenRequest,
-  deadline: Deadline,
-): MirrorError {
+function errorOfExchange(error: unknown, wire: Wire, request: BrokenRequest, deadline: Deadline) {
   // Nothing was sent, because it must not be.
   if (error instanceof MirrorError) return error;
   if (deadline.isTimeout()) return timeoutError(request, wire.timeoutMs);

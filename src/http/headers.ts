@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import { MirrorError } from "../base/errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { BudgetHeaderForm } from "../connector/service-protocol.ts";
-import type { BudgetHeaders } from "../rate-limit/permit.ts";
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
@@ -43,11 +42,7 @@ export function answerHeaders(raw: IncomingHttpHeaders): AnswerHeaders {
 }
 
 /** The rate limit headers (interface document, "Limits"), in the form that the connector declares. */
-export function budgetHeaders(
-  headers: AnswerHeaders,
-  nowMs: number,
-  form: BudgetHeaderForm = "numbers",
-): BudgetHeaders {
+export function budgetHeaders(headers: AnswerHeaders, nowMs: number, form: BudgetHeaderForm = "numbers") {
   const member = (name: string, key: string) =>
     parseWholeNumber(new RegExp(`;\\s*${key}=(\\d+)`).exec(headers[name] ?? "")?.[1]);
   const waitS = retryAfterS(headers, nowMs);

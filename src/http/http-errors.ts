@@ -10,7 +10,6 @@ import {
   RateLimitedError,
   UnauthenticatedError,
   UnavailableError,
-  type ServiceError,
 } from "../connector/service-errors.ts";
 import { isObject } from "../json/literal.ts";
 import { BodyError } from "./response-body.ts";
@@ -97,11 +96,7 @@ const hints: Readonly<Record<number, string>> = {
 const serverHint = "the service has trouble: try again later; give the request id to its support if it stays";
 
 /** The error that a status other than 2xx and redirects stands for. */
-export function errorOfStatus(
-  head: AnswerHead,
-  body: ErrorBody,
-  retryAfterMs: number | null = null,
-): ServiceError {
+export function errorOfStatus(head: AnswerHead, body: ErrorBody, retryAfterMs: number | null = null) {
   const { status, requestId } = head;
   const hint = status >= 500 ? serverHint : hints[status];
   const options = { status, requestId, serviceMessage: body.message, retryAfterMs, hint };

@@ -129,11 +129,7 @@ async function sendUntilDone(wire: Wire & FullOptions, call: PreparedCall): Prom
   }
 }
 
-async function callFor(
-  wire: Wire & FullOptions,
-  request: ServiceRequest,
-  signal: AbortSignal,
-): Promise<PreparedCall> {
+async function callFor(wire: Wire & FullOptions, request: ServiceRequest, signal: AbortSignal) {
   const { method, path, lane = "list", repeatable = method === "GET", once = false } = request;
   const { headers, body } = await contentOf(request);
   return {

@@ -9,12 +9,7 @@ import { isLoopbackUrl } from "../config/address.ts";
  *
  * @param assertMaySend throws where nothing may be sent any more
  */
-export function openPool(
-  origin: string,
-  timeoutMs: number,
-  connections: number,
-  assertMaySend?: () => void,
-): Dispatcher {
+export function openPool(origin: string, timeoutMs: number, connections: number, assertMaySend?: () => void) {
   const limits = {
     connections,
     pipelining: 1,

@@ -17,12 +17,7 @@ import { othersAfter, seenLately, seenNow, withForeign } from "./foreign-use.ts"
  * Updates the state by an answer. Its `remaining` may be the value when the service counted the request, or when
  * it answered.
  */
-export function applyAnswer(
-  before: RateLimitState,
-  flight: Flight,
-  answer: BudgetAnswer,
-  rules: Rules,
-): RateLimitState {
+export function applyAnswer(before: RateLimitState, flight: Flight, answer: BudgetAnswer, rules: Rules) {
   const { limit, remaining, nowMs } = answer;
   const known = limit !== null && limit >= 1 ? { ...before, limit } : before;
   const state = removeFlight(known, flight);

@@ -86,7 +86,11 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
       using((open) => open.inTransaction.immediate(() => transact(open, step)) as T),
     read: () => using(read),
     spentSince: (sinceMs) =>
-      using(({ minutes }) => minutes.all(Math.floor(sinceMs / minuteMs)).map(spentMinute)),
+      using(({ minutes }) =>
+        minutes
+          .all(Math.floor(sinceMs / minuteMs))
+          .map(({ minute, ...spent }) => ({ at: isoTime(minute * minuteMs), ...spent })),
+      ),
     readMonth: (month) => using(({ readMonth }) => readMonth.get(month) ?? { used: 0, limit: null }),
     noteMonth: (month, { used, limit }) => using(({ noteMonth }) => void noteMonth.run(month, used, limit)),
     close,
@@ -131,14 +135,8 @@ function openDatabase(path: string) {
 const minuteMs = 60_000;
 const keptMinutes = 24 * 60;
 
-interface MinuteRow {
+interface MinuteRow extends Omit<SpentMinute, "at"> {
   readonly minute: number;
-  readonly requests: number;
-  readonly refused: number;
-}
-
-function spentMinute({ minute, requests, refused }: MinuteRow): SpentMinute {
-  return { at: isoTime(minute * minuteMs), requests, refused };
 }
 
 /** Counts what a step did by minute, for people, and by month: each permit has an id of its own, and a refusal its time. */

@@ -66,12 +66,7 @@ export function lookAt(window: Window, rules: Rules): number {
 }
 
 /** Stores an updated window, with the drops of its budget that own requests do not explain. */
-export function withForeign(
-  state: RateLimitState,
-  window: Window,
-  nowMs: number,
-  rules: Rules,
-): RateLimitState {
+export function withForeign(state: RateLimitState, window: Window, nowMs: number, rules: Rules) {
   const foreign = window.first - window.lowest - window.issued;
   if (foreign <= window.foreign) return { ...state, window };
   return { ...state, window: { ...window, foreign }, others: seenNow(state.others, nowMs, rules) };

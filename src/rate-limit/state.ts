@@ -73,7 +73,7 @@ const stateSchema = z.object({
   }),
 });
 
-/** The state as it is stored, with the clocks of the process that wrote it; see `Origin`. */
+/** The state as it is stored, with the clocks of the process that wrote it; see `Clocks`. */
 export const storedState = z.object({
   version: z.literal(1),
   bootId: z.string().nullable(),
@@ -82,17 +82,10 @@ export const storedState = z.object({
   state: stateSchema,
 });
 
-/** What is known of the service's rate limiter, as plain data. */
 export type RateLimitState = z.output<typeof stateSchema>;
-/** One counting period of the service. */
 export type Window = NonNullable<RateLimitState["window"]>;
-/** A request in flight. */
 export type Flight = RateLimitState["flights"][number];
-/** A request that ended late. */
-export type LateHit = RateLimitState["late"][number];
-/** Answers with status 429. */
 export type Refusals = RateLimitState["refusals"];
-/** Other programs that use the same company's budget. */
 export type Others = RateLimitState["others"];
 
 /** The end of one request, as its answer's head reports it. */
@@ -127,7 +120,6 @@ export const defaultRules = {
 
 export type Rules = Readonly<typeof defaultRules>;
 
-/** Nothing is known yet. */
 export const coldState: RateLimitState = {
   limit: null,
   window: null,
@@ -165,12 +157,7 @@ export function removeFlight(state: RateLimitState, flight: Flight): RateLimitSt
  * A request that got no answer: counts as spent. Nobody waits for it any more, and it may be on its way still: the service
  * may count it until its deadline, unless its connection broke.
  */
-export function applyLoss(
-  state: RateLimitState,
-  flight: Flight,
-  nowMs: number,
-  mayArrive = false,
-): RateLimitState {
+export function applyLoss(state: RateLimitState, flight: Flight, nowMs: number, mayArrive = false) {
   return countAsSpent(removeFlight(state, flight), flight, nowMs, mayArrive ? flight.deadlineAt : nowMs);
 }
 
@@ -182,12 +169,7 @@ export function expireFlights(state: RateLimitState, nowMs: number): RateLimitSt
 }
 
 /** A request that ended without a report of the budget: spent in this window, and possibly in the next. */
-export function countAsSpent(
-  state: RateLimitState,
-  flight: Flight,
-  nowMs: number,
-  countedBy = nowMs,
-): RateLimitState {
+export function countAsSpent(state: RateLimitState, flight: Flight, nowMs: number, countedBy = nowMs) {
   const window = liveWindow(state, nowMs);
   const spent = window ? { ...window, spent: [...window.spent, countedBy] } : state.window;
   return noteLate({ ...state, window: spent }, flight, countedBy);
@@ -213,7 +195,7 @@ export function lateWindowEndsAt(state: RateLimitState, rules: Rules): number | 
 }
 
 /** Late requests that an open window may still count. */
-export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): LateHit[] {
+export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): RateLimitState["late"] {
   const endsAt = lateWindowEndsAt(state, rules);
   return endsAt !== null && endsAt <= nowMs ? [] : state.late;
 }

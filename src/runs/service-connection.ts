@@ -6,7 +6,7 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import { accountPath, type Protocol } from "../connector/service-protocol.ts";
 import { valueOf } from "../json/cut.ts";
 import { limitMonth, monthAt, quotaOf, type CountedQuota } from "../rate-limit/monthly-quota.ts";
-import { AccessTokens } from "../http/access-tokens.ts";
+import { createAccessTokens } from "../http/access-tokens.ts";
 import { createRateLimiter, limitRequests, type RequestLimits } from "../rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
@@ -98,7 +98,7 @@ export function connectService(
   const tokenFile = budget === "memory" ? null : accessTokenFile(config, token);
   const accessTokens =
     protocol.access?.kind === "client_credentials" && known
-      ? new AccessTokens({ credentials: token, file: tokenFile, clock, log })
+      ? createAccessTokens({ credentials: token, file: tokenFile, clock, log })
       : null;
   const contact = company.contact === null ? "" : ` (${company.contact})`;
   const open = (limiter: RateLimiter) => {

@@ -32,12 +32,7 @@ export class Parents extends Repository {
    *
    * @param beforeRun leaves out those that this run or a later one listed, and those that are queued
    */
-  stalest(
-    resource: string,
-    parents: readonly string[],
-    most: number,
-    beforeRun: number | null = null,
-  ): ListedParent[] {
+  stalest(resource: string, parents: readonly string[], most: number, beforeRun: number | null = null) {
     return parents
       .flatMap((parent) => this.stalestOf({ resource, parent }, most, beforeRun))
       .toSorted((a, b) => (a.run ?? 0) - (b.run ?? 0))

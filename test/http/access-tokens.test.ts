@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import { AccessTokens } from "../../src/http/access-tokens.ts";
+import { createAccessTokens } from "../../src/http/access-tokens.ts";
 
 function opened() {
   const clock = { nowMs: () => 0 };
-  return new AccessTokens({ credentials: "id|secret", file: null, clock, log: silentLog });
+  return createAccessTokens({ credentials: "id|secret", file: null, clock, log: silentLog });
 }
 
 const answer = (token: string) => Buffer.from(JSON.stringify({ access_token: token, expires_in: 7_200 }));

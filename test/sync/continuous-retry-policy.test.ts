@@ -12,7 +12,7 @@ import {
   UnauthenticatedError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { ContinuousRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
+import { continuousRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 
 function row(id: number, attempts = 0): WorkItem {
@@ -29,7 +29,7 @@ async function policyWith(probe: () => unknown) {
     const why = probe();
     if (why !== null) throw why;
   };
-  const policy = new ContinuousRetryPolicy(silentLog, ask, () => (seen.working += 1));
+  const policy = continuousRetryPolicy(silentLog, ask, () => (seen.working += 1));
   return { policy, seen };
 }
 

@@ -70,13 +70,7 @@ export function deriveRecord(
   return "written";
 }
 
-function decode(
-  rows: DerivableRows,
-  id: RecordId,
-  json: string,
-  source: Source,
-  stamp: ReadStamp,
-): DecodedRecord | OddValue {
+function decode(rows: DerivableRows, id: RecordId, json: string, source: Source, stamp: ReadStamp) {
   const decoded = decodeStored(rows, json, source);
   if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return decoded;
   rows.addColumns(decoded.row.unknown, stamp, id);

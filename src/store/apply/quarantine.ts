@@ -30,10 +30,7 @@ export class Quarantine extends Repository {
   }
 
   /** Keeps a record's JSON and returns the row's key. `id` is null where it has none. */
-  add(
-    stamp: ReadStamp,
-    record: { resource: string; id: RecordId | null; reason: string; json: string },
-  ): string {
+  add(stamp: ReadStamp, record: { resource: string; id: RecordId | null; reason: string; json: string }) {
     const { resource, id, reason, json } = record;
     const sql = `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json)
       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason,

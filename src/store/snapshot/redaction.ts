@@ -108,12 +108,7 @@ export interface Redaction {
 }
 
 /** The redaction of the mirror attached to `db`, with the columns that its unknown fields have. */
-export function redactionOf(
-  db: Db,
-  manifest: Manifest,
-  rules: readonly RedactRule[],
-  key: string,
-): Redaction {
+export function redactionOf(db: Db, manifest: Manifest, rules: readonly RedactRule[], key: string) {
   const all = new Map(manifest.resources.map((resource) => [resource.name, keysOf(db, resource, rules)]));
   const dropsUnknown = rules.some(isAboutUnknown);
   if (dropsUnknown) return { key, records: all, dropsUnknown };

@@ -60,10 +60,7 @@ function selectOf(mirror: Attached, table: SnapshotTable, all: readonly Snapshot
   return liveRows(mirror, table);
 }
 
-function liveRows(
-  { schema, columnsOf }: Attached,
-  { name: shownAs, kind, columns, parent }: SnapshotTable,
-): string {
+function liveRows({ schema, columnsOf }: Attached, { name: shownAs, kind, columns, parent }: SnapshotTable) {
   const name = kind === "history" ? historyTable(parent ?? "") : shownAs;
   const present = columnsOf(name);
   const shown = columns.map((column) => `${cellSql(column, present)} AS ${quoted(column.name)}`);

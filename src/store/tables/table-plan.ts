@@ -128,13 +128,7 @@ export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = 
   return { column, first, below, open, memo: null };
 }
 
-function addFields(
-  plan: RowPlan,
-  node: KeyNode,
-  fields: Fields,
-  path: readonly string[],
-  nullable: boolean,
-): void {
+function addFields(plan: RowPlan, node: KeyNode, fields: Fields, path: readonly string[], nullable: boolean) {
   for (const [name, field] of Object.entries(fields)) {
     const at = [...path, name];
     if (field.shape === "snapshot") {

@@ -143,11 +143,7 @@ export function planWithUnknown(db: Db, resource: Resource): TablePlan {
 }
 
 /** A plan that may get columns, and the keys in it: a new one in place of one that all mirrors share. */
-export function unsharedPlan(
-  resource: Resource,
-  plan: TablePlan,
-  keys: readonly UnknownKey[],
-): { readonly plan: TablePlan; readonly keys: readonly UnknownKey[] } {
+export function unsharedPlan(resource: Resource, plan: TablePlan, keys: readonly UnknownKey[]) {
   if (plan !== knownPlan(resource)) return { plan, keys };
   const own = planTable(resource);
   const tables = new Map<RowPlan, string>(plan.children.map((child) => [child, child.table]));

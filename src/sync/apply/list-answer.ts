@@ -217,12 +217,7 @@ function isDetailOlder({ run, resource, stamp }: AnswerContext, id: RecordId): b
  * Is it a parent that the plan did not know? Its event may have inserted it before its list showed it: the read of an
  * event queues no list.
  */
-function isNewParent(
-  { parents }: RunContext,
-  child: Resource,
-  parent: RecordRef,
-  result: ApplyResult,
-): boolean {
+function isNewParent({ parents }: RunContext, child: Resource, parent: RecordRef, result: ApplyResult) {
   if (result === "inserted" || result === "quarantined") return result === "inserted";
   return parents.isUnplanned(child.name, parent.resource, parent.id);
 }

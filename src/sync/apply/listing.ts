@@ -54,11 +54,7 @@ export function pagePlace({ kind, payload }: WorkItem) {
  *
  * @param newest the newest time stamp on the page; null: none, or the list has no list of changes
  */
-export function addListingPage(
-  answer: AnswerContext,
-  page: ListedPage & PageFacts,
-  newest: string | null,
-): void {
+export function addListingPage(answer: AnswerContext, page: ListedPage & PageFacts, newest: string | null) {
   const { page: number, again } = pagePlace(answer.item);
   if (number === 1 && !again) return beginReading(answer, page, newest);
   const open = openReading(answer);

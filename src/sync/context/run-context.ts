@@ -225,13 +225,13 @@ export function requireRunId(run: RunContext): number {
  * Worst outcome of a crash: the answers of one turn are read again.
  */
 export function applyTogether(run: RunContext, step: () => void): Promise<void> {
-  return retryWhileBusy(run.mirror.db, () => applyInTurn(run, step), run);
-}
-
-function applyInTurn(run: RunContext, step: () => void): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  if (run.answers.push({ step, resolve, reject }) === 1) onNextTurn(run.mirror.db, () => commitAnswers(run));
-  return promise;
+  const { db } = run.mirror;
+  const applyInTurn = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (run.answers.push({ step, resolve, reject }) === 1) onNextTurn(db, () => commitAnswers(run));
+    return promise;
+  };
+  return retryWhileBusy(db, applyInTurn, run);
 }
 
 function commitAnswers(run: RunContext): void {

@@ -66,10 +66,7 @@ export function judgeDeletion(
  * Judges a 404 by what this run knows of the route and of other records: those that its list showed last, else live
  * ones of the mirror. A record that a complete list of this run did not show is no candidate.
  */
-export function deletionVerdict(
-  { run, resource, item }: AnswerContext,
-  error: ServiceError,
-): DeletionVerdict {
+export function deletionVerdict({ run, resource, item }: AnswerContext, error: ServiceError) {
   const { name } = resource;
   const id = recordOf(item);
   const { records } = run.mirror;
@@ -77,11 +74,8 @@ export function deletionVerdict(
   // Reads overlapped: one of them showed the record.
   const isUnknown = item.reason !== "overlapped" && !isHeld(run, resource, id);
   const isSuspected = asksForDeletion(item) || run.probeCandidates.has(name) || isUnknown;
-  return judgeDeletion(
-    error.serviceMessage,
-    { routeProven: run.provenRoutes.has(name), candidates, isSuspected },
-    id,
-  );
+  const facts = { routeProven: run.provenRoutes.has(name), candidates, isSuspected };
+  return judgeDeletion(error.serviceMessage, facts, id);
 }
 
 /** Would anything go with it? A record that the mirror never had may own some that it has. */
@@ -271,16 +265,12 @@ export function markRouteProven(run: RunContext, resource: Resource): void {
   if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
 }
 
-function trialOf(
-  { probeTrials, clock }: RunContext,
-  resource: Resource,
-  spread: readonly RecordId[],
-): ProbeTrial {
+function trialOf({ probeTrials, clock }: RunContext, { name }: Resource, spread: readonly RecordId[]) {
   const nowMs = clock.nowMs();
-  const known = probeTrials.get(resource.name);
+  const known = probeTrials.get(name);
   if (known && nowMs - known.sinceMs <= trialForMs) return known;
-  const trial = { asked: [], spread, sinceMs: nowMs };
-  probeTrials.set(resource.name, trial);
+  const trial: ProbeTrial = { asked: [], spread, sinceMs: nowMs };
+  probeTrials.set(name, trial);
   return trial;
 }
 

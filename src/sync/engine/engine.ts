@@ -29,21 +29,18 @@ const longestWaitMs = 60_000;
 export interface WorkOptions {
   readonly resources: readonly Resource[];
   readonly concurrency: number;
+  /** Ends it at once: aborts waiting and requests in flight; what was committed stays. */
   readonly signal: AbortSignal;
-  /** Ends it when requests in flight are done. */
+  /** Ends it when requests in flight are done: no new ones begin. */
   readonly closed: AbortSignal;
   /** How long they may take after `closed`, ms. */
   readonly graceMs: number;
 }
 
-export interface EngineOptions {
+export interface EngineOptions
+  extends Pick<WorkOptions, "concurrency" | "signal">, Partial<Pick<WorkOptions, "closed">> {
   readonly transport: Transport;
-  readonly concurrency: number;
   readonly policy: RetryPolicy;
-  /** Ends it at once: aborts waiting and requests in flight; what was committed stays. */
-  readonly signal: AbortSignal;
-  /** Ends it when requests in flight are done: no new ones begin. @default never */
-  readonly closed?: AbortSignal;
   /** Called between reads once in a minute, and before the work ends. Returns whether it queued more. */
   readonly refresh?: () => Promise<boolean>;
   /** Called when a page of a list was applied, or its failure. */

@@ -165,10 +165,7 @@ function proofsOf({ db, manifest }: JudgedMirror): IdentityProof[] {
 }
 
 /** How the service's record differs; null: it is the same. */
-async function compare(
-  { resource, id, field, value }: IdentityProof,
-  ask: AskService,
-): Promise<string | null> {
+async function compare({ resource, id, field, value }: IdentityProof, ask: AskService) {
   try {
     const record = parseLossless(readObject(await ask(pathOf(resource.detail ?? "", id))));
     const there = isObject(record) ? record[field] : undefined;

@@ -73,11 +73,7 @@ export function planSweeps(resources: readonly Resource[], question: SweepQuesti
 }
 
 /** Resources of which a run that continues the unfinished one reads no list: all were read, and none is due. Pure. */
-export function listsRead(
-  resources: readonly Resource[],
-  unfinished: Unfinished | null,
-  nowMs: number,
-): ReadonlySet<string> {
+export function listsRead(resources: readonly Resource[], unfinished: Unfinished | null, nowMs: number) {
   const { begin, trusted } = planSweeps(resources, { unfinished, openSweeps: new Map(), nowMs });
   const unread = new Set(begin.map(({ resource }) => resource));
   return new Set(trusted.map(({ resource }) => resource).filter((name) => !unread.has(name)));
@@ -133,10 +129,7 @@ export function planWholeLists(
 }
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
-function wholeListFacts(
-  { meta, records, runs, listings }: ListFacts,
-  resources: readonly Resource[],
-): WholeListFacts[] {
+function wholeListFacts({ meta, records, runs, listings }: ListFacts, resources: readonly Resource[]) {
   return resources
     .filter((resource) => changesOf(resource) !== null)
     .map((resource) => {

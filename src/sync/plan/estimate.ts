@@ -64,8 +64,9 @@ export async function estimateRun(
     } else if (list.kind === "parents") {
       const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
       const parents = counts.reduce((sum, count) => sum + count, 0);
-      const read = known?.parentsRead(resource) ?? 0;
-      const child = Math.max(childLists(parents, read, full ? "all" : parentsPerRun), waiting(name));
+      // Besides those of the scrub.
+      const share = full || typeof parentsPerRun === "string" ? parents : Math.min(parents, parentsPerRun);
+      const child = Math.max(0, share - (known?.parentsRead(resource) ?? 0), waiting(name));
       estimates.set(name, { ...nothing, child });
     } else {
       const estimate = await estimateList(transport, resource, full ? 0 : hydrated(name));
@@ -75,12 +76,6 @@ export async function estimateRun(
   for (const name of known?.listsRead ?? [])
     estimates.set(name, { ...(estimates.get(name) ?? nothing), list: 0 });
   return estimates;
-}
-
-/** The lists of parents that a run reads besides the scrub. */
-function childLists(parents: number, read: number, parentsPerRun: ParentsPerRun): number {
-  const share = typeof parentsPerRun === "number" ? Math.min(parents, parentsPerRun) : parents;
-  return Math.max(0, share - read);
 }
 
 const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };

@@ -48,10 +48,7 @@ export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTu
 }
 
 /** Where the next list of changes begins, and what fills a page of it. */
-function changesSince(
-  { mirror, selected }: RunContext,
-  name: string,
-): Pick<PagePayload, "since" | "perPage"> {
+function changesSince({ mirror, selected }: RunContext, name: string) {
   const resource = selected.get(name);
   const newest = newestListed(mirror.meta, name);
   const changes = resource && changesOf(resource);

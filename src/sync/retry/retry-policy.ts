@@ -44,30 +44,20 @@ export function mayPass(error: unknown): error is MirrorError {
   return error instanceof MirrorError && error.retryable && passing.has(error.kind) && !isWrong;
 }
 
-interface ItemFailures {
-  readonly all: number;
-  /** Those after which others succeeded before the next one, and the last. */
-  readonly own: number;
-  /** Others succeeded since this item failed last. */
-  readonly isOwn: boolean;
-}
-
 /** Separates an item's own failures from those of the service. */
-class OwnFailures {
-  private readonly known = new Map<number, ItemFailures & { readonly successes: number }>();
-
-  add(item: WorkItem, successes: number): ItemFailures {
-    const before = this.known.get(item.id);
-    const isOwn = before !== undefined && successes > before.successes;
-    const own = (before?.own ?? 1) + Number(isOwn);
-    const failures = { all: (before?.all ?? 0) + 1, own, isOwn };
-    this.known.set(item.id, { ...failures, successes });
-    return failures;
-  }
-
-  forget(item: WorkItem): void {
-    this.known.delete(item.id);
-  }
+function ownFailures() {
+  const known = new Map<number, { readonly all: number; readonly own: number; readonly successes: number }>();
+  return {
+    /** `own`: failures after which others succeeded before the next one, and the last. `isOwn`: others succeeded since the one before. */
+    add({ id }: WorkItem, successes: number) {
+      const before = known.get(id);
+      const isOwn = before !== undefined && successes > before.successes;
+      const failures = { all: (before?.all ?? 0) + 1, own: (before?.own ?? 1) + Number(isOwn) };
+      known.set(id, { ...failures, successes });
+      return { ...failures, isOwn };
+    },
+    forget: ({ id }: WorkItem) => known.delete(id),
+  };
 }
 
 export type FailureOutcome =
@@ -124,88 +114,76 @@ const mostFailuresInARow = 12;
  * The event worker's policy: it never ends, and it is slow to blame a record. A failure may mean that the service
  * is away or that one record is broken; a probe shows which. Only an item that fails while others succeed
  * uses up attempts, so that no outage of any length makes a dead letter of an event.
+ *
+ * @param ask reads something that always exists
+ * @param onWorking called when a record was read, or there is nothing to do
  */
-export class ContinuousRetryPolicy implements RetryPolicy {
-  readonly ends = false;
-  /** An outage ends the engine's work; the event worker pauses. */
-  readonly outage = null;
-  private readonly log: Log;
-  private readonly ask: () => Promise<unknown>;
-  private readonly onWorking: () => void;
-  private readonly own = new OwnFailures();
-  private successes = 0;
-  private failuresInARow = 0;
-  private probing: Promise<unknown> | null = null;
-
-  /**
-   * @param ask reads something that always exists
-   * @param onWorking called when a record was read, or there is nothing to do
-   */
-  constructor(log: Log, ask: () => Promise<unknown>, onWorking: () => void) {
-    this.log = log;
-    this.ask = ask;
-    this.onWorking = onWorking;
-  }
-
-  idle(): void {
-    if (this.failuresInARow === 0) this.onWorking();
-  }
-
-  succeeded(item: WorkItem): void {
-    this.successes += 1;
-    this.own.forget(item);
-    this.answered();
-  }
-
-  async judge(error: unknown, item: WorkItem): Promise<FailureOutcome> {
-    const outcome = outcomeForOne(error, item);
-    if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
-    const isAway =
-      error instanceof MirrorError && ["network", "unavailable", "rate_limited"].includes(error.kind);
-    if (!isAway && !isOddAnswer(error)) {
-      if (!(error instanceof MirrorError)) {
-        const stack = error instanceof Error ? error.stack : undefined;
-        this.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
-      }
-      this.answered();
-      return outcome;
-    }
-    this.failuresInARow += 1;
-    const why = await this.probeOnce();
-    if (why instanceof MirrorError && why.kind === "stopped") return { kind: "drain" };
-    if (why !== null) {
-      this.failuresInARow = 0;
-      return { kind: "stop", because: why };
-    }
-    if (this.failuresInARow >= mostFailuresInARow) return { kind: "stop" };
-    return isOddAnswer(error) ? outcome : this.suspect(item);
-  }
-
-  private answered(): void {
-    this.failuresInARow = 0;
-    this.onWorking();
-  }
-
+export function continuousRetryPolicy(log: Log, ask: () => Promise<unknown>, onWorking: () => void) {
+  const failures = ownFailures();
+  let successes = 0;
+  let failuresInARow = 0;
+  let probing: Promise<unknown> | null = null;
+  const answered = () => {
+    failuresInARow = 0;
+    onWorking();
+  };
   /** One probe at a time, for all items that fail meanwhile. Null: the service answers, else the error. */
-  private probeOnce(): Promise<unknown> {
-    const asked = () =>
-      this.ask().then(
-        () => null,
-        (error: unknown) => error,
-      );
-    this.probing ??= asked().finally(() => (this.probing = null));
-    return this.probing;
-  }
-
+  const probeOnce = () => {
+    const probe = async () => {
+      try {
+        await ask();
+        return null;
+      } catch (error) {
+        return error;
+      }
+    };
+    return (probing ??= probe().finally(() => (probing = null)));
+  };
   /** Others succeeded since this item failed last: the failure is its own and counts as an attempt. */
-  private suspect(item: WorkItem): FailureOutcome {
-    const { all, isOwn } = this.own.add(item, this.successes);
+  const suspect = (item: WorkItem): FailureOutcome => {
+    const { all, isOwn } = failures.add(item, successes);
     const afterMs = Math.min(longestPostponeMs, itemRetryDelayMs(all));
     if (!isOwn) return { kind: "postpone", afterMs };
     if (item.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
-    this.own.forget(item);
+    failures.forget(item);
     return { kind: "dead" };
-  }
+  };
+  return {
+    ends: false,
+    /** An outage ends the engine's work; the event worker pauses. */
+    outage: null,
+    idle() {
+      if (failuresInARow === 0) onWorking();
+    },
+    succeeded(item: WorkItem) {
+      successes += 1;
+      failures.forget(item);
+      answered();
+    },
+    async judge(error: unknown, item: WorkItem): Promise<FailureOutcome> {
+      const outcome = outcomeForOne(error, item);
+      if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
+      const isAway =
+        error instanceof MirrorError && ["network", "unavailable", "rate_limited"].includes(error.kind);
+      if (!isAway && !isOddAnswer(error)) {
+        if (!(error instanceof MirrorError)) {
+          const stack = error instanceof Error ? error.stack : undefined;
+          log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
+        }
+        answered();
+        return outcome;
+      }
+      failuresInARow += 1;
+      const why = await probeOnce();
+      if (why instanceof MirrorError && why.kind === "stopped") return { kind: "drain" };
+      if (why !== null) {
+        failuresInARow = 0;
+        return { kind: "stop", because: why };
+      }
+      if (failuresInARow >= mostFailuresInARow) return { kind: "stop" };
+      return isOddAnswer(error) ? outcome : suspect(item);
+    },
+  } satisfies RetryPolicy;
 }
 
 /** One refused record holds no resource, and an unforeseen error concerns its record only. */
@@ -262,7 +240,7 @@ export class BatchRetryPolicy<T> implements RetryPolicy {
   outage: Outage | null = null;
   private readonly parts: BatchParts;
   private readonly ask: () => Promise<T>;
-  private readonly own = new OwnFailures();
+  private readonly own = ownFailures();
   /** Answers 200 so far: a failure with one before and one after it is not the service's. */
   private successes = 0;
   /** Resources whose last answer was a failure. */

@@ -48,7 +48,7 @@ class SyncRun {
   private resumed = false;
   /** ISO; null: not everything listed is in. */
   private listedAt: string | null = null;
-  private scrub: ScrubPhase | null = null;
+  private scrub: ReturnType<typeof queueScrubPhase> | null = null;
 
   constructor(parts: RunParts, options: RunOptions) {
     this.parts = parts;
@@ -125,7 +125,7 @@ class SyncRun {
     const { parentsPerRun, onListed } = this.options;
     const report = this.report(outcome);
     await this.free(() => run.mirror.apply(() => run.runs.noteListed(requireRunId(run), report)));
-    this.scrub = await this.free(() => new ScrubPhase(run, options, parentsPerRun));
+    this.scrub = await this.free(() => queueScrubPhase(run, options, parentsPerRun));
     const { planned, total } = this.scrub;
     if (planned === 0) return false;
     const count = `${formatCount(planned)} of ${formatCount(total)}`;
@@ -178,41 +178,32 @@ class SyncRun {
   }
 }
 
-/** The second phase of a run: when everything listed is in, what was read longest ago is read again. */
-class ScrubPhase {
-  readonly planned: number;
-  /** Of so many. */
-  readonly total: number;
-  private readonly run: RunContext;
-  private readonly changedBefore: number;
-
-  constructor(run: RunContext, options: ScrubOptions, parentsPerRun: ParentsPerRun) {
-    const { settings, windowMs, isCovered } = options;
-    const { mirror, clock, resources } = run;
-    const nowMs = clock.nowMs();
-    const scope = { manifest: mirror.manifest.resources, resources, parentsPerRun };
-    const question = { settings, windowMs, isCovered, limit: options.limit(), nowMs, ...scope };
-    this.run = run;
-    this.changedBefore = changedIn(run.tally);
-    const { plan, queued } = mirror.apply(() => {
-      const recent = readRecent(mirror.db, question);
-      const today = readScrubPlan(mirror.db, question, recent.length);
-      const chosen = readScrubChoice(mirror.db, today, recent, nowMs);
-      const added = chosen.filter((one) => queueScrub(run, one)).length;
-      if (added > 0) useScrubDay(mirror.meta, today.day, added);
-      return { plan: today.plan, queued: added };
-    });
-    this.total = plan.total;
-    this.planned = queued;
-    if (queued > 0) run.tally.scrubPlanned = queued;
-  }
-
+/**
+ * Queues the second phase of a run: when everything listed is in, what was read longest ago is read again. Returns how
+ * many reads it has, of how many, and the end of it.
+ */
+function queueScrubPhase(run: RunContext, options: ScrubOptions, parentsPerRun: ParentsPerRun) {
+  const { settings, windowMs, isCovered } = options;
+  const { mirror, clock, resources, tally } = run;
+  const nowMs = clock.nowMs();
+  const scope = { manifest: mirror.manifest.resources, resources, parentsPerRun };
+  const question = { settings, windowMs, isCovered, limit: options.limit(), nowMs, ...scope };
+  const changedBefore = changedIn(tally);
+  const { total, planned } = mirror.apply(() => {
+    const recent = readRecent(mirror.db, question);
+    const today = readScrubPlan(mirror.db, question, recent.length);
+    const chosen = readScrubChoice(mirror.db, today, recent, nowMs);
+    const added = chosen.filter((one) => queueScrub(run, one)).length;
+    if (added > 0) useScrubDay(mirror.meta, today.day, added);
+    return { total: today.plan.total, planned: added };
+  });
+  if (planned > 0) tally.scrubPlanned = planned;
   /** Takes back what was not read, and says what the rest found. */
-  end(): ScrubReport {
-    const { run, total, planned } = this;
-    const left = run.mirror.apply(() => withdrawScrub(run));
-    return { total, planned, read: planned - left, changed: changedIn(run.tally) - this.changedBefore, left };
-  }
+  const end = (): ScrubReport => {
+    const left = mirror.apply(() => withdrawScrub(run));
+    return { total, planned, read: planned - left, changed: changedIn(tally) - changedBefore, left };
+  };
+  return { total, planned, end };
 }
 
 function changedIn({ resources }: Tally): number {

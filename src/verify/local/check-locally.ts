@@ -5,10 +5,9 @@ import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
 import { absentOwnTables, integrityOf, openTables } from "../../state/checks/file-check.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Meta } from "../../state/meta.ts";
-import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
-import { RecordJudge, type Found, type LocalDifference, type NamedRecord } from "./judge-records.ts";
+import { judgePart, type Found, type LocalDifference, type NamedRecord } from "./judge-records.ts";
 import { oddWork } from "./odd-work.ts";
 
 export interface ResourceCheck {
@@ -57,11 +56,7 @@ const repairHint = "Run `verify --local --repair`.";
  *
  * @throws MirrorError `database` where there is no mirror, `stopped` when the signal aborted
  */
-export async function checkLocally(
-  path: string,
-  manifest: Manifest,
-  options: LocalCheckOptions = {},
-): Promise<LocalCheck> {
+export async function checkLocally(path: string, manifest: Manifest, options: LocalCheckOptions = {}) {
   const db = openDatabase(path, { readonly: true });
   try {
     db.exec("BEGIN");
@@ -105,8 +100,8 @@ class MirrorCheck {
   /** False: nothing more can be read. */
   checkFile(): boolean {
     const lines = integrityOf(this.db);
-    const hint =
-      "Restore a backup, or move the file away and sync anew. Damaged indexes are made anew by `--repair`.";
+    const rest = "Damaged indexes are made anew by `--repair`.";
+    const hint = `Restore a backup, or move the file away and sync anew. ${rest}`;
     for (const message of lines) this.problems.push({ kind: "integrity", message, hint });
     if (!lines.every(isOfIndex)) return false;
     assertReadable(this.db);
@@ -121,7 +116,6 @@ class MirrorCheck {
   async checkRecords(): Promise<void> {
     const { tables, unreadable } = openTables(this.db, this.manifest);
     const last = new LastChanges(this.db);
-    const judge = new RecordJudge(tables, last);
     const hint =
       "Run `verify --local --repair` or `sync`: opening the mirror for writing derives them again.";
     for (const { resource, why } of unreadable) {
@@ -130,17 +124,20 @@ class MirrorCheck {
     }
     for (const table of tables) {
       const { name } = table.resource;
-      await this.checkTable(judge, table, name);
+      await this.checkTable(name, (from) => judgePart(tables, last, table, from));
       for (const id of last.unheld(name, firstId, mostFound)) this.add(name, { list: "missing", id });
     }
   }
 
-  private async checkTable(judge: RecordJudge, table: ResourceTable, name: string): Promise<void> {
+  private async checkTable(
+    name: string,
+    judge: (from: bigint) => ReturnType<typeof judgePart>,
+  ): Promise<void> {
     const { onProgress, signal } = this.options;
     const check = this.of(name);
     let records = 0;
     for (let from: bigint | null = firstId; from !== null;) {
-      const part = judge.part(table, from);
+      const part = judge(from);
       for (const { resource, found } of part.wrong) for (const one of found) this.add(resource, one);
       check.mirror += part.live;
       records += part.records;

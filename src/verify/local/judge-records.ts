@@ -49,80 +49,84 @@ export interface JudgedRecord extends RecordJudgement {
   readonly id: RecordId;
 }
 
-/** Judges all that a mirror holds of its resources, some records at a time. Writes nothing but a temporary table. */
-export class RecordJudge {
-  private readonly tables: ReadonlyMap<string, ResourceTable>;
-  private readonly last: LastChanges;
-
-  constructor(tables: readonly ResourceTable[], last: LastChanges) {
-    this.tables = new Map(tables.map((table) => [table.resource.name, table]));
-    this.last = last;
+/**
+ * Judges what a mirror holds of one of its resources, some records with ids from `from` on. Writes nothing but a temporary
+ * table.
+ *
+ * @returns `next`: where the next part begins; null: this was the last
+ */
+export function judgePart(
+  tables: readonly ResourceTable[],
+  last: LastChanges,
+  table: ResourceTable,
+  from: bigint,
+) {
+  const { plan, resource, context } = table;
+  const { ids, next } = idsHeld(context.db, plan, from, recordsAtOnce);
+  const changes = last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
+  const quarantined = new Set(context.quarantine.idsBefore(resource.name, farFuture));
+  const wrong: JudgedRecord[] = [];
+  let live = 0;
+  for (const id of ids) {
+    const held = readHeld(table.statements, id);
+    if (held.fence?.gone === 0) live += 1;
+    const judgement = judgeRecord(factsOf(table, id, held, last, changes.get(id) ?? null, quarantined));
+    if (judgement.found.length > 0) wrong.push({ resource: resource.name, id, ...judgement });
+    wrong.push(...ownedJudgements(tables, table, id, held));
   }
+  return { wrong, records: ids.length, live, next };
+}
 
-  /** Records with ids from `from` on. `next`: where the next part begins; null: this was the last. */
-  part(table: ResourceTable, from: bigint) {
-    const { plan, resource, context } = table;
-    const { ids, next } = idsHeld(context.db, plan, from, recordsAtOnce);
-    const last = this.last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
-    const quarantined = new Set(context.quarantine.idsBefore(resource.name, farFuture));
-    const wrong: JudgedRecord[] = [];
-    let live = 0;
-    for (const id of ids) {
-      const held = readHeld(table.statements, id);
-      if (held.fence?.gone === 0) live += 1;
-      const judgement = judgeRecord(this.factsOf(table, id, held, last.get(id) ?? null, quarantined));
-      if (judgement.found.length > 0) wrong.push({ resource: resource.name, id, ...judgement });
-      wrong.push(...this.ownedBy(table, id, held));
-    }
-    return { wrong, records: ids.length, live, next };
-  }
+function factsOf(
+  table: ResourceTable,
+  id: RecordId,
+  held: HeldRecord,
+  log: LastChanges,
+  /** By the change log; null: it names no change. */
+  last: LastChange | null,
+  quarantined: ReadonlySet<RecordId>,
+) {
+  const { plan, resource } = table;
+  return {
+    id,
+    plan,
+    held,
+    last,
+    /** Can a record of the resource be known by a preview alone? */
+    hasPreviews: resource.gives === "preview" || resource.fullWhen !== undefined,
+    /** The first change that a prune has left. */
+    logBegin: log.begin,
+    /** Has the JSON the SHA-1 of the fence? */
+    isShaRight: hasRightSha(table, id, held),
+    /** Is it known that the JSON cannot become rows? */
+    isQuarantined: quarantined.has(id),
+    /** The JSON of a deleted record before its deletion, by the change log; null: unknown. */
+    jsonBefore: () => (last?.op === "delete" ? log.before(last.seq) : null),
+    decode: (json: string, source: Source) => decodeStored(table, json, source),
+    /** Cells that the JSON does not name. */
+    overrides: ownerCells(table, held),
+  };
+}
 
-  factsOf(
-    table: ResourceTable,
-    id: RecordId,
-    held: HeldRecord,
-    /** By the change log; null: it names no change. */
-    last: LastChange | null,
-    quarantined: ReadonlySet<RecordId>,
-  ) {
-    const { plan, resource } = table;
-    return {
-      id,
-      plan,
-      held,
-      last,
-      /** Can a record of the resource be known by a preview alone? */
-      hasPreviews: resource.gives === "preview" || resource.fullWhen !== undefined,
-      /** The first change that a prune has left. */
-      logBegin: this.last.begin,
-      /** Has the JSON the SHA-1 of the fence? */
-      isShaRight: hasRightSha(table, id, held),
-      /** Is it known that the JSON cannot become rows? */
-      isQuarantined: quarantined.has(id),
-      /** The JSON of a deleted record before its deletion, by the change log; null: unknown. */
-      jsonBefore: () => (last?.op === "delete" ? this.last.before(last.seq) : null),
-      decode: (json: string, source: Source) => decodeStored(table, json, source),
-      /** Cells that the JSON does not name. */
-      overrides: ownerCells(table, held),
-    };
-  }
-
-  /** Records inside this one that name another owner. */
-  private ownedBy(owner: ResourceTable, id: RecordId, { fence, json }: HeldRecord): JudgedRecord[] {
-    const { owned: ownedLists } = owner.plan;
-    if (ownedLists.length === 0 || json === undefined || fence?.gone !== 0 || fence.source === "preview")
-      return [];
-    const decoded = decodeStored(owner, json, fence.source);
-    if (decoded instanceof OddValue) return [];
-    return owner.plan.owned.flatMap(({ field, resource }) => {
-      const owned = this.tables.get(resource);
-      const overrides = owned && ownerColumns(owned.resource, owner.resource, id);
-      if (!owned || !overrides) return [];
-      const parts = Object.hasOwn(decoded.record, field) ? decoded.record[field] : null;
-      const records = Array.isArray(parts) ? parts.filter(isObject) : [];
-      return records.flatMap((part) => ownerJudgement(owned, part, overrides));
-    });
-  }
+/** Records inside this one that name another owner. */
+function ownedJudgements(
+  tables: readonly ResourceTable[],
+  owner: ResourceTable,
+  id: RecordId,
+  { fence, json }: HeldRecord,
+): JudgedRecord[] {
+  const { owned: lists } = owner.plan;
+  if (lists.length === 0 || json === undefined || fence?.gone !== 0 || fence.source === "preview") return [];
+  const decoded = decodeStored(owner, json, fence.source);
+  if (decoded instanceof OddValue) return [];
+  return lists.flatMap(({ field, resource }) => {
+    const owned = tables.find((table) => table.resource.name === resource);
+    const overrides = owned && ownerColumns(owned.resource, owner.resource, id);
+    if (!owned || !overrides) return [];
+    const parts = Object.hasOwn(decoded.record, field) ? decoded.record[field] : null;
+    const records = Array.isArray(parts) ? parts.filter(isObject) : [];
+    return records.flatMap((part) => ownerJudgement(owned, part, overrides));
+  });
 }
 
 function hasRightSha({ statements }: ResourceTable, id: RecordId, held: HeldRecord): boolean {
@@ -156,7 +160,7 @@ function ownerJudgement(owned: ResourceTable, part: JsonObject, overrides: Overr
   return found.length === 0 ? [] : [{ resource, id, found, steps: [{ kind: "derive", overrides }] }];
 }
 
-type RecordFacts = ReturnType<RecordJudge["factsOf"]>;
+type RecordFacts = ReturnType<typeof factsOf>;
 
 const sound: RecordJudgement = { found: [], steps: [] };
 

@@ -21,7 +21,7 @@ import { sweepWork } from "../../sync/plan/list-reads.ts";
 import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../webhook/keys/keyring.ts";
 import { checkLocally, isOfIndex, type LocalCheck, type LocalCheckOptions } from "./check-locally.ts";
-import { RecordJudge, type JudgedRecord } from "./judge-records.ts";
+import { judgePart, type JudgedRecord } from "./judge-records.ts";
 import { oddWork, repairRead, replaceOddWork } from "./odd-work.ts";
 
 interface LocalParts {
@@ -106,10 +106,7 @@ export interface LocalRepair {
  *
  * @throws MirrorError `database`, `stopped`
  */
-export async function repairLocally(
-  parts: LocalParts,
-  options: LocalCheckOptions = {},
-): Promise<LocalRepair> {
+export async function repairLocally(parts: LocalParts, options: LocalCheckOptions = {}) {
   const { mirror } = parts;
   const last = new LastChanges(mirror.db);
   const total = { repaired: 0, queued: 0 };
@@ -137,7 +134,7 @@ async function repairTable(
   let done = 0;
   for (let from: bigint | null = firstId; from !== null;) {
     const tables = mirror.manifest.resources.map((resource) => mirror.table(resource.name));
-    const part = new RecordJudge(tables, last).part(mirror.table(name), from);
+    const part = judgePart(tables, last, mirror.table(name), from);
     repairSome(parts, part.wrong, last, total);
     done += part.records;
     from = part.next;
@@ -148,12 +145,8 @@ async function repairTable(
     // Of a record that was read and is nowhere, the log says that it is not there, until it is read again.
     const records = lost.map((id): JudgedRecord => {
       const after = last.between(name, id, id).get(id)?.seq ?? null;
-      return {
-        resource: name,
-        id,
-        found: [],
-        steps: [{ kind: "log", op: "delete", after }, { kind: "refetch" }],
-      };
+      const steps: JudgedRecord["steps"] = [{ kind: "log", op: "delete", after }, { kind: "refetch" }];
+      return { resource: name, id, found: [], steps };
     });
     repairSome(parts, records, last, total);
     lost = last.unheld(name, BigInt(lost.at(-1) ?? 0), lostAtOnce);

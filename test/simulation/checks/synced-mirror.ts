@@ -7,7 +7,7 @@ import type { Transport } from "../../../src/connector/transport.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
-import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { runSync } from "../../../src/sync/run/sync-run.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
@@ -69,7 +69,7 @@ export async function syncedMirror(seed: number, changes: number): Promise<Synce
   await sureOf(run(false));
   const stop = new AbortController();
   const signals = { signal: stop.signal, closed: stop.signal, graceMs: 1 };
-  const worker = new EventWorker(parts, { resources, concurrency: 4, ...signals });
+  const worker = startEventWorker(parts, { resources, concurrency: 4, ...signals });
   for (let left = changes; left > 0; left--) {
     service.act();
     await clock.sleep(2_000);

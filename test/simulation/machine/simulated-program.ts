@@ -14,7 +14,7 @@ import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
-import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../../src/webhook/receiver.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
@@ -182,7 +182,7 @@ export class SimulatedProgram {
     const transport = simulatedTransport(this.machine, this.process, rateLimiter);
     const signals = { signal: interrupted.signal, closed: closed.signal, graceMs: 20_000 };
     const work = { mirror, queue, transport, clock, random, log, token };
-    const worker = new EventWorker(work, {
+    const worker = startEventWorker(work, {
       resources,
       concurrency: this.config.http.concurrency,
       ...signals,

@@ -9,7 +9,7 @@ import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { runSync } from "../../../src/sync/run/sync-run.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
-import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { startEventWorker, type EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
@@ -70,7 +70,7 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
   const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
   const order = new AbortController();
   const { closed, graceMs } = defaultRun;
-  const eventWorker = new EventWorker(parts, {
+  const eventWorker = startEventWorker(parts, {
     resources,
     concurrency,
     signal: order.signal,

@@ -17,7 +17,7 @@ import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
-import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { deliveryOf, eventOf } from "../mirror/event-worker.ts";
@@ -112,7 +112,7 @@ export class VirtualCompany {
       const stop = new AbortController();
       const { concurrency } = config.http;
       const signals = { signal: stop.signal, closed: stop.signal, graceMs: 1 };
-      const worker = new EventWorker(parts, { resources, concurrency, ...signals });
+      const worker = startEventWorker(parts, { resources, concurrency, ...signals });
       for (const { type, id, atMs } of events.toSorted((a, b) => a.atMs - b.atMs)) {
         await clock.until(atMs);
         ingest.store([deliveryOf(eventOf(type, id))], clock.nowMs());
