@@ -5,14 +5,17 @@ import { canonicalId, type RecordId, type RecordRef } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
+import type { Transport } from "../connector/transport.ts";
 import { integerOf } from "../json/literal.ts";
 import { PendingReads } from "../state/checks/pending-reads.ts";
 import type { HeldRecord } from "../store/apply/held-record.ts";
 import type { Fence } from "../store/apply/merge-rules.ts";
+import type { Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { dataColumns } from "../store/tables/table-layout.ts";
 import { ownerColumns } from "../sync/deletion/deletion.ts";
+import { countRecords } from "../sync/plan/estimate.ts";
 import {
   compareRecord,
   differsFromListed,
@@ -51,6 +54,13 @@ export interface ComparedCounts {
   details: number;
   isDone: boolean;
 }
+
+/** SQL of the live records of some days, or of all other days. */
+const ofDays = ({ name, files }: Resource, not: "" | "NOT" = "") =>
+  `SELECT id FROM ${quoted(name)} WHERE _deleted_at IS NULL AND ${quoted(files?.date ?? "")} ${not} BETWEEN @from AND @to`;
+
+const idsOf = (db: Db, sql: string, days: Days) =>
+  (db.prepare(sql).pluck().safeIntegers().all(days) as bigint[]).map(canonicalId);
 
 /** Where a list cannot be read whole, no more records than this are asked for because it does not show them. */
 const mostAbsent = 200;
@@ -183,10 +193,7 @@ export class Comparison {
   addMonth({ from, to }: Days): void {
     const { db, manifest } = this.view;
     const names = manifest.monthPackage?.documents ?? [];
-    const inMonth = (name: string) => {
-      const date = resourceNamed(manifest, name).files?.date ?? "";
-      return `SELECT id FROM ${quoted(name)} WHERE _deleted_at IS NULL AND ${quoted(date)} BETWEEN @from AND @to`;
-    };
+    const inMonth = (name: string) => ofDays(resourceNamed(manifest, name));
     for (const resource of names) {
       const { columns } = this.view.table(resource).plan;
       const touching = columns.filter(({ references }) => references !== null && names.includes(references));
@@ -195,26 +202,31 @@ export class Comparison {
           `SELECT id FROM ${quoted(resource)} WHERE _deleted_at IS NULL AND ${quoted(name)} IN (${inMonth(references ?? "")})`,
       );
       const sql = [inMonth(resource), ...arms].join(" UNION ");
-      const ids = db.prepare(sql).pluck().safeIntegers().all({ from, to }) as bigint[];
-      for (const id of ids) this.deepReads.push({ resource, id: canonicalId(id), listOf: null, readAtMs: 0 });
+      for (const id of idsOf(db, sql, { from, to }))
+        this.deepReads.push({ resource, id, listOf: null, readAtMs: 0 });
     }
   }
 
   /**
-   * Reads the lists of a month, and adds the documents that they show and the mirror does not have there. A service that
-   * lists other days, too, is no reason to name a document of another month.
+   * Adds the documents of a month that the service lists and the mirror does not have there; call when those that it has
+   * are read. Where as many are listed as were read, there are no others, and the list is not read. A service that lists
+   * other days, too, is no reason to name a document of another month.
    */
-  async addListedInMonth(days: Days): Promise<void> {
-    const { manifest } = this.view;
+  async addListedInMonth(days: Days, transport: Transport): Promise<void> {
+    const { db, manifest } = this.copy.mirror;
     const { documents = [], days: limits } = manifest.monthPackage ?? {};
-    const resources = documents.map((name) => resourceNamed(manifest, name));
-    await this.copy.readLists(resources, limits && { [limits.from]: days.from, [limits.to]: days.to });
-    for (const resource of resources) {
-      const { name, files } = resource;
+    const params = limits && { [limits.from]: days.from, [limits.to]: days.to };
+    const unsure: Resource[] = [];
+    for (const resource of documents.map((name) => resourceNamed(manifest, name))) {
+      // One that cannot be counted is read, which says why.
+      const listed = params && (await countRecords(transport, resource, params).catch(() => null));
+      if (listed?.records !== idsOf(db, ofDays(resource), days).length) unsure.push(resource);
+    }
+    await this.copy.readLists(unsure, params);
+    for (const resource of unsure) {
+      const { name } = resource;
       const known = new Set(this.deepReads.filter((read) => read.resource === name).map(({ id }) => id));
-      const ofOthers = `SELECT id FROM ${quoted(name)} WHERE ${quoted(files?.date ?? "")} NOT BETWEEN @from AND @to`;
-      const others = this.copy.mirror.db.prepare(ofOthers).pluck().safeIntegers().all(days) as bigint[];
-      for (const id of others) known.add(canonicalId(id));
+      for (const id of idsOf(db, ofDays(resource, "NOT"), days)) known.add(id);
       for (const id of this.shownByLists(resource) ?? [])
         if (!known.has(id)) this.deepReads.push({ resource: name, id, listOf: null, readAtMs: 0 });
     }
@@ -303,8 +315,6 @@ interface Suspect {
   reason: number;
 }
 
-const unseen = { listOf: null, state: null, reason: 0 };
-
 interface Circumstances {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -324,9 +334,9 @@ export async function nameDifferences(comparison: Comparison, around: Circumstan
   const { clock, signal } = around;
   const { uncompared, view } = comparison;
   const findings: Finding[] = [];
-  const startedMs = clock.monotonicMs();
+  const sinceMs = clock.monotonicMs();
   let open = [...comparison.suspects].flatMap(([resource, ids]) =>
-    [...ids].map((id): Suspect => ({ ...unseen, resource, id, sinceMs: startedMs })),
+    [...ids].map((id): Suspect => ({ resource, id, listOf: null, state: null, reason: 0, sinceMs })),
   );
   while (open.length > 0) {
     view.reopen();
@@ -343,7 +353,7 @@ export async function nameDifferences(comparison: Comparison, around: Circumstan
       }
     }
     open = moving;
-    if (open.length === 0 || clock.monotonicMs() - startedMs >= longestWaitMs) break;
+    if (open.length === 0 || clock.monotonicMs() - sinceMs >= longestWaitMs) break;
     await clock.sleep(quietMs, signal);
     throwIfAborted(signal, "stopped before all was compared");
   }

@@ -1,4 +1,5 @@
 import type { Random } from "../base/random.ts";
+import type { Transport } from "../connector/transport.ts";
 import type { ResourceProgress } from "../log/progress.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
@@ -73,14 +74,16 @@ export class Verification {
     const { comparison, parts } = this;
     const { copy, resources } = comparison;
     await this.policy().untilAnswered();
-    if (parts.month) await comparison.addListedInMonth(parts.month);
-    else {
+    if (!parts.month) {
       await copy.readLists(resources);
       for (const resource of resources) await comparison.compareLists(resource, parts.signal);
     }
     this.sample = parts.month ? comparison.deepReads : this.chooseReads();
-    for (let from = 0; from < this.sample.length; from += readAtOnce)
-      await this.compareReads(this.sample.slice(from, from + readAtOnce));
+    await this.compareSample();
+    if (parts.month) {
+      await comparison.addListedInMonth(parts.month, this.asking());
+      await this.compareSample();
+    }
     if (parts.month && !parts.isWritten()) return this.named();
     const suspects = [...comparison.suspects.values()].reduce((sum, ids) => sum + ids.size, 0);
     if (suspects > 0) parts.log.info("what seems to differ is asked for again", { records: suspects });
@@ -112,6 +115,20 @@ export class Verification {
     this.known = known.length;
     if (this.resumed) log.info("resumed: details that were compared before are not read again", this.resumed);
     return chooseSample(left, sample === "all" ? sample : Math.max(0, sample - known.length), random);
+  }
+
+  /** Sends each request once, and counts it. */
+  private asking(): Transport {
+    const { signal, transport } = this.parts;
+    const onSent = () => this.tally.sent("list");
+    return { send: (request) => transport.send({ ...request, lane: "list", once: true, signal, onSent }) };
+  }
+
+  private async compareSample(): Promise<void> {
+    while (this.deepReadsDone < this.sample.length) {
+      const from = this.deepReadsDone;
+      await this.compareReads(this.sample.slice(from, from + readAtOnce));
+    }
   }
 
   /** Reads and compares some of them, and notes those where nothing differs. */

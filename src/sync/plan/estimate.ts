@@ -94,12 +94,22 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
   }
 }
 
-/** `showsAll`: the list shows all of its first record. */
-async function countRecords(transport: Transport, resource: Resource) {
+/**
+ * Asks each list for one record.
+ *
+ * @param params more of them. @default a run's
+ * @returns `showsAll`: the list shows all of its first record
+ */
+export async function countRecords(
+  transport: Transport,
+  resource: Resource,
+  params?: Readonly<Record<string, string>>,
+) {
+  const quick = params && { quick: { kind: "all" as const, params } };
   let count = 0;
   let showsAll: boolean | undefined;
   for (const variant of variantsOf(resource)) {
-    const work = sweepWork(resource.name, { variant, perPage: 1 }, 0);
+    const work = sweepWork(resource.name, { variant, perPage: 1, ...quick }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
     const { records, paginator } = readList((await transport.send(request)).body, resource.list);
     count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.count;
