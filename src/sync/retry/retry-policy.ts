@@ -127,18 +127,16 @@ export function continuousRetryPolicy(log: Log, ask: () => Promise<unknown>, onW
     failuresInARow = 0;
     onWorking();
   };
-  /** One probe at a time, for all items that fail meanwhile. Null: the service answers, else the error. */
-  const probeOnce = () => {
-    const probe = async () => {
-      try {
-        await ask();
-        return null;
-      } catch (error) {
-        return error;
-      }
-    };
-    return (probing ??= probe().finally(() => (probing = null)));
+  const probe = async () => {
+    try {
+      await ask();
+      return null;
+    } catch (error) {
+      return error;
+    }
   };
+  /** One probe at a time, for all items that fail meanwhile. Null: the service answers, else the error. */
+  const probeOnce = () => (probing ??= probe().finally(() => (probing = null)));
   /** Others succeeded since this item failed last: the failure is its own and counts as an attempt. */
   const suspect = (item: WorkItem): FailureOutcome => {
     const { all, isOwn } = failures.add(item, successes);
