@@ -45,7 +45,6 @@ export function listenFailure(host: string, port: number, cause: unknown): Mirro
   return new MirrorError("runtime", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, { hint, cause });
 }
 
-/** Throws a MirrorError of kind `stopped` with this message when the signal has aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined, message: string): void {
   if (signal?.aborted) throw new MirrorError("stopped", message);
 }

@@ -23,7 +23,6 @@ export function recordId(text: string): RecordId | null {
   return canonicalId(value);
 }
 
-/** The id in the form that `RecordId` promises. */
 export function canonicalId(id: RecordId): RecordId {
   if (typeof id === "number") return id;
   return id <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(id) : id;

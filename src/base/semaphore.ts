@@ -1,17 +1,14 @@
 import { ended } from "./cancellation.ts";
 import type { Clock } from "./clock.ts";
 
-type QueuedCaller<T> = PromiseWithResolvers<T | null> & { readonly priority: number };
-
 /** Callers that wait for a value: lower `priority` first, then first come, first served. */
 export class WaitQueue<T> {
-  readonly #waiting: QueuedCaller<T>[] = [];
+  readonly #waiting: (PromiseWithResolvers<T | null> & { readonly priority: number })[] = [];
 
   get size(): number {
     return this.#waiting.length;
   }
 
-  /** Priority of the caller that is served next; null when nobody waits. */
   get nextPriority(): number | null {
     return this.#waiting[0]?.priority ?? null;
   }

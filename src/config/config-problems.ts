@@ -2,7 +2,6 @@ import { z } from "zod";
 import { nearest, unknownName } from "../base/names.ts";
 import type { Path } from "./yaml.ts";
 
-/** Something wrong in the file: where to point, and one sentence. */
 export interface ConfigProblem {
   readonly path: Path;
   readonly at: "key" | "value";

@@ -103,7 +103,6 @@ export function configSchema(known: KnownConnector, place: SchemaPlace) {
   });
 }
 
-/** Gives an absolute path. */
 function folder({ folder: start }: SchemaPlace) {
   return filledText("a folder").transform((text) => path.resolve(start, text));
 }

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { nearestPresent } from "../base/atomic-file.ts";
 import { assert, MirrorError } from "../base/errors.ts";
@@ -12,6 +12,7 @@ import {
   isSigningKey,
   isToken,
   readFailure,
+  readSecretFile,
   resolveSecrets,
   shortestSecret,
   tooShort,
@@ -24,9 +25,8 @@ export interface LoadOptions {
   readonly path?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly readFile: (path: string) => string;
-  /** For files of secrets. @default `readFile` */
-  readonly readSecret?: (path: string) => string;
+  /** @default the disk's */
+  readonly readFile?: (path: string) => string;
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
   /**
    * `required`: a missing variable or file is a warning, because it concerns its company alone; it is an error where
@@ -82,7 +82,7 @@ export function shortPath(file: string, cwd: string): string {
 
 function readText(file: string, shownPath: string, options: LoadOptions): string {
   try {
-    return options.readFile(file);
+    return options.readFile?.(file) ?? readFileSync(file, "utf8");
   } catch (error) {
     throw new MirrorError("config", `the config ${shownPath} cannot be read: ${readFailure(error)}`, {
       hint: "`fintoro-mirror init` writes one; or name yours with --config FILE or $FINTORO_MIRROR_CONFIG",
@@ -93,7 +93,7 @@ function readText(file: string, shownPath: string, options: LoadOptions): string
 
 function check(
   yaml: YamlFile,
-  { env, readFile, readSecret = readFile, connectors, secrets: needed, forFleet = false }: LoadOptions,
+  { env, readFile = readSecretFile, connectors, secrets: needed, forFleet = false }: LoadOptions,
   file: string,
   shownPath: string,
 ): Pick<LoadedConfig, "config" | "warnings"> {
@@ -102,7 +102,7 @@ function check(
   const known = connectors.find((connector) => connector.name === name) ?? connectors[0];
   const folder = path.dirname(file);
   const others = connectors.filter((one) => one !== known).map((one) => one.name);
-  const secrets = resolveSecrets(raw, { env, readFile: readSecret, folder });
+  const secrets = resolveSecrets(raw, { env, readFile, folder });
   const schema = configSchema(known, { folder, secrets, others, forFleet });
   const result = schema.safeParse(raw, { reportInput: true });
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);

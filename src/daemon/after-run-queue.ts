@@ -6,7 +6,6 @@ export type AfterRunScope = "all" | "report" | "backup" | "files";
 interface WaitingJob {
   readonly company: string;
   scope: AfterRunScope;
-  /** Those who asked for it. */
   readonly askers: WaitQueue<true>;
 }
 
@@ -22,7 +21,6 @@ type PerformAfterRun = (company: string, scope: AfterRunScope) => Promise<void>;
  * Worst outcome of a crash: what waits is forgotten, and the next run asks again.
  */
 export class AfterRunQueue {
-  /** How many at a time. */
   limit = 1;
   private readonly perform: PerformAfterRun;
   private readonly waiting = new Map<string, WaitingJob>();

@@ -33,7 +33,7 @@ type DaemonAnswer =
   | { readonly ended: "gone" | "absent" | "interrupted" };
 
 /** One line of the daemon: how far a command is, null before it begins; at last its answer. */
-export type CommandLine = { readonly progress: ProgressView | null } | DaemonAnswer;
+type CommandLine = { readonly progress: ProgressView | null } | DaemonAnswer;
 
 /** The daemon says something every second. */
 const silentMs = 30_000;
@@ -89,7 +89,7 @@ export function reportIn(answer: DaemonAnswer): unknown {
 }
 
 /** Addresses of sockets take about a hundred bytes. Where there is `/proc`, a longer way is shortened. */
-export function atShortPath<T>(file: string, use: (address: string) => T): T {
+function atShortPath<T>(file: string, use: (address: string) => T): T {
   if (process.platform !== "linux" || Buffer.byteLength(file) < 100) return use(file);
   const folder = openSync(path.dirname(file), "r");
   try {

@@ -27,7 +27,6 @@ import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.
 import { createPruner, type Pruner } from "./scheduler/pruner.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
-/** How long requests in flight may take when the runtime ends. */
 const graceMs = stopDeadlines.requests;
 
 interface RuntimeOptions {
@@ -164,7 +163,6 @@ export class CompanyRuntime {
     }
   }
 
-  /** Can deliveries of this company be verified? */
   get receives(): boolean {
     return this.keyring.accepted().length > 0;
   }

@@ -29,8 +29,6 @@ const openRetryMs = 30_000;
 /** How often the files of token and webhook secrets are looked at. */
 const secretsCheckMs = 2_000;
 
-type ServiceView = CompanyStatusView["service"];
-
 /**
  * Keeps one company going: takes the writer lock, opens the runtime, and opens it again after a failure or a change
  * of the config.
@@ -49,8 +47,7 @@ export class CompanySupervisor {
   private readonly hooks: CompanyHooks | undefined;
   private current: CompanySettings;
   private runtime: CompanyRuntime | null = null;
-  /** How the company stands while there is no runtime. */
-  private closedState: ServiceView;
+  private closedState: CompanyStatusView["service"];
   private readonly stopped = new AbortController();
   /** Cuts off what has not ended in time after `stop`. */
   private readonly aborted = new AbortController();
@@ -125,7 +122,6 @@ export class CompanySupervisor {
     };
   }
 
-  /** Requests since the start, by status. */
   get requests(): Readonly<Record<string, number>> {
     return this.counters.with(countingOf(this.runtime)).requests;
   }

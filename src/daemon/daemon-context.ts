@@ -42,7 +42,6 @@ export interface DaemonContext extends HostProcess {
 export interface CompanySettings {
   readonly config: Config;
   readonly company: CompanyConfig;
-  /** Resources that the config asks for. */
   readonly resources: readonly Resource[];
 }
 

@@ -98,7 +98,6 @@ export class Daemon implements Companies {
     return this.recent.read();
   }
 
-  /** In the order of the config. */
   get companyNames(): readonly string[] {
     return this.config.companies.map(({ name }) => name);
   }

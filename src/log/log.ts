@@ -2,10 +2,10 @@ import pc from "picocolors";
 import pino from "pino";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { Log, LogFields, LogLevel } from "../base/logger.ts";
-import { Redactor, Secret } from "../base/secret.ts";
+import { Secret, type Redactor } from "../base/secret.ts";
 import { safeJson, terminalText } from "../base/terminal-text.ts";
 
-export type LogFormat = "pretty" | "json";
+type LogFormat = "pretty" | "json";
 
 export interface LogOptions {
   /** Takes one line, or several for `pretty`, without the line break at the end. */
@@ -13,11 +13,11 @@ export interface LogOptions {
   readonly format: LogFormat;
   readonly level: LogLevel;
   readonly colour: boolean;
-  readonly redaction: KnownSecrets;
+  /** Of the secrets known so far; the config adds its own when it is read. */
+  readonly redaction: Redactor;
   readonly clock: Clock;
 }
 
-/** A log whose level can change while it is used. */
 export interface AdjustableLog extends Log {
   setLevel(level: LogLevel): void;
 }
@@ -30,6 +30,7 @@ export function logFormat(choice: "auto" | LogFormat, terminal: boolean): LogFor
 
 /** Creates a log that shows no secret known to `redaction`, wherever in a record it is (I9). */
 export function createLogger({ write, redaction, clock, format, level, colour }: LogOptions): AdjustableLog {
+  const redact = (text: string) => redaction.replace(text);
   const writeRecord = (line: string) => {
     const text = line.trimEnd();
     write(format === "json" ? safeJson(text) : prettyLine(JSON.parse(text) as LogRecord, colour));
@@ -47,8 +48,8 @@ export function createLogger({ write, redaction, clock, format, level, colour }:
     (lineLevel: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (!logger.isLevelEnabled(lineLevel)) return;
-      const options = { redact: redaction.apply, stacks: logger.isLevelEnabled("debug") };
-      logger[lineLevel](toLogData(withoutOwnNames(fields), options), redaction.apply(message));
+      const options = { redact, stacks: logger.isLevelEnabled("debug") };
+      logger[lineLevel](toLogData(withoutOwnNames(fields), options), redact(message));
     };
   return {
     debug: at("debug"),
@@ -67,17 +68,6 @@ const ownNames = new Set(["level", "time", "msg"]);
 function withoutOwnNames(fields: LogFields): LogFields {
   const pairs = Object.entries(fields);
   return Object.fromEntries(pairs.map(([name, value]) => [ownNames.has(name) ? `${name}_` : name, value]));
-}
-
-/** The secrets known so far, none at first; the config adds its own when it is read. */
-export class KnownSecrets {
-  readonly #redactor = new Redactor();
-
-  add(secrets: readonly string[]): void {
-    this.#redactor.add(secrets);
-  }
-
-  readonly apply = (text: string): string => this.#redactor.replace(text);
 }
 
 type LogData = string | number | boolean | null | LogData[] | { [key: string]: LogData };

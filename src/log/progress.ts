@@ -230,7 +230,6 @@ export function planText(view: ProgressView): string {
   return `${company}: about ${formatCount(lists + details)} requests to make, ${pace} (${parts})`;
 }
 
-/** The state of a run at one moment. */
 export interface ProgressView {
   readonly company: string;
   readonly elapsedMs: number;

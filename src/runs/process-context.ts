@@ -7,7 +7,6 @@ export interface ProcessContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Of this program. */
   readonly version: string;
 }
 

@@ -38,7 +38,6 @@ export function createRunPlaces(mostRuns = 4, mostScrubs = 24) {
   };
 }
 
-/** A run, and the request that it is for. */
 interface RunUnderWay {
   readonly request: RunRequest;
   readonly mode: RunMode;
@@ -94,7 +93,6 @@ export class RunQueue {
     this.parts = parts;
   }
 
-  /** Is a run under way or waiting? */
   get isBusy(): boolean {
     return this.open > 0;
   }

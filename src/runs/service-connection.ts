@@ -11,24 +11,15 @@ import { createRateLimiter, limitRequests, type RequestLimits } from "../rate-li
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../rate-limit/state.ts";
-import { createClockSkew, type ClockSkew } from "../http/clock-skew.ts";
+import { createClockSkew } from "../http/clock-skew.ts";
 import { createHttpTransport, type HttpTransport } from "../http/http-transport.ts";
 import { HttpCounters } from "../http/exchange.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** One company's connection to the service. All its requests share one rate limiter. */
-export interface ServiceConnection {
-  readonly transport: HttpTransport;
-  readonly rateLimiter: RateLimiter;
-  /** Of all answers on this connection. */
-  readonly skew: ClockSkew;
-  /** Another transport on the same budget, with limits of its own; the caller closes it. */
-  readonly limited: (limits: RequestLimits) => HttpTransport;
-  readonly close: () => Promise<void>;
-}
+export type ServiceConnection = ReturnType<typeof connectService>;
 
-/** How a connection differs from the usual one. */
-export interface ServiceOptions {
+interface ServiceOptions {
   /** Of one request. @default http's own */
   readonly attempts?: number;
   /** `memory`: for a data folder that cannot be written. @default file */
@@ -52,7 +43,7 @@ export interface RequestGuard {
 }
 
 /** A company, and how its service is asked. */
-export interface ServedCompany {
+interface ServedCompany {
   readonly manifest: Pick<Manifest, "limits" | "protocol">;
   readonly config: Config;
   readonly company: CompanyConfig;
@@ -69,7 +60,7 @@ export function connectService(
   { clock, random, log, version }: ProcessContext,
   served: ServedCompany,
   { attempts, budget = "file", events = false, limits = {}, tokenless = false, guard }: ServiceOptions = {},
-): ServiceConnection {
+) {
   const { manifest, config, company } = served;
   const { protocol = {}, limits: stated } = manifest;
   const { baseUrl, language, http } = config;
@@ -127,8 +118,10 @@ export function connectService(
   return {
     transport,
     rateLimiter,
+    /** Of all answers on this connection. */
     skew,
-    limited: (more) => open(limitRequests(monthly, more)),
+    /** Another transport on the same budget, with limits of its own; the caller closes it. */
+    limited: (more: RequestLimits) => open(limitRequests(monthly, more)),
     close: async () => {
       await transport.close();
       store.close();

@@ -2,17 +2,13 @@ import type { Log } from "../base/logger.ts";
 import type { Derived, StoreNotices } from "../store/apply/table-context.ts";
 import type { RunNotices } from "../sync/context/run-context.ts";
 
-/** Collects what the store notices while a mirror is open. */
-export interface Notices {
-  readonly store: StoreNotices;
-  /** Starts a new collection, for the report of a run that begins now. */
-  begin(): RunNotices;
-}
+export type Notices = ReturnType<typeof createNotices>;
 
 /** Logs each notice, and collects it for the report of the current run. A missing field is logged once for each run. */
-export function createNotices(log: Log): Notices {
+export function createNotices(log: Log) {
   let current = emptyNotices();
   return {
+    /** Starts a new collection, for the report of a run that begins now. */
     begin: () => (current = emptyNotices()),
     store: {
       onNewColumn: ({ table, column }) => {
@@ -34,7 +30,7 @@ export function createNotices(log: Log): Notices {
         });
       },
       onDerived: (derived) => logDerived(log, derived),
-    },
+    } satisfies StoreNotices,
   };
 }
 

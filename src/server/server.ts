@@ -33,11 +33,7 @@ export interface ServerOptions extends ReceiverOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
-export interface WebhookServer {
-  readonly port: number;
-  /** Stops accepting, answers what is on its way, and ends what is not done after `graceMs`. */
-  close(graceMs: number): Promise<void>;
-}
+export type WebhookServer = Awaited<ReturnType<typeof startServer>>;
 
 const defaultLimits = { ...bodyLimits, ...connectionLimits };
 /** Limits of the server; `defaultLimits` has their values and meanings. */
@@ -55,7 +51,7 @@ const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
  *
  * @throws MirrorError `network` when the address cannot be listened on
  */
-export async function startServer(options: ServerOptions): Promise<WebhookServer> {
+export async function startServer(options: ServerOptions) {
   const limits = { ...defaultLimits, ...options.limits };
   const server = createServer({
     headersTimeout: limits.headerDeadlineMs,
@@ -71,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<WebhookServer
   server.on("checkExpectation", (_, response: ServerResponse) => handler.refuseExpectation(response));
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  return { port, close: (graceMs) => handler.close(graceMs) };
+  return { port, close: (graceMs: number) => handler.close(graceMs) };
 }
 
 class RequestHandler {

@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/logger.ts";
-import { createLogger, KnownSecrets } from "../../src/log/log.ts";
+import { Redactor } from "../../src/base/secret.ts";
+import { createLogger } from "../../src/log/log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/server/server.ts";
@@ -54,7 +55,7 @@ async function bareSide(): Promise<Side> {
 /** A log in a file, as stderr is when it is one. */
 export function logToFile(file: string): { readonly log: Log; readonly close: () => void } {
   const lines = openSync(file, "w");
-  const redaction = new KnownSecrets();
+  const redaction = new Redactor();
   redaction.add([secret]);
   const write = (text: string) => void writeSync(lines, `${text}\n`);
   const how = { format: "json", level: "info", colour: false } as const;

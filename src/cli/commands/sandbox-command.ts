@@ -4,7 +4,6 @@ import { printResult } from "../console/output.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
-/** Runs a stand-in for the service until it is stopped. */
 export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }) => {
   const { connectors, log, clock, signal } = context;
   if (options.secret !== undefined && options.webhookUrl === undefined)
@@ -111,7 +110,6 @@ const pollEveryMs = 250;
 /** How much longer than planned a working day may take. */
 const lateByMs = 60_000;
 
-/** Starts a working day and follows it to its end. */
 export const sandboxTickCommand: CommandRun<"sandbox tick"> = async (context, { options }) => {
   const { duration = 60_000, changes = 200, seed } = options;
   const ask = connectTo(context, options);

@@ -19,7 +19,6 @@ import { targetsOf } from "../runs/send-alerts.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { listenUntilSignal, type ListeningProcess } from "../program/listening-process.ts";
 
-/** Runs `serve` until a signal comes. */
 export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
   const address = parseListen(options.listen) ?? loaded.config.serve;
   const config = servedConfig(context, loaded, address);

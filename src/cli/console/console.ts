@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import { createLogger, logFormat, KnownSecrets } from "../../log/log.ts";
+import { Redactor } from "../../base/secret.ts";
+import { createLogger, logFormat } from "../../log/log.ts";
 import { canDraw, createScreen, wantsColour, type OutputStream } from "../../log/screen.ts";
 import type { Output } from "./output.ts";
 import { MirrorError, messageOf, systemReason } from "../../base/errors.ts";
@@ -25,7 +26,7 @@ export function createConsole(
   const format = logFormat(options.logFormat, stderr.isTTY === true);
   const colour = wantsColour(stderr, env, options.color);
   const screen = createScreen(stderr, format === "pretty" && !options.quiet && canDraw(stderr, env));
-  const redaction = new KnownSecrets();
+  const redaction = new Redactor();
   const write = (text: string) => screen.line(text);
   const level = levelOf(options) ?? "info";
   const log = createLogger({ write, format, level, colour, redaction, clock });
@@ -53,7 +54,7 @@ export async function printFailure(console: Console, error: unknown): Promise<vo
   }
   log.debug("the error in full", { error });
   if (!json || output.used) return;
-  const redacted = (text: string | null) => (text === null ? null : redaction.apply(text));
+  const redacted = (text: string | null) => (text === null ? null : redaction.replace(text));
   await output.json({ error: { kind, message: redacted(message), hint: redacted(hint) } });
 }
 

@@ -2,21 +2,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { DataStream } from "./output.ts";
 
-export interface PagedStream extends DataStream {
-  /** The pager has the terminal, and Ctrl-C with it. */
-  readonly isOpen: boolean;
-  /** Waits until the reader has seen enough. Never rejects. */
-  end(): Promise<void>;
-}
+export type PagedStream = NonNullable<ReturnType<typeof openPager>>;
 
 /** A shell starts it: it reports a pager that is not there with 127, and the text is shown without one. */
 const usualPager = "if command -v less >/dev/null; then less; else cat; fi";
 
 /** Puts `$PAGER`, otherwise `less -FRX`, before a terminal at the first text. Null: a person does not look, or wants none. */
-export function openPager(
-  terminal: DataStream,
-  env: Readonly<Record<string, string | undefined>>,
-): PagedStream | null {
+export function openPager(terminal: DataStream, env: Readonly<Record<string, string | undefined>>) {
   const command = env["PAGER"] ?? usualPager;
   const isLooked = terminal.isTTY === true && env["TERM"] !== "dumb" && (env["CI"] ?? "") === "";
   if (!isLooked || ["", "cat"].includes(command.trim())) return null;
@@ -40,12 +32,14 @@ export function openPager(
     return child;
   };
   return {
+    /** The pager has the terminal, and Ctrl-C with it. */
     get isOpen() {
       return child !== null;
     },
-    on: (_, listener) => (onGone = listener),
-    write: (text, done) =>
+    on: (_: "error", listener: (error: Error) => void) => (onGone = listener),
+    write: (text: string, done: (error?: Error | null) => void) =>
       (child ?? start()).stdin?.write(text, (error) => done(error ? gone : null)) ?? false,
+    /** Waits until the reader has seen enough. Never rejects. */
     end: async () => {
       child?.stdin?.end();
       await ended;

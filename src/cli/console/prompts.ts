@@ -5,7 +5,6 @@ import { MirrorError } from "../../base/errors.ts";
 
 export interface TextQuestion {
   readonly message: string;
-  /** What an empty answer means. */
   readonly usual?: string | undefined;
   /** What is wrong with an answer; undefined: nothing. */
   readonly problem?: ((answer: string) => string | undefined) | undefined;
@@ -16,19 +15,9 @@ interface Choice<T extends string> {
   readonly label: string;
 }
 
-/** Asks the person at the terminal. Each question throws MirrorError `stopped` when it is cancelled. */
-export interface Prompts {
-  text(question: TextQuestion): Promise<string>;
-  /** Shows nothing of what is typed. */
-  secret(question: TextQuestion): Promise<string>;
-  one<T extends string>(message: string, choices: readonly Choice<T>[]): Promise<T>;
-  /** None of them is an answer, too. */
-  some<T extends string>(message: string, choices: readonly Choice<T>[]): Promise<readonly T[]>;
-  /** An empty answer means no. */
-  confirm(message: string): Promise<boolean>;
-}
+export type Prompts = ReturnType<typeof terminalPrompts>;
 
-export interface PromptTerminal {
+interface PromptTerminal {
   readonly input: Readable;
   readonly output: Writable;
   readonly signal: AbortSignal;
@@ -36,8 +25,11 @@ export interface PromptTerminal {
   readonly interrupt: () => void;
 }
 
-/** Questions on a real terminal. The library is loaded with the first of them. */
-export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal): Prompts {
+/**
+ * Asks the person at the terminal. Each question throws MirrorError `stopped` when it is cancelled. The library is loaded
+ * with the first of them.
+ */
+export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal) {
   const { signal } = terminal;
   const ask = async <T>(question: (library: typeof Library) => Promise<T>): Promise<Exclude<T, symbol>> => {
     const answer = await question(await import("@clack/prompts"));
@@ -48,12 +40,13 @@ export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal): Pro
     throw new MirrorError("stopped", "stopped before an answer was given");
   };
   return {
-    text: (question) => {
+    text: (question: TextQuestion) => {
       const { message, usual = "" } = question;
       const shown = { message, placeholder: usual, defaultValue: usual, validate: validate(question) };
       return ask(({ text }) => text({ ...terminal, ...shown }));
     },
-    secret: (question) =>
+    /** Shows nothing of what is typed. */
+    secret: (question: TextQuestion) =>
       ask(({ password }) =>
         password({ ...terminal, message: question.message, validate: validate(question) }),
       ),
@@ -62,11 +55,14 @@ export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal): Pro
       const options: Choice<string>[] = [...choices];
       return (await ask(({ select }) => select({ ...terminal, message, options }))) as T;
     },
-    some: async <T extends string>(message: string, choices: readonly Choice<T>[]) => {
+    /** None of them is an answer, too. */
+    some: async <T extends string>(message: string, choices: readonly Choice<T>[]): Promise<readonly T[]> => {
       const asked = { message, options: [...choices] as Choice<string>[], required: false };
       return (await ask(({ multiselect }) => multiselect({ ...terminal, ...asked }))) as T[];
     },
-    confirm: (message) => ask(({ confirm }) => confirm({ ...terminal, message, initialValue: false })),
+    /** An empty answer means no. */
+    confirm: (message: string) =>
+      ask(({ confirm }) => confirm({ ...terminal, message, initialValue: false })),
   };
 }
 

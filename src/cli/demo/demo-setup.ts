@@ -153,7 +153,6 @@ export class DemoSetup {
     return isoTime(this.context.clock.nowMs());
   }
 
-  /** A function that gives the milliseconds since. */
   stopwatch(): () => number {
     const { clock } = this.context;
     const startedMs = clock.monotonicMs();
@@ -177,7 +176,6 @@ export class DemoSetup {
     return isSo();
   }
 
-  /** Kills what still runs and waits for its end. */
   async close(): Promise<void> {
     this.killAll();
     await Promise.all([...this.running].map(({ ended }) => ended));
@@ -200,7 +198,6 @@ export class DemoSetup {
   }
 }
 
-/** The error of a command of the demo, with what it printed on stderr. */
 export function failedCommand([name = "a command"]: readonly string[], { stderr }: DemoProcess): MirrorError {
   return new MirrorError("protocol", `${name} of the demo failed: ${stderr.trim()}`);
 }

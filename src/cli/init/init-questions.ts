@@ -217,7 +217,6 @@ function problemOfDraft(context: CommandContext, draft: ConfigDraft): string | u
   }
 }
 
-/** Where a secret of a company is kept, from the config's folder. */
 function secretFile(company: string, what: "token" | "webhook-secret"): string {
   return `./secrets/${company}-${what}`;
 }

@@ -109,7 +109,6 @@ export async function writeExisting<T>(
   }
 }
 
-/** Does a daemon hold the company's mirror? */
 export function isDaemonThere({ files }: CompanyScope): boolean {
   return lockHolder(files.lock)?.command === "serve";
 }

@@ -12,8 +12,7 @@ import { copyAsOf } from "../../state/as-of/rewind.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 
-/** How a month compares with what was handed over. */
-export interface SinceHandOver {
+interface SinceHandOver {
   /** The mirror that was compared. */
   readonly seq: number;
   readonly since: MirrorMoment;

@@ -1,9 +1,7 @@
-import { readFileSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
-import { readSecretFile } from "../../config/secrets.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
 import { checkRedaction } from "./check-redaction.ts";
@@ -23,14 +21,13 @@ export async function openContext(
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
   const { env, cwd, version, clock, random, signals, openPrompts, readInput, exampleConfig } = environment;
+  const { connectors: knownConnectors } = environment;
   const load = (secrets: LoadOptions["secrets"] = "required") =>
     loadConfig({
       path: globals.config,
       env,
       cwd,
-      readFile: (file) => readFileSync(file, "utf8"),
-      readSecret: readSecretFile,
-      connectors: environment.connectors,
+      connectors: knownConnectors,
       secrets,
       forFleet: command.forFleet,
     });
@@ -51,7 +48,9 @@ export async function openContext(
       throw new MirrorError(
         "config",
         `${one.placeOf(["connector"])} names another connector than ${name} now`,
-        { hint: "Start the program again: a running one keeps its connector." },
+        {
+          hint: "Start the program again: a running one keeps its connector.",
+        },
       );
     checkRedaction(one, connector.manifest, log);
     return one;
@@ -59,21 +58,14 @@ export async function openContext(
   if (loaded) checked(loaded);
   const config = (secrets?: LoadOptions["secrets"]) => checked(take(load(secrets)));
   const signal = AbortSignal.any([stop, output.closed]);
+  const given = { globals, env, cwd, version, clock, random, readInput, exampleConfig, knownConnectors };
   const context: CommandContext = {
-    globals,
-    env,
-    cwd,
-    version,
+    ...given,
+    connectors: [connector],
     output,
     log,
-    clock,
-    random,
     signal,
     config,
-    connectors: [connector],
-    knownConnectors: environment.connectors,
-    readInput,
-    exampleConfig,
     onHangup: (listener) => {
       signals.on("SIGHUP", listener);
       return () => void signals.off("SIGHUP", listener);

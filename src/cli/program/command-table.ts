@@ -195,7 +195,6 @@ export type CommandOptions<K extends keyof CommandTable> = OptionValues<CommandT
 
 type Loads = { readonly [K in keyof CommandTable]: () => Promise<CommandRun<K>> };
 
-/** Makes the commands of their rows in the table and the imports of their code. */
 export function commandsOf(loads: Loads): Command[] {
   const names = Object.keys(commandTable) as (keyof CommandTable)[];
   return names.map((name) => ({ ...commandTable[name], name, load: loads[name] }));

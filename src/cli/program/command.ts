@@ -13,7 +13,6 @@ import type { CommandEnding, SignalSource } from "./exit-code.ts";
 import type { CommandSpec, Globals, OptionValues } from "./option-specs.ts";
 import type { sandboxCommands } from "./serving-commands.ts";
 
-/** The process as the command line sees it, passed in by the composition root. */
 export interface ProcessEnvironment {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -56,7 +55,6 @@ export interface CommandContext extends Pick<
   readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
   /** Redacts these texts from every later line. */
   readonly keepSecret: (secrets: readonly string[]) => void;
-  /** Asks the person at the terminal; undefined without a terminal. */
   readonly prompts: Prompts | undefined;
   /** Does `work` while progress is drawn or logged. */
   readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
@@ -119,7 +117,6 @@ export type RunCommand<S extends CommandSpec> = (
   },
 ) => Promise<CommandEnding>;
 
-/** A command whose code is loaded when it is run. */
 export interface Command extends CommandSpec {
   /** Words of the command line: `connector check`. */
   readonly name: string;

@@ -139,7 +139,6 @@ function plain(values: readonly string[]): Candidate[] {
   return values.map((value) => ({ value, about: "" }));
 }
 
-/** One thing that may stand at the cursor. */
 interface Candidate {
   readonly value: string;
   readonly about: string;

@@ -5,13 +5,12 @@ import { parseDurationMs } from "../../base/units.ts";
 import type { LoadOptions } from "../../config/load.ts";
 import { parseShard } from "../../status/shards.ts";
 
-export interface OptionSpec<T> {
+interface OptionSpec<T> {
   /** As help shows it: `-c, --config <file>`. */
   readonly flags: string;
   readonly doc: string;
   /** What it is where it is not given. */
   readonly usual: T;
-  /** It may be given several times. */
   readonly repeats?: true;
   /** All that it takes; absent: any text. */
   readonly values?: readonly string[];
@@ -54,7 +53,6 @@ export function texts(flags: string, doc: string): OptionSpec<readonly string[]>
   return { flags, doc, usual: [], repeats: true };
 }
 
-/** An option that takes one of `values`; `usual` when absent. */
 export function choice<const V extends readonly string[], D extends V[number] | undefined = undefined>(
   flags: string,
   doc: string,
@@ -102,7 +100,6 @@ export function position(flags: string, doc: string) {
   return parsed(flags, doc, "LOG:SEQ, or a position of the change log alone", parsePosition, hint);
 }
 
-/** An option with a moment of the change log. */
 export function moment(flags: string, doc: string) {
   const must = "a day such as 2026-10-25, a time such as 2026-10-25T18:00:00Z, or a position LOG:SEQ";
   return parsed(flags, doc, must, parseMoment);

@@ -23,7 +23,6 @@ export interface RunSchedulerParts {
   readonly schedule: CronSchedule | null;
   readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
   readonly closed: AbortSignal;
-  /** Does the service answer? */
   readonly isServiceThere: () => boolean;
   /** True: the last quick run that was missed before the start is made up for. @default false */
   readonly makesUpQuick?: boolean;
@@ -84,7 +83,6 @@ type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
 const serviceCheckMs = 200;
 /** For that long a quick run that was missed waits for the first answer of the service. */
 const firstAnswerMs = 15_000;
-/** Pause after a run that failed. */
 export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 
 /**
@@ -99,7 +97,6 @@ export class RunScheduler {
   private readonly names: readonly string[];
   /** Runs that are to be repeated until they are whole: when each goes on, epoch ms. */
   private readonly pending = new Set<{ atMs: number }>();
-  /** What is followed by the clock. */
   private readonly followed: Pick<ScheduledWork, "schedule" | "done">[] = [];
   private readonly guard: (step: () => void) => boolean;
 

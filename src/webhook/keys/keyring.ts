@@ -13,17 +13,8 @@ import {
 } from "./key-files.ts";
 
 /** The webhook keys that a delivery may be signed with now. */
-export interface Keyring {
-  /** The config's keys, and those replaced not long ago. The same array while nothing changes. */
-  readonly accepted: () => readonly string[];
-  /** Reads changed key files again, at most once a second. True: there are new keys. */
-  readonly refresh: () => boolean;
-}
-
-export interface ConfiguredKeyring extends Keyring {
-  /** Why keys that the config names are not known. */
-  readonly missing: () => readonly string[];
-}
+export type Keyring = Pick<ConfiguredKeyring, "accepted" | "refresh">;
+export type ConfiguredKeyring = ReturnType<typeof createKeyring>;
 
 export interface KeyringParts {
   readonly secrets: readonly Secret[];
@@ -50,7 +41,7 @@ const refreshEveryMs = 1_000;
  * Source of truth: the key files, and the config for keys that are in no file.
  * Worst outcome of a crash: none; everything is read again.
  */
-export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
+export function createKeyring(parts: KeyringParts) {
   const { secrets, places, file, clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
   /** Keys as the config was loaded: of one key file, or (null) of no file. */
   const configKeys = (path: string | null) =>
@@ -90,11 +81,14 @@ export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
   refresh();
   gather();
   return {
+    /** Reads changed key files again, at most once a second. True: there are new keys. */
     refresh,
-    accepted: () => {
+    /** The config's keys, and those replaced not long ago. The same array while nothing changes. */
+    accepted: (): readonly string[] => {
       if (clock.nowMs() >= current.untilMs) gather();
       return current.secrets;
     },
+    /** Why keys that the config names are not known. */
     missing: () =>
       secrets.flatMap(({ problem }, index) => {
         const path = pathOf(places[index]);

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { createLogger, KnownSecrets, type AdjustableLog, type LogOptions } from "../../../src/log/log.ts";
+import { Redactor } from "../../../src/base/secret.ts";
+import { createLogger, type AdjustableLog, type LogOptions } from "../../../src/log/log.ts";
 import type { ProgressView, ResourceProgress } from "../../../src/log/progress.ts";
 import type { OutputStream } from "../../../src/log/screen.ts";
 
@@ -80,7 +81,7 @@ export function recordingLog(
   readonly records: () => Record<string, unknown>[];
 } {
   const lines: string[] = [];
-  const redaction = new KnownSecrets();
+  const redaction = new Redactor();
   redaction.add(secrets);
   const log = createLogger({
     write: (line) => lines.push(line),

@@ -164,23 +164,17 @@ export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [n
   withPostgres<CommandEnding>(context, loaded.config, async (postgres) => {
     const nodes = new NodesTable(postgres);
     const known = await nodes.list();
-    if (known.find((one) => one.node === node)?.role === "receive")
+    const names = known.map((one) => one.node);
+    const found = known.find((one) => one.node === node);
+    if (found?.role === "receive")
       throw new MirrorError("usage", `${node} only receives: it holds no company`, {
         hint: "Stop it: what was sent to it and not answered is sent again, to another receiver.",
       });
     if (!(await nodes.drain(node)))
-      throw new MirrorError(
-        "usage",
-        unknownName(
-          "node",
-          node,
-          known.map((one) => one.node),
-        ),
-        {
-          hint: "`fleet status` shows all nodes.",
-        },
-      );
-    const held = known.find((one) => one.node === node)?.held ?? 0;
+      throw new MirrorError("usage", unknownName("node", node, names), {
+        hint: "`fleet status` shows all nodes.",
+      });
+    const held = found?.held ?? 0;
     const count = held === 1 ? "its company" : `its ${held} companies`;
     const now = held === 0 ? "holds no company" : `releases ${count}`;
     const line = `${node}: ${now}, and takes no more until it is started again`;

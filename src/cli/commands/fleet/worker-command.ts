@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import path from "node:path";
-import { MirrorError } from "../../../base/errors.ts";
+import { MirrorError, assert, hintOf, messageOf } from "../../../base/errors.ts";
 import { parseListen } from "../../../config/address.ts";
 import { createNodePages } from "../../../fleet/worker/node-pages.ts";
 import type { Companies } from "../../../webhook/receiver.ts";
@@ -12,15 +12,27 @@ import type { Config } from "../../../config/config.ts";
 import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
-import type { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
+import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
-import { openNodeParts, openReceiver } from "./open-node.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
+import { readFileSync } from "node:fs";
+import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
+import { openStore } from "../../../file-store/open-store.ts";
+import type { NodeParts, NodeSettings } from "../../../fleet/assignment/node-context.ts";
+import { configOfCompany } from "../../../fleet/config/company-document.ts";
+import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
+import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
+import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
+import { performRun } from "../../../runs/company-run.ts";
+import { signedForm } from "../../../webhook/ingest/delivery.ts";
+import { selectResources } from "../../mirror/company-scope.ts";
+import { createAfterRun } from "../../runs/after-run-process.ts";
 
 /** Runs one node of the fleet until a signal comes. */
 export const workerCommand: CommandRun<"worker"> = async (context, { options, loaded: { config } }) => {
@@ -79,7 +91,7 @@ function servedBy(
 /** Others take a receiver for lost after a minute. */
 const heartbeatMs = 10_000;
 
-export type Role = "all" | "work" | "receive";
+type Role = "all" | "work" | "receive";
 
 /**
  * One node of the fleet as this process runs it: each part is there from the moment in which it was opened.
@@ -88,7 +100,7 @@ export type Role = "all" | "work" | "receive";
  * Source of truth: Postgres.
  * Worst outcome of a crash: as of its node.
  */
-export class WorkerProcess {
+class WorkerProcess {
   readonly name: string;
   readonly role: Role;
   readonly connections: ConnectionCounts = { dropped: 0 };
@@ -183,4 +195,111 @@ function lockFolder({ dataDir }: Config): () => void {
   makeFolders(dataDir);
   const lock = takeWriterLock(path.join(dataDir, ".worker.lock"), "worker", `the data folder ${dataDir}`);
   return () => lock.release();
+}
+
+/**
+ * Opens what a node holds companies with, and proves that it can publish them.
+ *
+ * @throws MirrorError those of the store
+ */
+async function openNodeParts(
+  context: CommandContext,
+  config: Config,
+  { name, role }: Pick<NodeSettings, "name" | "role">,
+  tables: FleetTables,
+  engine: JobEngine,
+  connections: ConnectionCounts,
+): Promise<NodeParts> {
+  const { clock, random, log, version, env, knownConnectors, keepSecret } = context;
+  const { dataDir } = config;
+  const { snapshots, reports, capacity, snapshotEveryMs } = fleetOf(config);
+  const openProven = async (key: "snapshots" | "reports", address: string) => {
+    const opened = openStore(address, context);
+    await proveStore(opened, `fleet.${key}`, name, context.signal);
+    return opened;
+  };
+  const store = await openProven("snapshots", snapshots);
+  const published = reports === null ? null : await openProven("reports", reports);
+  const afterRun = createAfterRun(context);
+  return {
+    host: { clock, random, log, version, performRun, afterRun, connections, onSecrets: keepSecret },
+    node: { name, role, dataDir, capacity, snapshotEveryMs },
+    tables,
+    engine,
+    snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock, log, version }),
+    mark: storedMark(store),
+    load: async ({ name: member, config: document }) => {
+      const surroundings = { dataDir, env, readFile, connectors: knownConnectors };
+      const read = configOfCompany(member, document, surroundings);
+      const own = withReports(read, member, published !== null);
+      const [company] = own.companies;
+      assert(company, "the config of a company names it");
+      const { manifest } = await loadConnector(context, own.connector);
+      const resources = selectResources(manifest, own.resources);
+      return { manifest, settings: { config: own, company, resources } };
+    },
+    publishReport: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
+  };
+}
+
+/** Publishes what was made after a run where readers of all companies find it. A failure is logged. */
+function reportPublisher(
+  { clock, log, signal }: CommandContext,
+  store: FileStore,
+  { reports }: FleetTables,
+): NodeParts["publishReport"] {
+  return async ({ config, company: { name: company } }, ownership) => {
+    const startedMs = clock.monotonicMs();
+    const files = mirrorFiles(config, company);
+    const { schedule } = config;
+    try {
+      const published = await publishReports(ownership, schedule, files, store, reports, signal);
+      if (!published) return null;
+      const { seq, written, removed, bytes } = published;
+      const facts = { seq, files: written.length, removed: removed.length, bytes };
+      const ms = Math.round(clock.monotonicMs() - startedMs);
+      log.info("reports published", { company, ...facts, ms });
+      return null;
+    } catch (error) {
+      // What lost the company says so once.
+      if (!ownership.isHeld()) return null;
+      log.error("the reports could not be published", { company, error: messageOf(error), ...hintOf(error) });
+      return `it could not be published: ${messageOf(error)}`;
+    }
+  };
+}
+
+async function loadConnector({ knownConnectors }: CommandContext, name: string) {
+  const entry = knownConnectors.find((one) => one.name === name);
+  if (entry) return entry.load();
+  throw new MirrorError("config", `this version knows no connector ${name}`);
+}
+
+/** Opens what answers deliveries. Reads nothing yet. */
+function openReceiver(
+  context: CommandContext,
+  config: Config,
+  postgres: Postgres,
+  engine: JobEngine,
+  closed: AbortSignal,
+): FleetCompanies {
+  const { env, clock, log, keepSecret, knownConnectors } = context;
+  return new FleetCompanies({
+    postgres,
+    sendJob: (sql, company) => engine.send("events", [company], sql),
+    formOf: async (connector) => {
+      const { manifest } = await loadConnector(context, connector ?? knownConnectors[0].name);
+      return manifest.webhooks?.deliveries ?? signedForm;
+    },
+    secrets: { env, folder: config.dataDir, readFile },
+    retiredKeys: (company) => mirrorFiles(config, company).secrets,
+    onSecrets: keepSecret,
+    clock,
+    log,
+    closed,
+  });
+}
+
+function readFile(file: string): string {
+  return readFileSync(file, "utf8");
 }

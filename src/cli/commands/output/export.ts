@@ -139,7 +139,6 @@ async function exportScope(
   return resultOf(company, exported, uploaded);
 }
 
-/** Keys as they are in the bucket. */
 function belowPrefix({ written, unchanged, removed }: Uploaded, to: string): Uploaded {
   const { prefix } = readTarget(to);
   const keys = (names: readonly string[]) => names.map((name) => path.posix.join(prefix, name));

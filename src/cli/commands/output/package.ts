@@ -20,7 +20,6 @@ import {
 import type { ExportParts } from "../../../export/plan/export-request.ts";
 import { periodOfMonth } from "../../../export/plan/period.ts";
 import { quoted } from "../../../store/sql-text.ts";
-import { failureOf } from "../../console/console.ts";
 import type { MonthReport } from "../../../verify/report.ts";
 import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import { withScratchFolder, type CompanyScope } from "../../mirror/company-scope.ts";
@@ -225,16 +224,7 @@ async function exportSheets(
 /** The PDFs of documents, under their archived names without year and month. A service that is away costs the missing ones. */
 async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[]) {
   const refs = documents.map(({ ref }) => ref);
-  const found = scope.moment
-    ? await storedFilesOf(scope, refs)
-    : await filesOfDocuments(scope, refs, (error) => {
-        const { kind, message, hint } = failureOf(error);
-        const name = scope.company.name;
-        scope.context.log.warn(`${name}: PDFs were not fetched: ${message}`, {
-          kind,
-          hint: hint ?? undefined,
-        });
-      });
+  const found = scope.moment ? await storedFilesOf(scope, refs) : await filesOfDocuments(scope, refs, true);
   const pdfs = found.filter(({ kind }) => kind === "pdf");
   const has = new Set(pdfs.map(({ document, document_id: id }) => `${document} ${id}`));
   return {

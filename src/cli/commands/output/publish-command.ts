@@ -27,7 +27,6 @@ export const publishCommand: CommandRun<"publish"> = (context, { options, loaded
   });
 };
 
-/** What of the `publish` command is about one company. */
 interface PublishRequest {
   readonly force?: boolean;
   readonly datasette?: boolean;
@@ -115,7 +114,6 @@ function assertNameIsFree({ companies }: Config): void {
   });
 }
 
-/** Combines the reports of the companies that were published. */
 async function combine(context: CommandContext, config: Config, done: readonly string[], force: boolean) {
   const names = companyScopes(context, config).map(({ company }) => company.name);
   const missing = names.filter((name) => !done.includes(name));

@@ -57,7 +57,6 @@ function addressOfBackups({ context, config }: CompanyScope, given: string | und
   return address.startsWith("s3://") ? address : path.resolve(context.cwd, address);
 }
 
-/** Warns of backups whose names are times in the future. */
 function warnOfFuture({ context, company }: CompanyScope, names: readonly string[]): void {
   const now = idOfBackup(isoTime(context.clock.nowMs()));
   const ahead = names.filter((name) => name > now);

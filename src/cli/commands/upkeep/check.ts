@@ -97,12 +97,10 @@ interface CheckResult {
   readonly kind?: ErrorKind;
 }
 
-/** A check that passed. */
 export function ok(name: string, detail: string): CheckResult {
   return { name, status: "ok", detail };
 }
 
-/** A check that found something that may be wrong. */
 export function warn(name: string, detail: string, hint: string): CheckResult {
   return { name, status: "warn", detail, hint };
 }
@@ -141,7 +139,6 @@ export function judgeFreeSpace(freeBytes: number): CheckResult {
   return freeBytes < fullBytes ? fail("disk", detail, hint) : warn("disk", detail, hint);
 }
 
-/** Warns while another process writes the mirror. */
 function checkLock({ files }: CompanyScope): CheckResult {
   try {
     const holder = lockHolder(files.lock)?.description;
@@ -275,7 +272,6 @@ export function checkBaseUrl(baseUrl: string, published: string): CheckResult {
   return warn("base_url", baseUrl, `the published address is ${published}`);
 }
 
-/** All addresses of a host name, as this machine resolves it. */
 async function addressesOf(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }

@@ -20,6 +20,7 @@ import { openDatabase, type Db } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
+import { failureOf } from "../../console/console.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
@@ -80,7 +81,6 @@ export function fetchCompanyFiles(
 interface FilesResult extends FetchTally {
   /** `stopped`: a limit was reached. `partial`: some cannot be used. */
   readonly outcome: "complete" | "stopped" | "partial";
-  /** Records whose files are still to be fetched. */
   readonly pending: number;
   readonly requests: number;
   readonly folder: string;
@@ -102,24 +102,25 @@ async function fetchAlone(scope: CompanyScope, request: FilesRequest): Promise<F
 
 /**
  * The files of these documents, fetched where they are missing; those that the service does not give are left out.
- * @param onFailure gets what kept them from being fetched, where those that are stored are enough
+ * @param isStoredEnough a failure to fetch them is logged
  */
 export async function filesOfDocuments(
   scope: CompanyScope,
   documents: readonly RecordRef[],
-  onFailure?: (error: unknown) => void,
+  isStoredEnough = false,
 ): Promise<(DocumentFile & { readonly file: string })[]> {
   const question = { retryBeforeMs: scope.context.clock.nowMs(), records: documents };
   try {
     await fetchAlone(scope, { kinds: ["pdf", "attachment"], question });
   } catch (error) {
-    if (!onFailure || scope.context.signal.aborted) throw error;
-    onFailure(error);
+    const { log, signal } = scope.context;
+    if (!isStoredEnough || signal.aborted) throw error;
+    const { kind, message, hint } = failureOf(error);
+    log.warn(`${scope.company.name}: PDFs were not fetched: ${message}`, { kind, hint: hint ?? undefined });
   }
   return storedFilesOf(scope, documents);
 }
 
-/** The files of these documents that are stored. */
 export function storedFilesOf(
   scope: CompanyScope,
   documents: readonly RecordRef[],
