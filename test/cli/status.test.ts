@@ -190,7 +190,6 @@ describe("status", () => {
     expect(stdout).toContain("not everything was read whole yet");
   });
 
-  // Fault: secrets | the token is revoked between two nightly runs | the service | status says that a run could not begin, and exits 3, until one begins
   test("of one company says how many clients, with which turnover, are not ready for electronic invoices", async () => {
     const company = await mirrored();
     const answersIn = async () => {
@@ -208,6 +207,7 @@ describe("status", () => {
     expect(await answersIn()).toEqual({});
   });
 
+  // Fault: secrets | the token is revoked between two nightly runs | the service | status says that a run could not begin, and exits 3, until one begins
   test("names a run that could not begin because the token was refused, until another one begins", async () => {
     const company = await mirrored();
     company.proxy.obstruct(() => ({ status: 401, headers: {}, body: Buffer.from('{"message":"No."}') }));

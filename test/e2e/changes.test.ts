@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { aMirroredCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
-import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/truth/equal.ts";
-import { truthOf } from "../support/truth/truth.ts";
+import {
+  count,
+  expectEqual,
+  expectReplayable,
+  expectTombstonesTrue,
+  look,
+  serviceIds,
+  lastId,
+} from "../support/truth/equal.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 
 /** One more run while nothing changes; afterwards mirror and service are equal. */
@@ -18,10 +25,6 @@ async function syncAndCheck(company: Company, options: SyncOptions = {}): Promis
 
 const invoices = { resources: ["invoices", "document_payments"] };
 
-const ids = (company: Company, table: string) =>
-  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
-const last = (company: Company, table: string) => ids(company, table).at(-1) ?? 0;
-
 function deletedAt(company: Company, table: string, id: number): string | null {
   const sql = `SELECT _deleted_at FROM "${table}" WHERE id = ?`;
   return look(company.file, (db) => db.prepare(sql).pluck().get(id) as string | null);
@@ -30,7 +33,7 @@ function deletedAt(company: Company, table: string, id: number): string | null {
 describe("a record that is deleted between two runs", () => {
   test("is read on its own route, besides one that exists, and becomes a tombstone with its last values; its parts are deleted", async () => {
     const company = await aMirroredCompany();
-    const id = last(company, "invoices");
+    const id = lastId(company, "invoices");
     company.sandbox.control.remove("invoices", id);
     const asked = company.proxy.asked.length;
     await syncAndCheck(company);
@@ -74,14 +77,14 @@ describe("a record that is deleted between two runs", () => {
     const lives = () =>
       tables.map((table) => count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`));
     const before = lives();
-    for (const table of tables) control.remove(table, last(company, table));
+    for (const table of tables) control.remove(table, lastId(company, table));
     await syncAndCheck(company);
     expect(lives()).toEqual(before.map((live) => live - 1));
   });
 
   test("together with all others of its kind: the last one goes too", async () => {
     const company = await aMirroredCompany();
-    for (const id of ids(company, "credit_notes")) company.sandbox.control.remove("credit_notes", id);
+    for (const id of serviceIds(company, "credit_notes")) company.sandbox.control.remove("credit_notes", id);
     await syncAndCheck(company, { full: true });
     expect(count(company.file, "SELECT count(*) FROM credit_notes WHERE _deleted_at IS NULL")).toBe(0);
   });
@@ -110,11 +113,11 @@ describe("records that are made and changed between two runs", () => {
     const { control } = company.sandbox;
     const before = count(company.file, "SELECT coalesce(max(seq), 0) FROM _changes");
     const supplier = control.create("suppliers", { name: "Nový dodávateľ 🌲" });
-    control.update("business_case_statuses", last(company, "business_case_statuses"), {
+    control.update("business_case_statuses", lastId(company, "business_case_statuses"), {
       name: "=Hotovo",
       color: "#00ff00",
     });
-    control.alter("orders", last(company, "orders"), { issueDate: "2026-11-19" });
+    control.alter("orders", lastId(company, "orders"), { issueDate: "2026-11-19" });
     await syncAndCheck(company);
     const changes = look(company.file, (db) =>
       db.prepare("SELECT resource, op FROM _changes WHERE seq > ? ORDER BY resource, record_id").all(before),
@@ -151,8 +154,8 @@ describe("records that are made and changed between two runs", () => {
 
   test("that no list shows are found by --full at once, also with a clock that was set back since", async () => {
     const company = await aMirroredCompany({}, { startAtMs: Date.parse("2099-01-01") });
-    company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
-    const clientId = last(company, "clients");
+    company.sandbox.control.alter("orders", lastId(company, "orders"), { note: "Volať až po 16:00" });
+    const clientId = lastId(company, "clients");
     const metadata = { content: "Volal znova" };
     company.sandbox.control.create("contact_activity_logs", { clientId, type: "note", metadata });
     await syncAndCheck(company, { full: true });
@@ -160,7 +163,7 @@ describe("records that are made and changed between two runs", () => {
 
   test("a record that comes back under its old id is live again", async () => {
     const company = await aMirroredCompany();
-    const id = last(company, "orders");
+    const id = lastId(company, "orders");
     const gone = new RegExp(`^/orders/${id}$`);
     company.proxy.obstruct(async ({ path }, passOn) => {
       if (gone.test(path)) return jsonReply(404, { message: "No query results for model." });
@@ -193,7 +196,7 @@ function without(reply: Awaited<ReturnType<Parameters<Company["proxy"]["obstruct
 describe("many records deleted at once", () => {
   test("are kept without the flag and the run is partial; with it each is checked and removed (I5)", async () => {
     const company = await aMirroredCompany({ records: 60 });
-    const gone = ids(company, "invoices").slice(0, 25);
+    const gone = serviceIds(company, "invoices").slice(0, 25);
     for (const id of gone) company.sandbox.control.remove("invoices", id);
     const before = count(company.file, "SELECT count(*) FROM invoices WHERE _deleted_at IS NULL");
     const held = await sync(company, invoices);
@@ -216,10 +219,10 @@ describe("changes while a run is under way", () => {
       const company = await aMirroredCompany();
       const { control } = company.sandbox;
       const moments: (() => void)[] = [
-        () => control.remove("orders", ids(company, "orders")[0] ?? 0),
+        () => control.remove("orders", serviceIds(company, "orders")[0] ?? 0),
         () => void control.create("clients", { name: "Rýchly klient", type: "company" }),
-        () => control.alter("invoices", last(company, "invoices"), { issueDate: "2026-11-01" }),
-        () => control.remove("suppliers", ids(company, "suppliers")[0] ?? 0),
+        () => control.alter("invoices", lastId(company, "invoices"), { issueDate: "2026-11-01" }),
+        () => control.remove("suppliers", serviceIds(company, "suppliers")[0] ?? 0),
       ];
       const from = company.proxy.asked.length + n;
       company.proxy.obstruct(async (asked, passOn) => {

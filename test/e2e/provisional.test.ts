@@ -224,7 +224,7 @@ test("a run that follows says how many rows got their record, and how many still
 });
 
 test("a first run that will take long has its report made when the lists are in, and goes on", async () => {
-  const company = await aCompany({ records: 700 });
+  const company = await aCompany({ records: 610 });
   const seen: unknown[] = [];
   const onListsRead = async () => {
     const { resources } = health(company);
@@ -242,7 +242,7 @@ test("a first run that will take long has its report made when the lists are in,
 });
 
 test("the report of the lists is made, too, when the last list to be answered is refused", async () => {
-  const company = await aCompany({ records: 700 });
+  const company = await aCompany({ records: 610 });
   const last = manifest.resources
     .flatMap(({ list }) => (list.kind === "whole" || list.kind === "paged" ? [list.path] : []))
     .at(-1);

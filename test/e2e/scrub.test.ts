@@ -8,7 +8,7 @@ import {
   type Company,
   type SyncOptions,
 } from "../support/company/company.ts";
-import { count, expectEqual, expectReplayable, look } from "../support/truth/equal.ts";
+import { count, expectEqual, expectReplayable, look, serviceIds } from "../support/truth/equal.ts";
 import { floorOf, truthOf } from "../support/truth/truth.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -29,16 +29,13 @@ function nightly(company: Company, day: number, options: SyncOptions = {}): Prom
 /** A company whose first night is over. */
 const afterFirstNight = () => aMirroredCompany({}, ofNight(0));
 
-const ids = (company: Company, table: string) =>
-  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
-
 /** Notes and lines that no preview shows, stock that no list shows, and CRM events. Returns how many records. */
 function hideEdits(company: Company): number {
   const { control } = company.sandbox;
   const edits = documents.flatMap((table) =>
-    ids(company, table).map((id) => () => control.alter(table, id, { note: `hidden ${table} ${id}` })),
+    serviceIds(company, table).map((id) => () => control.alter(table, id, { note: `hidden ${table} ${id}` })),
   );
-  const events = ids(company, "contact_activity_logs").map(
+  const events = serviceIds(company, "contact_activity_logs").map(
     (id) => () =>
       control.alter("contact_activity_logs", id, { type: "note", metadata: { content: "hidden" } }),
   );
@@ -103,7 +100,9 @@ describe("changes that no list shows (I11)", () => {
     await nightly(company, 1, { resources: ["orders"] });
     const paths = company.proxy.asked.slice(asked).map(({ path }) => path);
     expect(paths.filter((path) => /^.(orders.\d|orders$|whoami)/.test(path))).toHaveLength(paths.length);
-    expect(paths.filter((path) => /^.orders.\d/.test(path))).toHaveLength(ids(company, "orders").length);
+    expect(paths.filter((path) => /^.orders.\d/.test(path))).toHaveLength(
+      serviceIds(company, "orders").length,
+    );
   });
 
   test("need no scrub in a full run", async () => {
@@ -115,16 +114,6 @@ describe("changes that no list shows (I11)", () => {
 });
 
 describe("the allowance of a day", () => {
-  test("is shared by its runs, and begins anew on the next", async () => {
-    const company = await afterFirstNight();
-    const read: number[] = [];
-    for (const day of [1, 1.1, 1.2, 2]) {
-      const report = await nightly(company, day, { scrub: scrubOf(30) });
-      read.push(report.scrub?.read ?? -1);
-    }
-    expect(read).toEqual([30, 0, 0, 30]);
-  });
-
   test("is used on with what a run that was cut off had left", async () => {
     const company = await afterFirstNight();
     const cut = await nightly(company, 1, { scrub: scrubOf(40), mostRequests: listRequests(company) + 15 });

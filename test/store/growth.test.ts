@@ -170,17 +170,21 @@ describe("rows that are older than a column", () => {
     list: { kind: "paged", path: "/people", perPage: 2, params: {} },
     detail: "/people/{id}",
   });
+  const manifest = manifestOf(
+    manifestOf().resources.map((one) => (one.name === "people" ? laterPeople : one)),
+  );
+
+  /** A mirror that the connector of before made of these people, opened by the later one. */
+  async function openedLater(...people: readonly object[]) {
+    const old = await openHasty();
+    for (const one of people) put(old, "people", one);
+    old.close();
+    return openShop({ path: old.db.name, manifest });
+  }
 
   test("are filled from `_raw` when a newer connector knows more fields, and the log says why", async () => {
-    const path = join(tempFolder(), "shop.db");
-    const old = await openShop({ path });
-    put(old, "people", person(1, { home: { street: "Long" }, pets: [{ kind: "cat" }, { kind: "dog" }] }));
-    put(old, "people", person(2));
-    old.close();
-    const manifest = manifestOf(
-      manifestOf().resources.map((one) => (one.name === "people" ? laterPeople : one)),
-    );
-    const mirror = await openShop({ path, manifest });
+    const pets = [{ kind: "cat" }, { kind: "dog" }];
+    const mirror = await openedLater(person(1, { home: { street: "Long" }, pets }), person(2));
     expect(row(mirror, "people", 1)?.["home_street"]).toBe("Long");
     expect(rows(mirror, "SELECT * FROM person_pets")).toEqual([
       { person_id: 1, position: 0, kind: "cat" },
@@ -189,32 +193,18 @@ describe("rows that are older than a column", () => {
     const filled = allChanges(mirror).filter(({ cause }) => cause === "schema");
     expect(filled.map(({ recordId, op }) => [recordId, op])).toEqual([[1, "update"]]);
     mirror.close();
-    const again = await openShop({ path, manifest });
+    const again = await openShop({ path: mirror.db.name, manifest });
     expect(allChanges(again)).toHaveLength(3);
   });
 
   test("a column that an older version found does not shadow what the connector knows by now", async () => {
-    const path = join(tempFolder(), "shop.db");
-    const old = await openShop({ path });
-    put(old, "people", person(1, { home: { street: "Long" } }));
-    old.close();
-    const manifest = manifestOf(
-      manifestOf().resources.map((one) => (one.name === "people" ? laterPeople : one)),
-    );
-    const mirror = await openShop({ path, manifest });
+    const mirror = await openedLater(person(1, { home: { street: "Long" } }));
     put(mirror, "people", { id: 1, name: "n1", home: { street: "Short" }, pets: [] });
     expect(row(mirror, "people", 1)?.["home_street"]).toBe("Short");
   });
 
   test("a field that the connector dropped is an unknown field, and keeps its column", async () => {
-    const path = join(tempFolder(), "shop.db");
-    const old = await openShop({ path });
-    put(old, "people", person(1, { score: 1.5 }));
-    old.close();
-    const manifest = manifestOf(
-      manifestOf().resources.map((one) => (one.name === "people" ? laterPeople : one)),
-    );
-    const mirror = await openShop({ path, manifest });
+    const mirror = await openedLater(person(1, { score: 1.5 }));
     expect(grownColumns(mirror, "people")).toEqual(["email", "score"]);
     expect(row(mirror, "people", 1)).toMatchObject({ score: 1.5 });
     expect(put(mirror, "people", { id: 1, name: "n1", score: "high", pets: [] })).toBe("updated");

@@ -103,8 +103,6 @@ describe("connections are used as HTTP allows", () => {
   test("a sender that asks whether to send the body gets 100, or the refusal", async () => {
     const receiver = await aReceiver();
     const good = await dial(receiver.port);
-    const bytes = wire(post(), ["expect: 100-continue", "content-length: 0"]);
-    expect(bytes.length).toBeGreaterThan(0);
     const { headers, body } = post();
     const head = wire({ headers, body: "" }, ["expect: 100-continue", `content-length: ${body.length}`]);
     good.socket.write(head);

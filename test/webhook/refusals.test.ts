@@ -44,20 +44,6 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
     expect(counted(receiver.mirror, "_inbox")).toBe(0);
   });
 
-  test("the first thing that is wrong decides: headers, then time, then signature, then the id", async () => {
-    const receiver = await aReceiver();
-    const wrong = { "webhook-timestamp": "1", "webhook-signature": "no", "webhook-id": "evt-9" };
-    const statuses: number[] = [];
-    for (const headers of [
-      { ...wrong, "webhook-id": "" },
-      wrong,
-      { ...wrong, "webhook-timestamp": String(now()) },
-    ]) {
-      statuses.push((await receiver.deliver(post(body, headers))).status);
-    }
-    expect(statuses).toEqual([400, 401, 401]);
-  });
-
   // Fault: secrets | a company without a webhook secret | deliveries signed with any secret and with none | 401
   test("whose secret is not configured, whatever it is signed with", async () => {
     const receiver = await aReceiver({ keyring: keyringOf() });
@@ -83,13 +69,6 @@ describe("a valid delivery is accepted", () => {
     expect(receiver.lines).toMatchObject([{ level: "info", fields }]);
   });
 
-  test.each([-299, -300, 299, 300])("sent %i s from now", async (seconds) => {
-    const fixed = Date.UTC(2026, 2, 1) + 500;
-    const receiver = await aReceiver({ clock: { ...systemClock, nowMs: () => fixed } });
-    const timestamp = String(Math.floor(fixed / 1000) + seconds);
-    expect((await receiver.deliver(post(body, { "webhook-timestamp": timestamp }))).status).toBe(204);
-  });
-
   test("with a signature in capitals, or its headers so", async () => {
     const receiver = await aReceiver();
     const { headers } = post(body, { "webhook-signature": sign(body).toUpperCase() });
@@ -99,20 +78,6 @@ describe("a valid delivery is accepted", () => {
     const line = await dial(receiver.port);
     line.socket.write(wire({ headers: capitals, body }));
     expect(await line.answers(1)).toEqual(["204"]);
-  });
-
-  test("by the old and by the new secret during a rotation", async () => {
-    let secrets = ["old"];
-    const receiver = await aReceiver({ keyring: { accepted: () => secrets, refresh: () => false } });
-    const by = async (key: string) => {
-      const text = eventText();
-      return (await receiver.deliver(post(text, { "webhook-signature": sign(text, key) }))).status;
-    };
-    expect([await by("old"), await by("new")]).toEqual([204, 401]);
-    secrets = ["new", "old"];
-    expect([await by("old"), await by("new")]).toEqual([204, 204]);
-    secrets = ["new"];
-    expect([await by("old"), await by("new")]).toEqual([401, 204]);
   });
 
   // Fault: secrets | the secret's file changes a moment before a delivery | the keyring | the file is read again before a refusal

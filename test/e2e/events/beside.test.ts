@@ -1,13 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
-import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../../support/truth/equal.ts";
+import {
+  count,
+  expectEqual,
+  expectReplayable,
+  expectTombstonesTrue,
+  serviceIds,
+} from "../../support/truth/equal.ts";
 import { seededChoice, mutate } from "../../support/company/scenario.ts";
 import { eventOf, inboxOf, startWorker, until, waitingRows } from "../../support/mirror/event-worker.ts";
-import { truthOf } from "../../support/truth/truth.ts";
-
-const ids = (company: Company, table: string) =>
-  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
 
 /** Holds the answer of the first request to this path, once it is there, until the test releases it. */
 function holdAnswer({ proxy }: Company, path: string): { readonly isHeld: () => boolean; letGo: () => void } {
@@ -28,7 +30,7 @@ describe("a run beside the event worker", () => {
   test("neither reports as absent what was created meanwhile nor brings back what was deleted", async () => {
     const company = await aMirroredCompany();
     const worker = await startWorker(company);
-    const gone = ids(company, "suppliers").at(-1) ?? 0;
+    const gone = serviceIds(company, "suppliers").at(-1) ?? 0;
     const list = holdAnswer(company, "/suppliers");
     const run = worker.run();
     await until(list.isHeld);
@@ -48,7 +50,7 @@ describe("a run beside the event worker", () => {
   test("does not read again what the event worker has read: its preview is covered", async () => {
     const company = await aMirroredCompany();
     const worker = await startWorker(company);
-    const [id = 0] = ids(company, "invoices");
+    const [id = 0] = serviceIds(company, "invoices");
     company.sandbox.control.alter("invoices", id, { issueDate: "2026-11-03" });
     worker.deliver(eventOf("invoices.updated", id));
     await worker.rest();
@@ -63,7 +65,7 @@ describe("a run beside the event worker", () => {
   test("I4: an event that comes during the run's last read of its record is read as soon as that is done", async () => {
     const company = await aMirroredCompany();
     const worker = await startWorker(company);
-    const [id = 0] = ids(company, "orders");
+    const [id = 0] = serviceIds(company, "orders");
     company.sandbox.control.alter("orders", id, { issueDate: "2026-11-03" });
     const read = holdAnswer(company, `/orders/${id}`);
     const run = worker.run();
@@ -84,7 +86,7 @@ describe("a run beside the event worker", () => {
     const list = holdAnswer(company, "/clients");
     const run = worker.run();
     await until(list.isHeld);
-    const [id = 0] = ids(company, "orders");
+    const [id = 0] = serviceIds(company, "orders");
     company.sandbox.control.alter("orders", id, { note: "Počas behu" });
     worker.deliver(eventOf("orders.updated", id));
     await worker.rest();

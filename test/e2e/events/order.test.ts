@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
-import { count, expectEqual, expectTombstonesTrue } from "../../support/truth/equal.ts";
+import { count, expectEqual, expectTombstonesTrue, serviceIds, lastId } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
 import { eventOf, inboxOf, startWorker, until, waitingRows } from "../../support/mirror/event-worker.ts";
-import { truthOf } from "../../support/truth/truth.ts";
-
-const ids = (company: Company, table: string) =>
-  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
-const last = (company: Company, table: string) => ids(company, table).at(-1) ?? 0;
 
 const live = (company: Company, table: string, id: number) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE id = ? AND _deleted_at IS NULL`, id) === 1;
@@ -22,7 +17,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
   test("a deletion and a late update: deleted", async () => {
     const company = await mirrored();
     const worker = await startWorker(company);
-    const id = last(company, "orders");
+    const id = lastId(company, "orders");
     company.sandbox.control.remove("orders", id);
     worker.deliver(eventOf("orders.deleted", id));
     await worker.rest();
@@ -39,7 +34,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
       ["updated", "deleted"],
       ["deleted", "updated"],
     ] as const) {
-      const id = last(company, "orders");
+      const id = lastId(company, "orders");
       company.sandbox.control.remove("orders", id);
       worker.deliver(...order.map((change) => eventOf(`orders.${change}`, id)));
       await worker.rest();
@@ -52,7 +47,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
   test("I5: a forged deletion event leads to a read and deletes nothing", async () => {
     const company = await mirrored();
     const worker = await startWorker(company);
-    const id = last(company, "invoices");
+    const id = lastId(company, "invoices");
     const asked = company.proxy.asked.length;
     worker.deliver(eventOf("invoices.deleted", id), eventOf("invoices.deleted", id));
     await worker.rest();
@@ -78,7 +73,7 @@ describe("I4: an event that comes while its record is being read", () => {
   test("stays waiting, and causes another read", async () => {
     const company = await mirrored();
     const worker = await startWorker(company);
-    const id = last(company, "clients");
+    const id = lastId(company, "clients");
     const path = `/clients/${id}`;
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
     let isAnswered = false;
@@ -112,7 +107,7 @@ describe("a recheck, a minute after the first read", () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
-    const id = last(company, "clients");
+    const id = lastId(company, "clients");
     worker.deliver(eventOf("clients.updated", id), eventOf("clients.updated", id));
     await worker.rest();
     expect(waitingRows(worker.mirror)).toEqual([`clients id:${id} detail ready recheck`]);
@@ -130,7 +125,7 @@ describe("a recheck, a minute after the first read", () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
-    const next = last(company, "suppliers") + 1;
+    const next = lastId(company, "suppliers") + 1;
     worker.deliver(eventOf("suppliers.created", next));
     await worker.rest();
     expect(live(company, "suppliers", next)).toBe(false);
@@ -145,7 +140,7 @@ describe("a recheck, a minute after the first read", () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
-    const id = last(company, "clients");
+    const id = lastId(company, "clients");
     worker.deliver(eventOf("clients.updated", id));
     await worker.rest();
     await clock.advance(30_000);
@@ -203,7 +198,7 @@ test("a deleted status changes its cases: each of them is read, in the lane of e
   const worker = await startWorker(company);
   const linked = "SELECT count(*) FROM business_cases WHERE status_id = ?";
   const status =
-    ids(company, "business_case_statuses").find((id) => count(company.file, linked, id) > 0) ?? 0;
+    serviceIds(company, "business_case_statuses").find((id) => count(company.file, linked, id) > 0) ?? 0;
   company.sandbox.control.remove("business_case_statuses", status);
   worker.deliver(eventOf("business-case-statuses.deleted", status));
   await worker.rest();
@@ -215,8 +210,8 @@ test("a deleted status changes its cases: each of them is read, in the lane of e
 test("in a mirror that no run has filled, events bring their records, whatever they point to", async () => {
   const company = await aCompany();
   const worker = await startWorker(company);
-  const [log = 0] = ids(company, "contact_activity_logs");
-  const [invoice = 0] = ids(company, "invoices");
+  const [log = 0] = serviceIds(company, "contact_activity_logs");
+  const [invoice = 0] = serviceIds(company, "invoices");
   worker.deliver(eventOf("contact-activity-logs.created", log), eventOf("invoices.paid", invoice));
   await worker.rest();
   expect([live(company, "contact_activity_logs", log), live(company, "invoices", invoice)]).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
-import { expectEqual, expectTombstonesTrue } from "../../support/truth/equal.ts";
+import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
+import { expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
 import { jsonReply, type Obstacle } from "../../support/company/proxy.ts";
 import {
@@ -13,7 +13,6 @@ import {
   type RunningWorker,
   type WorkerOptions,
 } from "../../support/mirror/event-worker.ts";
-import { truthOf } from "../../support/truth/truth.ts";
 
 const hourMs = 3_600_000;
 const quick: WorkerOptions = { attempts: 1 };
@@ -23,9 +22,6 @@ const html = {
   headers: { "content-type": "text/html" },
   body: Buffer.from("<h1>Not here</h1>"),
 };
-
-const ids = (company: Company, table: string) =>
-  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
 
 async function mirrored(obstacle?: Obstacle) {
   const clock = createDrivenClock();
@@ -50,7 +46,7 @@ describe("an outage", () => {
       const { clock, company, worker } = await mirrored();
       await until(() => state(worker) === "working");
       company.proxy.obstruct(obstacle);
-      const changed = ids(company, "invoices").slice(0, 3);
+      const changed = serviceIds(company, "invoices").slice(0, 3);
       for (const id of changed) company.sandbox.control.alter("invoices", id, { note: "Počas výpadku" });
       worker.deliver(...changed.map((id) => eventOf("invoices.updated", id)));
       await until(() => state(worker) === "unavailable");
@@ -74,7 +70,10 @@ describe("an outage", () => {
     const { clock, company, worker } = await mirrored(({ path }) =>
       path === "/whoami" ? undefined : jsonReply(500, { message: "Server Error" }),
     );
-    const some = [...ids(company, "clients").slice(0, 8), ...ids(company, "clients").slice(0, 2)];
+    const some = [
+      ...serviceIds(company, "clients").slice(0, 8),
+      ...serviceIds(company, "clients").slice(0, 2),
+    ];
     worker.deliver(...some.map((id) => eventOf("clients.updated", id)));
     await pass(clock, worker, hourMs / 2);
     expect(state(worker)).toBe("unavailable");
@@ -89,7 +88,7 @@ describe("an outage", () => {
   // Fault: service | one record answers 500 while others are read | a proxy, while events arrive | a dead letter, its event waits, and the next run reads it
   test("of one record alone counts as its own once others were read: a dead letter, its event waits", async () => {
     const { clock, company, worker } = await mirrored();
-    const [broken = 0, ...others] = ids(company, "clients");
+    const [broken = 0, ...others] = serviceIds(company, "clients");
     company.proxy.obstruct(({ path }) =>
       path === `/clients/${broken}` ? jsonReply(500, { message: "Server Error" }) : undefined,
     );
@@ -113,7 +112,7 @@ describe("a token that is refused", () => {
     const { clock, company, worker } = await mirrored();
     await until(() => state(worker) === "working");
     company.proxy.obstruct(unauthenticated);
-    const [id = 0] = ids(company, "orders");
+    const [id = 0] = serviceIds(company, "orders");
     company.sandbox.control.remove("orders", id);
     worker.deliver(eventOf("orders.deleted", id));
     await until(() => state(worker) === "unauthenticated");
@@ -134,7 +133,7 @@ describe("a token that is refused", () => {
     await sync(company, { startAtMs: clock.nowMs() });
     const token = company.sandbox.companies[1]?.token ?? "";
     const worker = await startWorker(company, { ...quick, clock, token });
-    const [id = 0] = ids(company, "clients");
+    const [id = 0] = serviceIds(company, "clients");
     worker.deliver(eventOf("clients.updated", id));
     await until(() => state(worker) === "identity");
     await pass(clock, worker, 21 * 60_000);
@@ -151,7 +150,7 @@ describe("a token that is refused", () => {
 test("a mirror that cannot be written pauses the event worker, and nothing is lost", async () => {
   const { clock, company, worker } = await mirrored();
   await until(() => state(worker) === "working");
-  const [id = 0] = ids(company, "clients");
+  const [id = 0] = serviceIds(company, "clients");
   company.sandbox.control.alter("clients", id, { name: "Nové" });
   worker.deliver(eventOf("clients.updated", id));
   worker.mirror.db.pragma("query_only = ON");

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
-import { count, expectEqual, expectHealed, expectTombstonesTrue } from "../../support/truth/equal.ts";
+import {
+  count,
+  expectEqual,
+  expectHealed,
+  expectTombstonesTrue,
+  serviceIds,
+} from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
 import { jsonReply, type FaultProxy } from "../../support/company/proxy.ts";
 import {
@@ -12,13 +18,10 @@ import {
   waitingRows,
   type RunningWorker,
 } from "../../support/mirror/event-worker.ts";
-import { truthOf } from "../../support/truth/truth.ts";
 
 const missing = () => jsonReply(404, { message: "No query results for model." });
 const page = { status: 404, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>404</h1>") };
 
-const ids = (company: Company, table: string) =>
-  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
 const deleted = (company: Company, table: string) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NOT NULL`);
 
@@ -37,7 +40,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
-    const [a = 0, b = 0, c = 0] = ids(company, "invoices");
+    const [a = 0, b = 0, c = 0] = serviceIds(company, "invoices");
     const asked = () => company.proxy.asked.filter(({ path }) => path.startsWith("/invoices/")).length;
     const costs = async (id: number) => {
       const before = asked();
@@ -65,7 +68,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
     breakRoute(company, "/invoices", reply);
-    const [id = 0, other = 0] = ids(company, "invoices");
+    const [id = 0, other = 0] = serviceIds(company, "invoices");
     worker.deliver(eventOf("invoices.deleted", id), eventOf("invoices.updated", other));
     await pass(clock, worker, 120_000);
     expect(deleted(company, "invoices")).toBe(0);
@@ -81,7 +84,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
 
   test("so does a run of the command line that finds the event before it has read a list", async () => {
     const company = await mirrored();
-    const [id = 0] = ids(company, "invoices");
+    const [id = 0] = serviceIds(company, "invoices");
     const stored = await startWorker(company, { token: "1|nobody" });
     stored.deliver(eventOf("invoices.deleted", id));
     await stored.stop();
@@ -94,7 +97,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
   test("route probes of records that were deleted as well are passed over", async () => {
     const company = await mirrored();
     const worker = await startWorker(company);
-    const all = ids(company, "invoices");
+    const all = serviceIds(company, "invoices");
     const gone = all.slice(-3);
     for (const id of gone) company.sandbox.control.remove("invoices", id);
     worker.deliver(eventOf("invoices.deleted", gone[0] ?? 0));
@@ -113,7 +116,7 @@ describe("I5: too many deletions", () => {
     const company = await mirrored({ startAtMs: clock.nowMs() });
     for (let i = 0; i < 30; i++) company.sandbox.control.create("suppliers", { name: `Dodávateľ ${i}` });
     await sync(company, { startAtMs: clock.nowMs() });
-    const gone = ids(company, "suppliers").slice(-30);
+    const gone = serviceIds(company, "suppliers").slice(-30);
     for (const id of gone) company.sandbox.control.remove("suppliers", id);
     const first = await startWorker(company, { clock });
     first.deliver(...gone.slice(0, 15).map((id) => eventOf("suppliers.deleted", id)));

@@ -2,9 +2,16 @@ import { once } from "node:events";
 import { createServer, connect, type AddressInfo, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { endOf, runCommand } from "../../support/program/cli.ts";
+import { endOf } from "../../support/program/cli.ts";
 import { aMirroredCompany } from "../../support/company/company.ts";
-import { deliver, eventAbout, serve, startIn, writeServeConfig } from "../../support/program/serve.ts";
+import {
+  deliver,
+  eventAbout,
+  serve,
+  startIn,
+  statusOf,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** A connection that keeps its side open, and reads nothing unless asked to. */
@@ -75,13 +82,10 @@ test("clients that hold what they can keep no delivery out, and the process from
     return Number(/^fintoro_mirror_dropped_connections_total (\d+)$/m.exec(page)?.[1]) >= 89;
   }, "the drops in /metrics");
   expect(daemon.said().filter(({ msg }) => msg === "a connection was dropped")).toHaveLength(1);
-  await eventually(async () => {
-    const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
-    const { companies } = JSON.parse(stdout) as {
-      companies: { acme: { events: { dropped_connections: number } } };
-    };
-    return companies.acme.events.dropped_connections > 0;
-  }, "the drops in status --json");
+  await eventually(
+    async () => Number((await statusOf(company)).events?.dropped_connections) > 0,
+    "the drops in status --json",
+  );
   for (const bytes of held) await hold(url, bytes);
   expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
   expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });

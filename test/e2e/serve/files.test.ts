@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { look } from "../../support/truth/compare.ts";
-import { inMirror, serve, writeServeConfig } from "../../support/program/serve.ts";
+import { inMirror, serve, statusOf, writeServeConfig } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const missing = `SELECT count(*) FROM invoices i WHERE _deleted_at IS NULL AND NOT EXISTS
@@ -25,9 +25,7 @@ test("after its run `serve` fetches the files, and the report names them", async
   await eventually(() => filesInReport(company) === count(), "the report");
   expect(company.proxy.asked.filter(({ path: asked }) => asked.endsWith("/attachments"))).toEqual([]);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
-  const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
-  const { after_run: steps, files } = (JSON.parse(stdout) as { companies: { acme: Record<string, unknown> } })
-    .companies.acme;
+  const { after_run: steps, files } = await statusOf(company);
   expect(steps).toContainEqual(expect.objectContaining({ step: "files", error: null }));
   expect(files).toMatchObject({ pending: 0, problems: 0 });
 });

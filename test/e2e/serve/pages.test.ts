@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EventStatus } from "../../../src/status/event-status.ts";
-import { runCommand } from "../../support/program/cli.ts";
-import { aCompany, type Company } from "../../support/company/company.ts";
+import { aCompany } from "../../support/company/company.ts";
 import {
   deliver,
   eventAbout,
@@ -9,6 +7,7 @@ import {
   inMirror,
   serve,
   serveHere,
+  statusOf,
   writeServeConfig,
   type Served,
 } from "../../support/program/serve.ts";
@@ -29,12 +28,6 @@ async function ready(daemon: Served): Promise<void> {
   await eventually(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, "ready");
 }
 
-async function eventsOf(company: Company): Promise<{ code: number | null; events: EventStatus }> {
-  const { code, stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
-  const { companies } = JSON.parse(stdout) as { companies: { acme: { events: EventStatus } } };
-  return { code, events: companies.acme.events };
-}
-
 describe("what serve shows of itself", () => {
   test("is shown by status too, and its lasting parts survive a kill", async () => {
     const company = await aCompany();
@@ -52,7 +45,7 @@ describe("what serve shows of itself", () => {
     await shows(daemon, 'events_waiting{company="acme"}', "0");
     const stored = "SELECT value ->> 'state' FROM _meta WHERE key = 'service'";
     await eventually(() => inMirror(company, stored) === "working", "the state of the service, for status");
-    expect(await eventsOf(company)).toMatchObject({
+    expect(await statusOf(company)).toMatchObject({
       code: 0,
       events: {
         listening: true,
@@ -64,15 +57,15 @@ describe("what serve shows of itself", () => {
     });
     daemon.child.kill("SIGKILL");
     await gone(daemon.child);
-    expect((await eventsOf(company)).events).toMatchObject({
+    expect((await statusOf(company)).events).toMatchObject({
       listening: false,
       gaps: [{ to: null, cause: "killed" }],
     });
     const next = await serveHere(company);
     await ready(next);
     await shows(next, 'last_run_complete{company="acme"}', "1");
-    expect((await eventsOf(company)).events).toMatchObject({ listening: true, gaps: [{ cause: "killed" }] });
+    expect((await statusOf(company)).events).toMatchObject({ listening: true, gaps: [{ cause: "killed" }] });
     expect((await next.end("SIGTERM")).code).toBe(0);
-    expect((await eventsOf(company)).events.gaps.at(-1)).toMatchObject({ to: null, cause: "stopped" });
+    expect((await statusOf(company)).events?.gaps.at(-1)).toMatchObject({ to: null, cause: "stopped" });
   });
 });

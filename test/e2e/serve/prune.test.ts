@@ -10,6 +10,7 @@ import {
   eventAbout,
   inMirror,
   serveHere,
+  statusOf,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
@@ -87,15 +88,11 @@ test("prune beside serve is made by serve, deliveries go on; what was removed is
   expect(statSync(company.file).size).toBe(
     Number(inMirror(company, "SELECT page_count * 4096 FROM pragma_page_count")),
   );
-  const { sizes } = (JSON.parse((await run(company, "status", "--json")).stdout) as Status).companies.acme
-    .health;
-  expect(sizes).toMatchObject({ free_bytes: 0, change_log: { rows: 1 }, inbox: { rows: 1 } });
+  expect((await statusOf(company)).health).toMatchObject({
+    sizes: { free_bytes: 0, change_log: { rows: 1 }, inbox: { rows: 1 } },
+  });
   expect((await sync(company)).outcome).toBe("complete");
 });
-
-interface Status {
-  readonly companies: { readonly acme: { readonly health: { readonly sizes: object } } };
-}
 
 test("prune of a company that has no mirror yet says so", async () => {
   const company = await aCompany({ records: 2 });

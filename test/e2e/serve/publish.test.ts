@@ -6,7 +6,6 @@ import { earlyGlobals } from "../../../src/cli/program/option-specs.ts";
 import { createAfterRun } from "../../../src/cli/runs/after-run-process.ts";
 import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { look } from "../../support/truth/compare.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
@@ -17,6 +16,7 @@ import {
   eventAbout,
   inMirror,
   serve,
+  statusOf,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
@@ -124,11 +124,6 @@ async function readyOf(
 ): Promise<Steps & { readonly ready: boolean; readonly reasons: readonly string[] }> {
   const answer = await (await fetch(`${url}/readyz`)).json();
   return (answer as { companies: { acme: Awaited<ReturnType<typeof readyOf>> } }).companies.acme;
-}
-
-async function statusOf(company: Company): Promise<Steps & { readonly code: number }> {
-  const { code, stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
-  return { code, ...(JSON.parse(stdout) as { companies: { acme: Steps } }).companies.acme };
 }
 
 // Fault: files | SIGHUP with a config that is wrong, and a file that no longer names what follows runs | the config of a process of `serve` | report and exports are made by the config that is in force

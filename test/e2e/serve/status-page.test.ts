@@ -1,9 +1,15 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { runCommand } from "../../support/program/cli.ts";
 import { aCompany } from "../../support/company/company.ts";
-import { deliver, eventAbout, serveHere, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+import {
+  deliver,
+  eventAbout,
+  serveHere,
+  statusOf,
+  wholeRuns,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 test("the page of a real daemon says what status says, and is sent again only where it differs", async () => {
@@ -14,14 +20,8 @@ test("the page of a real daemon says what status says, and is sent again only wh
   // A page that takes long to make is shown for a while.
   await eventually(() => wholeRuns(company) === 1, "a whole run");
   await eventually(async () => (await page()).includes("Everything is fresh as of"), "a fresh page");
-  const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
-  const { companies } = JSON.parse(stdout) as {
-    companies: {
-      acme: { budget_minutes: { requests: number }[]; health: { resources: { live: number }[] } };
-    };
-  };
-  const { budget_minutes: minutes, health } = companies.acme;
-  const records = health.resources.reduce((sum, { live }) => sum + live, 0);
+  const { budget_minutes: minutes, health } = await statusOf(company);
+  const records = health?.resources.reduce((sum, { live }) => sum + live, 0);
   const text = await page();
   expect(text).toContain(`<strong>${records}</strong>`);
   const requests = minutes.reduce((sum, one) => sum + one.requests, 0);

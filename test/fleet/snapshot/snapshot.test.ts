@@ -6,7 +6,7 @@ import { Runs } from "../../../src/state/runs.ts";
 import { Changes } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
-import { aRight, storeKinds } from "../../support/file-store.ts";
+import { aRight, storeKinds, type StoreKind } from "../../support/file-store.ts";
 import { look } from "../../support/truth/equal.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { put, rejectionOf } from "../../support/mirror/store.ts";
@@ -25,6 +25,14 @@ async function aMirror(node: FleetNode): Promise<Mirror> {
   mirror.meta.set("identity", { name: "Acme", salt: "salt", fingerprint: "f", businessId: "123" });
   for (let each = 0; each < 5; each++) read(mirror);
   return mirror;
+}
+
+/** A node of a fleet of its own that owns the company, with a mirror. */
+async function aNode(kind: StoreKind = "folder") {
+  const fleet = await aFleet(kind);
+  const node = await fleet.node("node-1");
+  const mirror = await aMirror(node);
+  return { fleet, node, mirror, ownership: await node.claim() };
 }
 
 /** Names of people, in the mirror's file alone. */
@@ -73,16 +81,11 @@ describeWithPostgres("a snapshot", () => {
   });
 
   test("has a manifest beside it that says what it is", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await aMirror(node);
-    new Runs(mirror.db).finish(
-      new Runs(mirror.db).begin("full", "2026-11-22T01:00:00.000Z", null, {}),
-      "2026-11-22T01:05:00.000Z",
-      "complete",
-      {},
-    );
-    const pointer = await node.make(await node.claim());
+    const { fleet, node, mirror, ownership } = await aNode();
+    const runs = new Runs(mirror.db);
+    const run = runs.begin("full", "2026-11-22T01:00:00.000Z", null, {});
+    runs.finish(run, "2026-11-22T01:05:00.000Z", "complete", {});
+    const pointer = await node.make(ownership);
     const [mirrorKey = "", manifestKey = ""] = await keysOf(fleet);
     expect([mirrorKey, manifestKey]).toEqual([
       `acme/e1/${pointer?.id}.db.zst`,
@@ -146,10 +149,7 @@ describeWithPostgres("a snapshot", () => {
   });
 
   test("leaves the last two, and what was stored and never published is removed with older ones", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await aMirror(node);
-    const first = await node.claim();
+    const { fleet, node, mirror, ownership: first } = await aNode();
     const ids: (string | undefined)[] = [];
     const publish = async (ownership = first) => {
       read(mirror);
@@ -178,11 +178,9 @@ describeWithPostgres("a snapshot", () => {
   });
 
   test("does not fail when older ones cannot be removed", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    await aMirror(node);
+    const { fleet, node, ownership } = await aNode();
     const store = { ...fleet.store, list: () => Promise.reject(new Error("no answer")) };
-    expect(await node.make(await node.claim(), { store })).not.toBeNull();
+    expect(await node.make(ownership, { store })).not.toBeNull();
     expect(node.said).toEqual(["warn acme: older snapshots were not removed: no answer {}"]);
   });
 });
@@ -214,10 +212,7 @@ describeWithPostgres("nothing is published", () => {
 
   // Fault: fleet | the ownership ends during a snapshot | while it is packed, stored, read back or published | the snapshot ends with `locked` or `stopped`, and the earlier one stays published
   test.each(["put", "read", "publish"] as const)("once the ownership is lost: %s", async (when) => {
-    const fleet = await aFleet("s3");
-    const node = await fleet.node("node-1");
-    const mirror = await aMirror(node);
-    const ownership = await node.claim();
+    const { fleet, node, mirror, ownership } = await aNode("s3");
     const before = await node.make(ownership);
     read(mirror);
     const { store, snapshots } = fleet;
@@ -233,7 +228,6 @@ describeWithPostgres("nothing is published", () => {
           if (when === "read") lose();
           return store.read(...args);
         },
-        remove: async (...args: Parameters<typeof store.remove>) => store.remove(...args),
       },
     };
     const publishing = node.make(ownership, when === "publish" ? {} : losing);
@@ -244,10 +238,7 @@ describeWithPostgres("nothing is published", () => {
 
   // Fault: fleet | the store gives back other bytes than it was given | what is read back after an upload | an error that may pass; the earlier snapshot stays published, and the next one replaces both
   test("that the store did not keep as it was given", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await aMirror(node);
-    const ownership = await node.claim();
+    const { fleet, node, mirror, ownership } = await aNode();
     const before = await node.make(ownership);
     read(mirror);
     const lossy = {
@@ -278,13 +269,11 @@ describeWithPostgres("nothing is published", () => {
 
   // Fault: fleet | a worker is asked to stop while it packs a mirror | the thread that copies and packs | it ends, nothing is stored, and no reader holds back the mirror's log
   test("when the work is ended, and the mirror is free at once", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await aMirror(node);
+    const { fleet, node, mirror, ownership } = await aNode();
     mirror.db.exec(`CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
       WHERE i < 20000) SELECT i, hex(randomblob(1000)) AS text FROM n`);
     const stopping = new AbortController();
-    const making = node.make(await node.claim(), { signal: stopping.signal });
+    const making = node.make(ownership, { signal: stopping.signal });
     setTimeout(() => stopping.abort(), 250);
     expect(await rejectionOf(making)).toMatchObject({ kind: "stopped" });
     expect(mirror.db.pragma("wal_checkpoint(TRUNCATE)")).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);

@@ -36,8 +36,9 @@ async function published(
   if (!keep) await fleet.owners.release(owner);
 }
 
-async function addedLongAgo({ postgres }: Fleet): Promise<void> {
-  await postgres.query("UPDATE fintoro_mirror.companies SET added_at = now() - interval '2 days'");
+/** All times of a column are so long ago. */
+async function earlier({ postgres }: Fleet, table: string, column: string, ago: string): Promise<void> {
+  await postgres.query(`UPDATE fintoro_mirror.${table} SET ${column} = now() - interval '${ago}'`);
 }
 
 describeWithPostgres("the status of a fleet", () => {
@@ -86,7 +87,7 @@ describeWithPostgres("the status of a fleet", () => {
   test("says for how long a node has been silent before it counts as lost", async () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
-    await fleet.postgres.query("UPDATE fintoro_mirror.nodes SET seen_at = now() - interval '30 seconds'");
+    await earlier(fleet, "nodes", "seen_at", "30 seconds");
     const status = await statusOf(fleet);
     expect(status.nodes).toMatchObject([{ lost: false }]);
     expect(formatFleetStatus(status).join("\n")).toMatch(/\n {2}node-1: .*, no heartbeat for 3\ds, version/);
@@ -98,9 +99,7 @@ describeWithPostgres("the status of a fleet", () => {
       "owner_ended",
       async (fleet: Fleet) => {
         await published(fleet, "acme", healthyFacts(), true);
-        await fleet.postgres.query(
-          "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '2 minutes'",
-        );
+        await earlier(fleet, "owners", "expires_at", "2 minutes");
       },
     ],
     [
@@ -109,9 +108,7 @@ describeWithPostgres("the status of a fleet", () => {
       async (fleet: Fleet) => {
         await published(fleet, "acme");
         await fleet.inbox.add("acme", deliveries("e1", "e2"));
-        await fleet.postgres.query(
-          "UPDATE fintoro_mirror.inbox SET received_at = now() - interval '2 minutes'",
-        );
+        await earlier(fleet, "inbox", "received_at", "2 minutes");
       },
     ],
     [
@@ -120,9 +117,7 @@ describeWithPostgres("the status of a fleet", () => {
       async (fleet: Fleet) => {
         await published(fleet, "acme", healthyFacts(), true);
         await fleet.inbox.add("acme", deliveries("e1"));
-        await fleet.postgres.query(
-          "UPDATE fintoro_mirror.inbox SET received_at = now() - interval '20 minutes'",
-        );
+        await earlier(fleet, "inbox", "received_at", "20 minutes");
       },
     ],
     [
@@ -130,7 +125,7 @@ describeWithPostgres("the status of a fleet", () => {
       "never_read",
       async (fleet: Fleet) => {
         await fleet.add("acme");
-        await addedLongAgo(fleet);
+        await earlier(fleet, "companies", "added_at", "2 days");
       },
     ],
   ] as const)("a company %s ends it with exit 1", async (_, kind, arrange) => {
@@ -193,11 +188,11 @@ describeWithPostgres("the status of a fleet", () => {
     const fleet = await openFleet();
     await sendJob(fleet, "run", 360);
     await published(fleet, "acme");
-    await fleet.nodes.register({ ...facts, node: "front", role: "receive" });
     await fleet.nodes.register(facts);
     await fleet.receiving.beat();
-    await fleet.postgres.query(`UPDATE fintoro_mirror.nodes SET seen_at = now() - interval '5 minutes'
-      WHERE role = 'all'; UPDATE fintoro_mirror.receiving SET seen_at = now() - interval '3 minutes'`);
+    await earlier(fleet, "nodes", "seen_at", "5 minutes");
+    await fleet.nodes.register({ ...facts, node: "front", role: "receive" });
+    await earlier(fleet, "receiving", "seen_at", "3 minutes");
     const status = await statusOf(fleet);
     expect(status.problems.map(({ kind }) => kind)).toEqual(["no_worker", "no_receiver", "jobs_wait"]);
     expect(fleetStatusOutcome(status)).toBe("difference");
@@ -252,7 +247,7 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.nodes.register(facts);
     await published(fleet, "acme");
     await fleet.add("never");
-    await addedLongAgo(fleet);
+    await earlier(fleet, "companies", "added_at", "2 days");
     const status = await statusOf(fleet, null, ["acme"]);
     expect(Object.keys(status.companies)).toEqual(["acme"]);
     expect(fleetStatusOutcome(status)).toBe("complete");

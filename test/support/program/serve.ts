@@ -7,7 +7,15 @@ import { onTestFinished } from "vitest";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { commands } from "../../../src/cli/commands/all-commands.ts";
-import { createTestInvocation, endOf, jsonLines, type Ended, type InvocationParts } from "./cli.ts";
+import type { CompanyStatus } from "../../../src/status/read-status.ts";
+import {
+  createTestInvocation,
+  endOf,
+  jsonLines,
+  runCommand,
+  type Ended,
+  type InvocationParts,
+} from "./cli.ts";
 import { look } from "../truth/compare.ts";
 import type { Company } from "../company/company.ts";
 import { processEnv, program } from "./process-env.ts";
@@ -191,6 +199,12 @@ export function inMirror(company: Company, sql: string, ...values: unknown[]): u
 /** A run that read everything is in the books. */
 export function wholeRuns(company: Company): number {
   return Number(inMirror(company, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") ?? 0);
+}
+
+/** What `status --json` says of the company, and how it ends. */
+export async function statusOf({ folder: cwd }: Company): Promise<CompanyStatus & { readonly code: number }> {
+  const { code, stdout } = await runCommand(["status", "--json"], { cwd });
+  return { code, ...(JSON.parse(stdout) as { companies: { acme: CompanyStatus } }).companies.acme };
 }
 
 /** Processes that this one has started, and their command lines. */

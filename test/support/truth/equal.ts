@@ -12,6 +12,13 @@ export interface EqualOptions {
   readonly tables?: readonly string[];
 }
 
+/** The ids of a table's records, as the service has them. */
+export function serviceIds({ sandbox }: Company, table: string): number[] {
+  return [...(truthOf(sandbox).get(table)?.keys() ?? [])].map(Number);
+}
+
+export const lastId = (company: Company, table: string): number => serviceIds(company, table).at(-1) ?? 0;
+
 /** Every record, every column and every part of the service stands in the mirror, and nothing else (I11). */
 export function expectEqual(company: Company, options: EqualOptions = {}): Truth {
   const truth = truthOf(company.sandbox, options.of);
