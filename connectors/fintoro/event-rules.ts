@@ -37,9 +37,7 @@ export const events: readonly EventRule[] = [
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
 const receipts = ["warehouse_inbound_receipts", "warehouse_outbound_receipts"];
 
-function kindOf(resource: string): string {
-  return resource.replace(/s$/, "").replaceAll("_", "-");
-}
+const kindOf = (resource: string) => resource.replace(/s$/, "").replaceAll("_", "-");
 
 const [kindColumn, idColumn] = relatedDocumentColumns;
 

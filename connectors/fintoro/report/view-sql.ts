@@ -2,9 +2,7 @@
  * SQL of an amount in whole cents. Sums are made of cents, which are exact numbers, and divided at the end.
  * `round` gives a REAL in every SQLite, so nothing is divided as integers.
  */
-export function cents(amount: string): string {
-  return `round(${amount} * 100)`;
-}
+export const cents = (amount: string) => `round(${amount} * 100)`;
 
 /** The rate of documents that carry none: 1 for EUR, unknown for others. `c` is the joined row of `currencies`. */
 export const euroRate = "(CASE WHEN c.symbol = 'EUR' THEN 1 END)";
@@ -16,13 +14,9 @@ export const rateOf = `coalesce(d.currency_rate, ${euroRate})`;
  * SQL of an amount in EUR cents, rounded once; null where no rate is known. The rate is units of the currency
  * per euro, that of the document `d` unless given. Exact for usual amounts; above a billion, one in a thousand may be a cent off.
  */
-export function euroCents(amount: string, rate = rateOf): string {
-  return `round(${cents(amount)} / ${rate})`;
-}
+export const euroCents = (amount: string, rate = rateOf) => `round(${cents(amount)} / ${rate})`;
 
-export function summed(column: string): string {
-  return `sum(${column}) / 100.0`;
-}
+export const summed = (column: string) => `sum(${column}) / 100.0`;
 
 /** SQL of two columns: cents in units, and cents of EUR in units as `NAME_eur`. */
 export function inUnits(name: string, amount = name, inEuro = `${amount}_eur`): string {
@@ -49,14 +43,10 @@ export const partiesSql = `d.client_name AS client_name, d.client_subject_id AS 
   d.client_tax_id AS client_tax_id, d.client_vat_id AS client_vat_id, s.code AS client_country`;
 
 /** SQL of the condition that a document is to be paid; `d` is its alias. */
-export function isOpen(d = "d"): string {
-  return `${d}.to_be_paid > 0 AND ${d}.status IS NOT 'will_not_be_paid'`;
-}
+export const isOpen = (d = "d") => `${d}.to_be_paid > 0 AND ${d}.status IS NOT 'will_not_be_paid'`;
 
 /** SQL of the condition that a credit note is neither paid out nor set off; `d` is its alias. */
-export function isOpenCredit(d = "d"): string {
-  return `${d}.to_be_paid < 0 AND ${d}.status IS NOT 'will_not_be_paid'`;
-}
+export const isOpenCredit = (d = "d") => `${d}.to_be_paid < 0 AND ${d}.status IS NOT 'will_not_be_paid'`;
 
 /**
  * SQL of whether an invoice or credit note `d` belongs to an advance: a payment receipt, which is the tax document of an
@@ -70,9 +60,7 @@ export function isOfAdvance(table: "invoices" | "credit_notes"): string {
 /** SQL of the ISO code of the currency of `d`; `c` is the joined row of `currencies`. */
 export const currencyOf = "coalesce(c.symbol, CAST(d.currency_id AS TEXT))";
 
-export function withCurrency(table: string): string {
-  return `${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
-}
+export const withCurrency = (table: string) => `${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
 
 export function withClient(table: string): string {
   return `${withCurrency(table)} LEFT JOIN clients k ON k.id = d.client_id`;
@@ -125,9 +113,7 @@ export function daysBetween(from: string, to: string): string {
   return `CAST(round(julianday(${to}) - julianday(${from})) AS INTEGER)`;
 }
 
-export function daysSince(date: string): string {
-  return daysBetween(date, reportDate);
-}
+export const daysSince = (date: string) => daysBetween(date, reportDate);
 
 export const outcome = `CASE WHEN d.status = 'waiting' AND d.validity_date < ${reportDate} THEN 'expired' ELSE d.status END`;
 

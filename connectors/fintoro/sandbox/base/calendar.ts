@@ -2,9 +2,7 @@
 const dayMs = 86_400_000;
 
 /** The day number of a date. */
-export function dayOf(date: string): number {
-  return Math.floor(Date.parse(`${date}T00:00:00Z`) / dayMs);
-}
+export const dayOf = (date: string) => Math.floor(Date.parse(`${date}T00:00:00Z`) / dayMs);
 
 /** A few thousand dates are needed again and again: one string for each. */
 const dates = new Map<number, string>();
@@ -19,19 +17,13 @@ export function dateOf(day: number): string {
 }
 
 /** The year that a day number lies in. */
-export function yearOf(day: number): number {
-  return Number(dateOf(day).slice(0, 4));
-}
+export const yearOf = (day: number) => Number(dateOf(day).slice(0, 4));
 
 /** The day number of 1 January. */
-export function firstDayOfYear(year: number): number {
-  return Date.UTC(year, 0, 1) / dayMs;
-}
+export const firstDayOfYear = (year: number) => Date.UTC(year, 0, 1) / dayMs;
 
 /** The day number in Bratislava at a moment. */
-export function localDay(epochMs: number): number {
-  return Math.floor((epochMs + offsetMs(epochMs)) / dayMs);
-}
+export const localDay = (epochMs: number) => Math.floor((epochMs + offsetMs(epochMs)) / dayMs);
 
 /** The moment (epoch ms) that lies `minutes` after midnight of a day in Bratislava. */
 export function momentOf(day: number, minutes: number): number {
@@ -40,18 +32,12 @@ export function momentOf(day: number, minutes: number): number {
 }
 
 /** `2026-03-03T12:00:00+01:00` */
-export function offsetStamp(epochMs: number): string {
-  return `${localTime(epochMs)}+0${offsetMs(epochMs) / 3_600_000}:00`;
-}
+export const offsetStamp = (epochMs: number) => `${localTime(epochMs)}+0${offsetMs(epochMs) / 3_600_000}:00`;
 
 /** `2026-03-03 12:00:00`, as bank accounts have it. */
-export function plainStamp(epochMs: number): string {
-  return localTime(epochMs).replace("T", " ");
-}
+export const plainStamp = (epochMs: number) => localTime(epochMs).replace("T", " ");
 
-function localTime(epochMs: number): string {
-  return new Date(epochMs + offsetMs(epochMs)).toISOString().slice(0, 19);
-}
+const localTime = (epochMs: number) => new Date(epochMs + offsetMs(epochMs)).toISOString().slice(0, 19);
 
 /** Start and end of summer time by year, epoch ms. */
 const summers = new Map<number, readonly [number, number]>();

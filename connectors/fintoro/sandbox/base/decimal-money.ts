@@ -19,9 +19,7 @@ export function decimal(value: number): bigint {
 }
 
 /** Millionths -> the nearest JSON number. */
-export function toNumber(value: bigint): number {
-  return Number(value) / Number(scale);
-}
+export const toNumber = (value: bigint) => Number(value) / Number(scale);
 
 /** a / b, rounded half away from zero. */
 export function divide(a: bigint, b: bigint): bigint {
@@ -36,19 +34,13 @@ export function productCents(price: bigint, quantity: bigint): bigint {
 }
 
 /** Millionths -> cents. */
-export function toCents(value: bigint): bigint {
-  return divide(value * 100n, scale);
-}
+export const toCents = (value: bigint) => divide(value * 100n, scale);
 
 /** `percent` (millionths) of an amount in cents. */
-export function percentOf(cents: bigint, percent: bigint): bigint {
-  return divide(cents * percent, scale * 100n);
-}
+export const percentOf = (cents: bigint, percent: bigint) => divide(cents * percent, scale * 100n);
 
 /** An amount with VAT, rounded to cents; `rate` in percent. */
-export function withVatCents(cents: bigint, rate: number): bigint {
-  return cents + percentOf(cents, decimal(rate));
-}
+export const withVatCents = (cents: bigint, rate: number) => cents + percentOf(cents, decimal(rate));
 
 /** The amount in another currency; rates are units per euro. */
 export function convertCents(cents: bigint, fromRate: number, toRate: number): bigint {
@@ -56,6 +48,4 @@ export function convertCents(cents: bigint, fromRate: number, toRate: number): b
 }
 
 /** Cents -> the JSON number with at most two decimals. */
-export function centsToNumber(cents: bigint): number {
-  return Number(cents) / 100;
-}
+export const centsToNumber = (cents: bigint) => Number(cents) / 100;

@@ -17,14 +17,10 @@ export function everyKey<const K extends readonly string[], V>(keys: K, value: V
 }
 
 /** Without accents. */
-export function plainLetters(text: string): string {
-  return text.normalize("NFD").replace(/\p{M}+/gu, "");
-}
+export const plainLetters = (text: string) => text.normalize("NFD").replace(/\p{M}+/gu, "");
 
 /** Lower case without accents, for searching and for addresses. */
-export function latin(text: string): string {
-  return plainLetters(text).toLowerCase();
-}
+export const latin = (text: string) => plainLetters(text).toLowerCase();
 
 /** `price_list_items`, `delivery-methods` -> `priceListItem`, `deliveryMethod`. */
 export function singular(name: string): string {

@@ -32,33 +32,26 @@ function volumesOf(documents: number) {
 }
 
 /** A company while its past is made up: each record at its own moment, with its own random numbers, unheard. */
-export class Past {
-  readonly company: Company;
-  readonly seed: number;
-  /** Day number of the fixed "today". */
-  readonly today: number;
+export function pastOf(company: Company, seed: number, documents: number) {
+  const { today } = company;
   /** Documents are from two whole years and the running one. */
-  readonly firstDay: number;
-  readonly volumes: ReturnType<typeof volumesOf>;
-
-  constructor(company: Company, seed: number, documents: number) {
-    this.company = company;
-    this.seed = seed;
-    this.today = company.today;
-    this.firstDay = firstDayOfYear(yearOf(company.today) - 2);
-    this.volumes = volumesOf(documents);
-  }
-
-  /** Who makes the record at an index of a topic, on a day. */
-  actor(topic: string, index: number, day: number): Actor {
-    const random = randomFor(this.seed, topic, index);
-    const momentMs = momentOf(day, random.int(420, 1100)) + random.int(0, 59) * 1000;
-    const unheard = { ...this.company.events, append: () => undefined };
-    return new Actor({ ...this.company, random, nowMs: () => momentMs, events: unheard }, random);
-  }
-
-  /** The day of the record at an index, where `count` are spread evenly up to `lastDay`. */
-  dayOf(index: number, count: number, lastDay: number): number {
-    return this.firstDay + Math.floor(((index + 1) / count) * (lastDay - this.firstDay));
-  }
+  const firstDay = firstDayOfYear(yearOf(today) - 2);
+  const events = { ...company.events, append: () => undefined };
+  return {
+    company,
+    seed,
+    today,
+    firstDay,
+    volumes: volumesOf(documents),
+    /** Who makes the record at an index of a topic, on a day. */
+    actor: (topic: string, index: number, day: number) => {
+      const random = randomFor(seed, topic, index);
+      const momentMs = momentOf(day, random.int(420, 1100)) + random.int(0, 59) * 1000;
+      return new Actor({ ...company, random, nowMs: () => momentMs, events }, random);
+    },
+    /** The day of the record at an index, where `count` are spread evenly up to `lastDay`. */
+    dayOf: (index: number, count: number, lastDay: number) =>
+      firstDay + Math.floor(((index + 1) / count) * (lastDay - firstDay)),
+  };
 }
+export type Past = ReturnType<typeof pastOf>;

@@ -11,7 +11,7 @@ import { totalsOf } from "../resources/document-view.ts";
 import { receipts, type Side } from "../resources/stock.ts";
 import words from "../samples/words.json" with { type: "json" };
 import { seedDocuments, seedPayments } from "./document-seed.ts";
-import { Past } from "./past.ts";
+import { pastOf, type Past } from "./past.ts";
 import { activityInput, newRecords } from "./record-inputs.ts";
 
 /** What documents show of the company at an index. */
@@ -34,7 +34,7 @@ export function companySnapshot(index: number, origin: string) {
 
 /** Fills an empty company with a made-up past: the same seed and day make the same records. */
 export function seedCompany(company: Company, seed: number, documents: number): void {
-  const past = new Past(company, seed, documents);
+  const past = pastOf(company, seed, documents);
   // A step reads what the steps before it have filled in.
   for (const step of [seedBasics, seedDocuments, seedPayments, seedActivities]) step(past);
 }

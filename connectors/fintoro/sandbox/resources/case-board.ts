@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { centsToNumber } from "../base/decimal-money.ts";
-import { omit, type AnsweredRecord } from "../base/values.ts";
+import { omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets } from "../model/catalogue.ts";
 import { documentsOf, ownerKey, type Company } from "../model/company.ts";
@@ -146,13 +146,9 @@ function activityView(company: Company, log: BookRow, language: ServiceLanguage)
     id,
     type,
     metadata: metadataView(company, log, language),
-    attachments: log.attachments.map(({ id: own, name, mimeType }) => {
-      return {
-        id: own,
-        name,
-        mimeType,
-        url: `${company.publicOrigin}/media/contact-activity-attachments/${own}`,
-      };
+    attachments: log.attachments.map((one) => {
+      const url = `${company.publicOrigin}/media/contact-activity-attachments/${one.id}`;
+      return { ...pick(one, ["id", "name", "mimeType"]), url };
     }),
     ...Object.fromEntries(
       activityTargets.map(({ field, table }) => [field, target.table === table ? target.id : null]),
@@ -172,6 +168,8 @@ function metadataView(
   if (type === "email") return { content, email };
   if (type === "phone_call") return { content, personName, phoneNumber };
   const { numberSnapshot, priceSnapshot, paidAmount, currencySnapshotId: currencyId } = metadata;
+  const { documentKind: documentType = "invoice", documentId = 0 } = metadata;
+  const document = documentsOf(company, documentType).get(documentId);
   return {
     ...sentOnly({
       documentNumberSnapshot: numberSnapshot,
@@ -179,27 +177,17 @@ function metadataView(
       documentCurrencySnapshot: currencyId && lookup("currencies", currencyId, language),
       paidAmount,
     }),
-    relatedDocument: relatedView(company, metadata, language),
+    // As it is now; null once it is deleted.
+    relatedDocument: document
+      ? {
+          documentType,
+          documentId,
+          name: `${texts[documentType].label} ${document.number}`,
+          number: document.number,
+          issueDate: document.issueDate,
+          totalWithVat: centsToNumber(totalsOf(document).gross),
+          currency: lookup("currencies", document.currencyId, language),
+        }
+      : null,
   };
-}
-
-/** The document as it is now; null once it is deleted. */
-function relatedView(
-  company: Company,
-  metadata: BookRow["metadata"],
-  language: ServiceLanguage,
-): AnsweredRecord | null {
-  const { documentKind: documentType = "invoice", documentId = 0 } = metadata;
-  const document = documentsOf(company, documentType).get(documentId);
-  return document
-    ? {
-        documentType,
-        documentId,
-        name: `${texts[documentType].label} ${document.number}`,
-        number: document.number,
-        issueDate: document.issueDate,
-        totalWithVat: centsToNumber(totalsOf(document).gross),
-        currency: lookup("currencies", document.currencyId, language),
-      }
-    : null;
 }

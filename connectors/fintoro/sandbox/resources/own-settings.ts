@@ -94,6 +94,4 @@ export function rotateSecret(company: Company, own: BookRow): BookRow {
   return subscriptions.change(company, own, { secret: newSecret(company), ...stampsOf(company, own) });
 }
 
-function newSecret({ random }: Company): string {
-  return `whsec_${random.uuid().replaceAll("-", "")}`;
-}
+const newSecret = ({ random }: Company) => `whsec_${random.uuid().replaceAll("-", "")}`;

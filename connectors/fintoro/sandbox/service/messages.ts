@@ -76,15 +76,12 @@ export interface Route {
   readonly idempotent: boolean;
 }
 
-/** Declares a route. */
-export function route(
+export const route = (
   method: string,
   path: string,
   handle: Route["handle"],
   idempotent = method === "POST",
-): Route {
-  return { method, path, handle, idempotent };
-}
+): Route => ({ method, path, handle, idempotent });
 
 /** Finds the route of a method and a path. */
 export type Router = ReturnType<typeof routerOf>;
