@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import * as t from "../../../src/connector/record-schema.ts";
 import { currency } from "./lookups.ts";
 import { clientSnapshot, companySnapshot } from "./clients-and-suppliers.ts";
@@ -49,16 +50,21 @@ export const documentHead = <T extends DocumentName>(table: T) => {
   };
 };
 
-export const previewHead = <T extends DocumentName>(table: T) => ({
-  ...opening(documentTypes[table]),
-  ...buyer,
-});
-
-export const previewTotals = {
-  currency: t.nested("currencies", currency),
-  total: t.doc("Without VAT", t.decimal()),
-  totalWithVat: t.decimal(),
-};
+/** A document as the list of its kind shows it. */
+export const preview = <T extends DocumentName, D extends z.ZodRawShape, S extends z.ZodRawShape>(
+  table: T,
+  datesOfKind: D,
+  stateOfKind: S,
+) =>
+  t.record({
+    ...opening(documentTypes[table]),
+    ...buyer,
+    ...datesOfKind,
+    currency: t.nested("currencies", currency),
+    total: t.doc("Without VAT", t.decimal()),
+    totalWithVat: t.decimal(),
+    ...stateOfKind,
+  });
 
 export const symbols = t.each("constantSymbol specificSymbol", t.orNull(t.integer()));
 
@@ -111,7 +117,6 @@ export const payment = {
   status: t.doc("How far it is paid; will_not_be_paid: given up", t.oneOf(paymentStatuses)),
   hasVat: t.boolean(),
 };
-export const { hasVat } = payment;
 
 export const item = (isDiscountListed: boolean) => ({
   id: t.integer(),

@@ -4,13 +4,7 @@ import * as of from "./document-fields.ts";
 import { currency, paymentMethod } from "./lookups.ts";
 import { documentResource, resource, unpaid } from "./resource-builders.ts";
 
-export const invoicePreview = t.record({
-  ...of.previewHead("invoices"),
-  ...of.dates,
-  deliveryDate: t.date(),
-  ...of.previewTotals,
-  ...of.payment,
-});
+export const invoicePreview = of.preview("invoices", { ...of.dates, deliveryDate: t.date() }, of.payment);
 
 /** These are only in the interface document. */
 export const unlistedPaidTypes = t.namesIn("received-invoice received-receipt");
@@ -86,13 +80,7 @@ export const invoices = documentResource("invoices", "Invoices", {
 
 const deliveryDate = t.doc("Date of the taxable supply", t.orNull(t.date()));
 
-export const creditNotePreview = t.record({
-  ...of.previewHead("credit_notes"),
-  ...of.dates,
-  deliveryDate,
-  ...of.previewTotals,
-  ...of.payment,
-});
+export const creditNotePreview = of.preview("credit_notes", { ...of.dates, deliveryDate }, of.payment);
 
 export const creditNote = t.record({
   ...of.documentHead("credit_notes"),
@@ -119,12 +107,7 @@ export const creditNotes = documentResource("credit_notes", "Credit notes", {
   open: unpaid,
 });
 
-export const proformaPreview = t.record({
-  ...of.previewHead("proformas"),
-  ...of.dates,
-  ...of.previewTotals,
-  ...of.payment,
-});
+export const proformaPreview = of.preview("proformas", of.dates, of.payment);
 
 export const proforma = t.record({
   ...of.documentHead("proformas"),
@@ -141,7 +124,7 @@ export const proforma = t.record({
   toBePaid: of.payment.toBePaid,
   willBePaid: t.doc("Payment is still expected", t.boolean()),
   status: of.payment.status,
-  hasVat: of.hasVat,
+  hasVat: of.payment.hasVat,
   items: t.children("proforma_items", t.record(of.item(false))),
 });
 
@@ -151,23 +134,21 @@ export const proformas = documentResource("proformas", "Proforma invoices", {
   open: unpaid,
 });
 
-export const orderPreview = t.record({
-  ...of.previewHead("orders"),
-  issueDate: t.date(),
-  ...of.previewTotals,
-  hasVat: of.hasVat,
-});
+const issueDate = t.date();
+const { hasVat } = of.payment;
+
+export const orderPreview = of.preview("orders", { issueDate }, { hasVat });
 
 const plainItem = t.record(of.item(true));
 
 export const order = t.record({
   ...of.documentHead("orders"),
-  issueDate: t.date(),
+  issueDate,
   ...of.terms(true),
   ...of.someSettings("deliveryMethodId", "paymentMethodId", "currencyId", "languageId"),
   ...of.content,
   ...of.totals,
-  hasVat: of.hasVat,
+  hasVat,
   items: t.children("order_items", plainItem),
 });
 
@@ -176,25 +157,18 @@ export const orders = documentResource("orders", "Orders", { record: order, prev
 const validityDate = t.doc("Until when the offer stands", t.orNull(t.date()));
 const status = t.doc("What the client answered", t.oneOf(of.quotationStatuses));
 
-export const quotationPreview = t.record({
-  ...of.previewHead("quotations"),
-  issueDate: t.date(),
-  validityDate,
-  ...of.previewTotals,
-  status,
-  hasVat: of.hasVat,
-});
+export const quotationPreview = of.preview("quotations", { issueDate, validityDate }, { status, hasVat });
 
 export const quotation = t.record({
   ...of.documentHead("quotations"),
-  issueDate: t.date(),
+  issueDate,
   validityDate,
   ...of.terms(true),
   ...of.someSettings("currencyId", "languageId"),
   ...of.content,
   ...of.totals,
   status,
-  hasVat: of.hasVat,
+  hasVat,
   items: t.children("quotation_items", plainItem),
 });
 
