@@ -13,8 +13,6 @@ interface QuotaOptions {
   readonly windowMs?: number | undefined;
   /** Calls in a month, as the account shows them; null: it does not. @default 3,000 */
   readonly monthly?: number | null;
-  /** @default two hours */
-  readonly tokenValidMs?: number;
 }
 
 export interface StandInOptions extends QuotaOptions {
@@ -29,7 +27,6 @@ export interface StandInOptions extends QuotaOptions {
   readonly clock?: Clock;
 }
 
-/** A request as it came. */
 interface Visit {
   readonly method: string;
   readonly path: string;
@@ -47,7 +44,8 @@ const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
 /** The service waits so long for an answer. */
 const answerMs = 30_000;
 
-const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000, tokenValidMs: 7_200_000 };
+const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000 };
+const tokenValidMs = 7_200_000;
 
 /** Starts a stand-in for Fakturoid v3 on 127.0.0.1. All data are made up, and are lost when it ends. */
 export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
@@ -70,9 +68,7 @@ export class StandIn {
   readonly books: Books;
   /** Requests with the status they were answered. */
   readonly visits: (Visit & Pick<StandInAnswer, "status">)[] = [];
-  /** Attempts to deliver events. */
   readonly attempts: { readonly eventId: string; readonly outcome: string }[] = [];
-  /** Access tokens given out. */
   tokensIssued = 0;
   /** Calls of this month, as the account shows them. */
   callsUsed = 0;
@@ -108,7 +104,6 @@ export class StandIn {
     this.planned.push(...answers);
   }
 
-  /** Ends the access token in use. */
   endToken(): void {
     this.token = { text: "", endsMs: 0 };
   }
@@ -196,7 +191,7 @@ export class StandIn {
     }
     const basic = Buffer.from(`${client_id}:${client_secret}`).toString("base64");
     if (authorization !== `Basic ${basic}`) return refusal(401, "invalid_client");
-    const { seed, tokenValidMs } = this.settings;
+    const { seed } = this.settings;
     this.tokensIssued++;
     this.token = { text: print("token", seed, this.tokensIssued), endsMs: nowMs + tokenValidMs };
     const body = { access_token: this.token.text, token_type: "Bearer", expires_in: tokenValidMs / 1000 };

@@ -64,12 +64,9 @@ function deliveriesOf(companies: readonly StandInCompany[]) {
     chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
     /** Every attempt so far, oldest first. */
-    history: (subscription?: number, index = 0) => {
-      const attempts = present(companies[index]).sender.attempts.list();
-      return attempts.filter((one) => subscription === undefined || one.subscription === subscription);
-    },
+    history: (index = 0) => present(companies[index]).sender.attempts.list(),
     /** Deliveries that are neither delivered nor given up, retries included. */
-    pending: (index?: number) => pendingWithin(Number.POSITIVE_INFINITY, index),
+    pending: () => pendingWithin(Number.POSITIVE_INFINITY),
     /**
      * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
      * `withinMs` do not count.
@@ -149,6 +146,6 @@ async function triggerAnswer(control: Control, input: unknown): Promise<Reply> {
   const done = control.trigger(event, id, { forge, company: index });
   await control.webhooks.idle(deliveredWithinMs, { company: index ?? 0 }).catch(() => undefined);
   const ids = new Set(done.events.map((one) => one.id));
-  const deliveries = control.webhooks.history(undefined, index).filter(({ eventId }) => ids.has(eventId));
+  const deliveries = control.webhooks.history(index).filter(({ eventId }) => ids.has(eventId));
   return value({ ...done, deliveries });
 }

@@ -5,7 +5,6 @@ import { MirrorError } from "../../../src/base/errors.ts";
 import { systemRandom, type Random } from "../../../src/base/random.ts";
 import { dateOf, dayOf, localDay } from "./base/calendar.ts";
 import { controlOf, controlServerOf } from "./control.ts";
-import { english, languageNamed } from "./lookups/lookup-lists.ts";
 import { companySnapshot, seedCompany } from "./made-up/seed.ts";
 import { eventTypes } from "./model/catalogue.ts";
 import { openCompany, type Company } from "./model/company.ts";
@@ -30,12 +29,8 @@ interface BooksOptions {
   readonly records?: RecordCount;
   /** @default 1 */
   readonly companies?: number;
-  /** Of answers to requests that name none. @default "en" */
-  readonly language?: string;
   /** `YYYY-MM-DD`; seeds and statuses depend on it, and it does not move by itself. @default the clock's day */
   readonly today?: string;
-  /** The origin of URLs inside answers; `self` for the sandbox's own. @default one that no name server knows */
-  readonly publicOrigin?: string;
   /** Lists of price-list items show the stock by warehouse, as the reference says. @default true */
   readonly stocksInLists?: boolean;
 }
@@ -45,8 +40,8 @@ export interface SandboxOptions extends BooksOptions, SenderOptions, Partial<Omi
   readonly limiter?: LimiterOptions["kind"];
   /** 0 takes a free one. @default 0 */
   readonly port?: number;
-  /** Of every answer, or from and to. @default 0 */
-  readonly latencyMs?: number | readonly [number, number];
+  /** Of every answer. @default 0 */
+  readonly latencyMs?: number;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly faults?: readonly Fault[];
@@ -66,9 +61,6 @@ interface FirstSubscription {
 /** A running stand-in for the service. All data are made up, and are lost when it ends. */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** No name server knows it: a client that follows a link out of an answer fails at once. */
-const unknownOrigin = "https://app.fintoro.example";
-
 /** One for all sandboxes of this process: the rules of its routes are compiled with the first request of each. */
 let router: Router | null = null;
 
@@ -87,8 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     faults: createFaultPlan(random, options.faults ?? []),
     clock,
     random,
-    language: languageNamed(options.language ?? "en") ?? english,
-    latencyMs: typeof latencyMs === "number" ? [latencyMs, latencyMs] : latencyMs,
+    latencyMs,
   };
   const service = new HttpService(parts);
   // Tokens follow from the seed, so that a sandbox that is started again accepts its clients.
@@ -104,8 +95,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     subscribe(companies[0]?.company, one, hashOf(`${seed}/webhook/${index}`)),
   );
   const port = await service.listen(options.port ?? 0);
-  if (options.publicOrigin === "self")
-    for (const { company } of companies) company.publicOrigin = `http://127.0.0.1:${port}`;
   const closing = new AbortController();
   const control = controlOf({ ...parts, failures: service.failures }, companies, seed, closing.signal);
   service.controlServer = controlServerOf(control);
@@ -135,17 +124,16 @@ export async function startSandbox(options: SandboxOptions = {}) {
 function openCompanies(options: SandboxOptions, onBug: (cause: unknown) => void) {
   const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = "small" } = options;
   const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
-  const { today = dateOf(localDay(clock.nowMs())), publicOrigin = unknownOrigin } = options;
-  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
+  const { today = dateOf(localDay(clock.nowMs())), limiter: kind = "fixed" } = options;
+  const { limit = 120, windowMs = 60_000 } = options;
   return Array.from({ length: companies }, (_, index) => {
     const company = openCompany({
       index,
-      snapshot: companySnapshot(index, publicOrigin),
+      snapshot: companySnapshot(index),
       nowMs: () => clock.nowMs(),
       random,
       today: dayOf(today),
       allowLoopbackWebhooks,
-      publicOrigin,
       stocksInLists,
     });
     seedCompany(company, (seed + index * 7919) >>> 0, typeof records === "number" ? records : sizes[records]);

@@ -1,13 +1,11 @@
 /** Days as numbers since 1970 (UTC), dates as `YYYY-MM-DD`, and time stamps in the time of Bratislava. */
 const dayMs = 86_400_000;
 
-/** The day number of a date. */
 export const dayOf = (date: string) => Math.floor(Date.parse(`${date}T00:00:00Z`) / dayMs);
 
 /** A few thousand dates are needed again and again: one string for each. */
 const dates = new Map<number, string>();
 
-/** The date of a day number. */
 export function dateOf(day: number): string {
   const known = dates.get(day);
   if (known !== undefined) return known;
@@ -16,10 +14,8 @@ export function dateOf(day: number): string {
   return date;
 }
 
-/** The year that a day number lies in. */
 export const yearOf = (day: number) => Number(dateOf(day).slice(0, 4));
 
-/** The day number of 1 January. */
 export const firstDayOfYear = (year: number) => Date.UTC(year, 0, 1) / dayMs;
 
 /** The day number in Bratislava at a moment. */

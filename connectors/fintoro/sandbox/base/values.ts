@@ -6,12 +6,10 @@ export function pick<T, const K extends readonly (keyof T)[]>(record: T, keys: K
   return Object.fromEntries(keys.map((key) => [key, record[key]])) as Pick<T, K[number]>;
 }
 
-/** The record without the named fields. */
 export function omit<T extends object>(record: T, keys: readonly string[]): T {
   return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key))) as T;
 }
 
-/** The same value under every key. */
 export function everyKey<const K extends readonly string[], V>(keys: K, value: V): Record<K[number], V> {
   return Object.fromEntries(keys.map((key) => [key, value])) as Record<K[number], V>;
 }

@@ -19,16 +19,15 @@ const byName = new Map(languages.flatMap((one) => [[one.code, one] as const, [on
 /** The language of an answer where nobody asks for another one. */
 export const english = languages[1]!;
 export const languageById = (id: number) => languages[id - 1] ?? english;
-/** By the service's code or the standard one. */
 export const languageNamed = (name: string) => byName.get(name.toLowerCase());
 
-/** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language that the service speaks, or the fallback. */
-export function negotiate(header: string | undefined, fallback: ServiceLanguage): ServiceLanguage {
+/** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language that the service speaks, or English. */
+export function negotiate(header: string | undefined): ServiceLanguage {
   const ranges = (header ?? "").matchAll(/([\w*-]+)\s*(?:;\s*q=([\d.]+))?/g);
   const wishes = Array.from(ranges, ([, range = "", quality = "1"]) => ({ range, quality: Number(quality) }));
   const best = wishes.filter(({ quality }) => quality > 0).toSorted((a, b) => b.quality - a.quality);
   const known = best.map(({ range }) => languageNamed(range) ?? languageNamed(range.split(/[-_]/)[0] ?? ""));
-  return known.find((one) => one !== undefined) ?? fallback;
+  return known.find((one) => one !== undefined) ?? english;
 }
 
 /** Id, name and SWIFT code; no language changes them. */
@@ -119,7 +118,6 @@ export const lookupList = (name: LookupName, language: ServiceLanguage) => [
   ...recordsOf(name, language).values(),
 ];
 
-/** One record of a lookup, or null. */
 export function lookup(name: LookupName, id: number | null, language = english): AnsweredRecord | null {
   return id === null ? null : (recordsOf(name, language).get(id) ?? null);
 }

@@ -3,7 +3,7 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { businessId, formatNumber } from "../base/identifiers.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { documentKinds } from "../model/catalogue.ts";
-import type { Company } from "../model/company.ts";
+import { publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { BookRow } from "../model/row.ts";
 import { writable } from "../resources/all-routes.ts";
@@ -15,7 +15,7 @@ import { pastOf, type Past } from "./past.ts";
 import { activityInput, newRecords } from "./record-inputs.ts";
 
 /** What documents show of the company at an index. */
-export function companySnapshot(index: number, origin: string) {
+export function companySnapshot(index: number) {
   const { name, subjectId } = words.companies[index % words.companies.length]!;
   const isNamed = index < words.companies.length;
   const taxId = String(2_020_100_000 - (2_020_100_000 % 11) + index * 11);
@@ -26,7 +26,7 @@ export function companySnapshot(index: number, origin: string) {
     taxId,
     vatId: `SK${taxId}`,
     street: `Mlynské nivy ${16 + index}`,
-    logo: `${origin}/media/logo-${index + 1}.svg`,
+    logo: `${publicOrigin}/media/logo-${index + 1}.svg`,
     ...words.companyProfile,
     registrationNumber: `${12_345 + index}/B`,
   };

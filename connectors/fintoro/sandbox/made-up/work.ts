@@ -184,7 +184,6 @@ export interface TickOptions {
   readonly durationMs?: number | undefined;
 }
 
-/** A working day under way. */
 export type Tick = ReturnType<typeof startTick>;
 
 /**
@@ -194,7 +193,6 @@ export type Tick = ReturnType<typeof startTick>;
  */
 export function startTick(actor: Actor, { changes = 200, durationMs = 60_000 }: TickOptions) {
   const stopped = new AbortController();
-  /** How often each kind of change was made. */
   const kinds: Record<string, number> = {};
   /** Changes so far, events that followed from them, and a bug of the sandbox that ended it. */
   const counts = { changes: 0, events: 0, ended: false, problem: null as string | null };

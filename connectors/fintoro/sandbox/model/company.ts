@@ -4,7 +4,6 @@ import { documentKinds, kindFacts, pathOf, tableNames, type TableName } from "./
 import type { DocumentKind, BookRow, Upload } from "./row.ts";
 import { RowTable } from "./table.ts";
 
-/** The indexes of the tables that have some. */
 const receiptKeys = {
   number: ({ number }: BookRow) => number,
   warehouse: ({ warehouseId }: BookRow) => warehouseId,
@@ -38,11 +37,12 @@ export interface CompanyStart {
   /** Day number. Fixed, so that a status does not change by itself while a test runs. */
   today: number;
   readonly allowLoopbackWebhooks: boolean;
-  /** What URLs inside answers start with. */
-  publicOrigin: string;
   /** Lists of price-list items show the stock by warehouse; the real service may leave that to the record. */
   readonly stocksInLists: boolean;
 }
+
+/** What URLs inside answers start with; no name server knows it, so that a client that follows one fails at once. */
+export const publicOrigin = "https://app.fintoro.example";
 
 /** One company: everything that its tokens can read, and nothing of another company. */
 export type Company = ReturnType<typeof openCompany>;

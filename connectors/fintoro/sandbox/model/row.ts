@@ -4,7 +4,6 @@ type Words<S extends string> = S extends `${infer First} ${infer Rest}` ? First 
 /** Fields of one type, by their names with a space between them. */
 type Each<Names extends string, T> = Readonly<Record<Words<Names>, T>>;
 
-/** A discount on a line or on a whole document. */
 export type Discount = Each<"discountType", string | null> & Each<"discountValue", number | null>;
 
 /**

@@ -3,7 +3,6 @@ import type { BookRow } from "./row.ts";
 type Key = string | number;
 type KeyOf = (row: BookRow) => Key | null;
 
-/** The order of two keys, ascending. */
 export const compareKeys = (a: Key, b: Key) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The live records of one kind in the order of their ids. Ids count up and are never used again. */
@@ -19,10 +18,6 @@ export class RowTable {
   constructor(firstId: number, keys: Readonly<Record<string, KeyOf>> = {}) {
     this.firstId = this.nextId = firstId;
     this.#indexes = new Map(Object.entries(keys).map(([name, keyOf]) => [name, { keyOf, ids: new Map() }]));
-  }
-
-  get size(): number {
-    return this.#rows.size;
   }
 
   get(id: number | null | undefined): BookRow | undefined {
@@ -48,12 +43,10 @@ export class RowTable {
     return this.#rows.values();
   }
 
-  /** The live records that pass the test, by id. */
   where(test: (row: BookRow) => boolean): BookRow[] {
     return [...this.values()].filter(test);
   }
 
-  /** The live records with this key in an index. */
   findBy(indexName: string, key: Key): BookRow[] {
     const ids = this.#indexes.get(indexName)?.ids.get(key) ?? [];
     return ids.flatMap((id) => this.#rows.get(id) ?? []);

@@ -3,7 +3,7 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets } from "../model/catalogue.ts";
-import { documentsOf, ownerKey, type Company } from "../model/company.ts";
+import { documentsOf, ownerKey, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/row.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
@@ -147,7 +147,7 @@ function activityView(company: Company, log: BookRow, language: ServiceLanguage)
     type,
     metadata: metadataView(company, log, language),
     attachments: log.attachments.map((one) => {
-      const url = `${company.publicOrigin}/media/contact-activity-attachments/${one.id}`;
+      const url = `${publicOrigin}/media/contact-activity-attachments/${one.id}`;
       return { ...pick(one, ["id", "name", "mimeType"]), url };
     }),
     ...Object.fromEntries(

@@ -12,7 +12,7 @@ import {
 import { omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { kindFacts, pathOf } from "../model/catalogue.ts";
-import { documentsOf, ownerKey, type Company } from "../model/company.ts";
+import { documentsOf, ownerKey, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { BookRow, Discount } from "../model/row.ts";
 import { accountReference } from "./own-settings.ts";
@@ -113,29 +113,20 @@ export function documentPreview(
 }
 
 /** What every kind shows of its terms. */
-const terms: readonly (keyof BookRow)[] = [
-  "company",
-  "discountType",
-  "discountValue",
-  "transferTaxLiability",
-  "businessCaseId",
-  "numericalSeriesId",
-  "currencyId",
-  "languageId",
-  "note",
-  "textAboveItems",
-];
+const terms =
+  "company discountType discountValue transferTaxLiability businessCaseId numericalSeriesId currencyId languageId note textAboveItems".split(
+    " ",
+  ) as (keyof BookRow)[];
 
 /** A document as its own route shows it. */
 export function documentView(company: Company, document: BookRow, language: ServiceLanguage): AnsweredRecord {
   const { kind, id, uuid } = document;
   const { table, payable, keepsLines, shown } = kindFacts[kind];
-  const { publicOrigin: origin } = company;
   const { common, balance, totals } = commonView(company, document, language);
   return {
     ...common,
-    webDokladUrl: `${origin}/web-doklad/${texts[kind].webPath}/${uuid}`,
-    pdfDownloadUrl: `${origin}/api/public/v1/${pathOf(table)}/${id}/pdf`,
+    webDokladUrl: `${publicOrigin}/web-doklad/${texts[kind].webPath}/${uuid}`,
+    pdfDownloadUrl: `${publicOrigin}/api/public/v1/${pathOf(table)}/${id}/pdf`,
     ...(payable && paidView(company, document, language)),
     ...pick(document, [...terms, ...shown]),
     itemsTotal: centsToNumber(totals.itemsNet),

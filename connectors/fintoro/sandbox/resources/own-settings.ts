@@ -89,7 +89,6 @@ export const subscriptions = collection("webhook_subscriptions", {
   }),
 });
 
-/** Gives the subscription another secret. */
 export function rotateSecret(company: Company, own: BookRow): BookRow {
   return subscriptions.change(company, own, { secret: newSecret(company), ...stampsOf(company, own) });
 }

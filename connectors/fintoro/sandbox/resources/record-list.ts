@@ -2,7 +2,7 @@ import { randomFor } from "../base/seeded-random.ts";
 import { latin, type AnsweredRecord } from "../base/values.ts";
 import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { pathOf, type TableName } from "../model/catalogue.ts";
-import type { Company } from "../model/company.ts";
+import { publicOrigin, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
 import { compareKeys } from "../model/table.ts";
 import { basePath, list, type Reply, type RouteCall } from "../service/messages.ts";
@@ -88,7 +88,7 @@ export const tenPerPage = [10, 200] as const;
 
 /** One page of records that are already filtered and sorted. The service's URLs drop every other parameter. */
 export function onePage(
-  { query, company }: RouteCall,
+  { query }: RouteCall,
   table: TableName,
   rows: readonly BookRow[],
   show: (row: BookRow) => AnsweredRecord,
@@ -97,7 +97,7 @@ export function onePage(
   const [perPage, page] = [Math.min(most, Number(query["perPage"] ?? usual)), Number(query["page"] ?? 1)];
   const start = (page - 1) * perPage;
   const last = Math.max(1, Math.ceil(rows.length / perPage));
-  const path = `${company.publicOrigin}${basePath}/${pathOf(table)}`;
+  const path = `${publicOrigin}${basePath}/${pathOf(table)}`;
   const url = (number: number) => (number >= 1 && number <= last ? `${path}?page=${number}` : null);
   const link = (number: number, label: string) => ({ url: url(number), label, active: number === page });
   return list(rows.slice(start, start + perPage).map(show), {

@@ -3,7 +3,7 @@ import { centsToNumber, decimal, divide, toNumber } from "../base/decimal-money.
 import { formatNumber } from "../base/identifiers.ts";
 import { pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
-import { emit, type Company } from "../model/company.ts";
+import { emit, publicOrigin, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
 import { filled, nullable, refuse } from "../rules/rules.ts";
 import { collection, stampsOf } from "./collection.ts";
@@ -146,7 +146,7 @@ function receiptsOf(side: Side) {
     },
     /** The partner's id is null once the partner is deleted. */
     view: (company, receipt, language) => {
-      const { publicOrigin, tables, index } = company;
+      const { tables, index } = company;
       const kind = `warehouse-${side}-receipt`;
       const { net, gross, hasVat } = totalsOf(receipt);
       return {
@@ -180,7 +180,6 @@ function receiptsOf(side: Side) {
   });
 }
 
-/** The number that the warehouse gives next. */
 export function nextReceiptNumber({ today }: Company, side: Side, warehouse: BookRow): string {
   const { [`${side}NumericalSeriesPattern` as const]: pattern } = warehouse;
   return formatNumber(pattern, today, warehouse[`${side}NumericalSeriesNextNumber`]);

@@ -9,7 +9,6 @@ const texts = {
   unique: ["The :attribute has already been taken.", "Hodnota poľa :attribute sa už používa."],
 } as const;
 
-/** What is wrong with one field of a request. */
 export interface FieldProblem {
   readonly field: string;
   readonly key: keyof typeof texts;
@@ -50,7 +49,6 @@ export function isRefusedByRules(cause: unknown): cause is Invalid | Missing {
   return cause instanceof Invalid || cause instanceof Missing;
 }
 
-/** Refuses the request for one reason. */
 export function refuse(field: string, key: FieldProblem["key"] = "invalid"): never {
   throw new Invalid([{ field, key }]);
 }

@@ -69,12 +69,13 @@ export function alterReply(
   authorization: string,
   url: string,
 ): Encoded {
-  const redirect = faults.get("redirect") ?? faults.get("redirect_same");
-  if (redirect) {
-    const { kind, location = "https://elsewhere.example/", status = 302 } = redirect;
-    const headers = { Location: kind === "redirect" ? location : url, "Content-Type": "text/html" };
-    return { status, headers, body: Buffer.alloc(0) };
-  }
+  const elsewhere = faults.has("redirect") ? "https://elsewhere.example/" : url;
+  if (faults.has("redirect") || faults.has("redirect_same"))
+    return {
+      status: 302,
+      headers: { Location: elsewhere, "Content-Type": "text/html" },
+      body: Buffer.alloc(0),
+    };
   const as = (contentType: string, body: Buffer | string = encoded.body): Encoded => {
     const headers = { ...encoded.headers, "Content-Type": contentType };
     return { ...encoded, headers, body: Buffer.from(body) };
@@ -87,8 +88,7 @@ export function alterReply(
     const message = `Server Error while handling Authorization: ${authorization}`;
     return { ...as("application/json", JSON.stringify({ message, token })), status: 500 };
   }
-  const type = faults.get("content_type");
-  const typed = type ? as(type.contentType ?? "text/plain; charset=utf-8") : encoded;
+  const typed = faults.has("content_type") ? as("text/plain; charset=utf-8") : encoded;
   const { body } = typed;
   if (faults.has("truncated")) return { ...typed, body: body.subarray(0, Math.floor(body.length * 0.7)) };
   if (faults.has("invalid_json"))

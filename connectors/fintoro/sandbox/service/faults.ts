@@ -22,7 +22,6 @@ export interface Fault extends ReplyFault, ConnectionFault {
     /** Of the path below the base URL, without the query; a text is its beginning. */
     readonly path?: RegExp | string;
     readonly method?: string;
-    /** Index of the company. */
     readonly company?: number;
   };
   /** Of each matching request; 1 without it. */
@@ -35,16 +34,10 @@ export interface Fault extends ReplyFault, ConnectionFault {
 
 /** How an answer differs that arrives whole. */
 interface ReplyFault {
-  /** Of `status` and of redirects. */
   readonly status?: number;
   /** Of a status 429; null omits `Retry-After`. */
   readonly retryAfterS?: number | null;
-  /** Does the limiter count a `status`? @default unless it is 401 or 503 */
-  readonly counted?: boolean;
   readonly latencyMs?: number;
-  readonly contentType?: string;
-  /** Of `redirect`. */
-  readonly location?: string;
   readonly rewrite?: BodyChanges["rewrite"];
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { isoTime, type Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
 import { boundedLog } from "../base/values.ts";
-import { negotiate, type ServiceLanguage } from "../lookups/lookup-lists.ts";
+import { negotiate } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
 import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
 import { alterReply, bodyChangesOf, breakConnection } from "./altered-reply.ts";
@@ -20,10 +20,7 @@ export interface ServiceParts {
   readonly faults: FaultPlan;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of answers to requests that name none. */
-  readonly language: ServiceLanguage;
-  /** From and to. */
-  readonly latencyMs: readonly [number, number];
+  readonly latencyMs: number;
 }
 
 /** Longer than a limiter's window: a client that waits for the next one finds its connection still open. */
@@ -85,13 +82,11 @@ export class HttpService {
     const isLocal = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);
     if (this.controlServer && incoming.fullPath.startsWith("/sandbox/") && isLocal)
       return send(response, encode(await this.controlServer(incoming)), "");
-    const { clock, random, latencyMs } = this.parts;
+    const { clock, latencyMs } = this.parts;
     const visit = this.visit(incoming, request);
     const { faults, requestId, language } = visit;
     const permit = this.permit(visit);
-    const [least, most] = latencyMs;
-    const usualMs = least + (most > least ? random.next() * (most - least) : 0);
-    const pauseMs = usualMs + (faults.get("latency")?.latencyMs ?? 0);
+    const pauseMs = latencyMs + (faults.get("latency")?.latencyMs ?? 0);
     const pause = async () => {
       if (pauseMs > 0) await clock.sleep(pauseMs / 2, this.closing.signal);
     };
@@ -112,7 +107,7 @@ export class HttpService {
 
   /** One request on its way through the service. */
   private visit(incoming: WholeRequest, { headers }: IncomingMessage) {
-    const { router, tokens, faults, random, language } = this.parts;
+    const { router, tokens, faults, random } = this.parts;
     const { method, fullPath } = incoming;
     const path = incoming.path ?? fullPath;
     const bearer = tokens.get(/^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] ?? "") ?? null;
@@ -121,7 +116,7 @@ export class HttpService {
       path,
       headers,
       bearer,
-      language: negotiate(headers["accept-language"], language),
+      language: negotiate(headers["accept-language"]),
       requestId: `req_${random.uuid().replaceAll("-", "")}`,
       faults: faults.faultsFor(method, path, bearer?.company.index ?? null),
       match: incoming.path === null ? null : router(method, path),
@@ -131,8 +126,8 @@ export class HttpService {
   /** Only requests that reach a company through a known route are counted; null for the others. */
   private permit({ match, bearer, faults }: ReturnType<HttpService["visit"]>) {
     const fault = faults.get("status");
-    const counted = fault?.counted ?? (fault?.status !== 401 && fault?.status !== 503);
-    if (!bearer || !match || !counted || fault?.status === 429) return null;
+    // The limiter does not see these.
+    if (!bearer || !match || [401, 429, 503].includes(fault?.status ?? 0)) return null;
     return this.parts.limiters[bearer.company.index]?.count() ?? null;
   }
 
@@ -161,12 +156,7 @@ export class HttpService {
     };
     const key = headers["idempotency-key"];
     if (!route.idempotent || typeof key !== "string" || key === "") return handle();
-    return this.once(
-      key,
-      `${company.index}/${key}`,
-      `${route.method} ${fullPath} ${JSON.stringify(input)}`,
-      handle,
-    );
+    return this.once(company, key, `${route.method} ${fullPath} ${JSON.stringify(input)}`, handle);
   }
 
   private faultReply({ status = 500, retryAfterS = 1 }: Fault, company = 0): Reply {
@@ -177,7 +167,8 @@ export class HttpService {
   }
 
   /** The same request under the same key gets the first answer again, another one a refusal. */
-  private once(key: string, name: string, fingerprint: string, handle: () => Reply): Reply {
+  private once({ index }: Company, key: string, fingerprint: string, handle: () => Reply): Reply {
+    const name = `${index}/${key}`;
     const known = this.kept.get(name);
     if (known && known.fingerprint !== fingerprint)
       return value({ error: "Idempotency-Key reused with different request payload" }, 422);

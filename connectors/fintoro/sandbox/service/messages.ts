@@ -83,7 +83,6 @@ export const route = (
   idempotent = method === "POST",
 ): Route => ({ method, path, handle, idempotent });
 
-/** Finds the route of a method and a path. */
 export type Router = ReturnType<typeof routerOf>;
 
 /** HEAD finds the route of GET. The second segment of a path is the id wherever there is one. */
@@ -125,11 +124,9 @@ export const list = (records: Iterable<AnsweredRecord>, paginator?: AnsweredReco
 });
 export const value = (body: object, status = 200): Reply => ({ status, value: body });
 export const nothing = (status = 204): Reply => ({ status });
-/** A download under a file name. */
 export const file = (mediaType: string, name: string, content: Buffer): Reply => {
   return { status: 200, file: { mediaType, name, content } };
 };
-/** A refusal in the service's form. */
 export const error = (status: number, message: string): Reply => value({ message }, status);
 
 export interface Encoded {

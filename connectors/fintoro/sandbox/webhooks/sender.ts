@@ -18,8 +18,6 @@ export interface DeliveryShares {
   readonly reorder: number;
 }
 
-const faultless: DeliveryShares = { duplicates: 0, losses: 0, reorder: 0 };
-
 export interface SenderOptions {
   /** What goes wrong on the way to receivers. */
   readonly deliveries?: Partial<DeliveryShares>;
@@ -39,25 +37,24 @@ interface SentCopy {
   attempts: number;
 }
 
-/** The receiver's status, or why there is none. */
-interface PostResult {
-  readonly status: number | null;
-  readonly error: string | null;
-}
-
 /** One attempt and how it ended; `attempt` counts from 1, and is 0 for what was lost or dropped before any. */
-interface DeliveryAttempt extends PostResult {
+interface DeliveryAttempt {
   readonly eventId: string;
   readonly type: string;
   readonly subscription: number;
   readonly attempt: number;
   readonly at: string;
+  /** The receiver's status, or why there is none. */
+  readonly status: number | null;
+  readonly error: string | null;
   /**
    * `retry`: another attempt follows. `failed`: that was the last one. `lost`: a delivery fault, never sent.
    * `dropped`: the subscription was deactivated or deleted while the delivery waited.
    */
   readonly outcome: "delivered" | "retry" | "failed" | "lost" | "dropped";
 }
+
+type PostResult = Pick<DeliveryAttempt, "status" | "error">;
 
 /** Between attempts 1-2, 2-3, 3-4, 4-5 (interface document). */
 const retryDelaysMs = [10_000, 100_000, 1_000_000, 10_000_000];
@@ -71,7 +68,6 @@ const firstDelayMs = 5;
  * attempts each. Deliveries wait in memory and end with the sandbox.
  */
 export class Sender {
-  /** The newest 50,000 attempts. */
   readonly attempts = boundedLog<DeliveryAttempt>(50_000);
   private accepted = 0;
   private readonly company: Company;
@@ -233,7 +229,7 @@ function sendPost(
  * Gives how long each copy is held back, ms; no copy for one that is lost.
  */
 function heldCopies(seed: number, count: number, shares: Partial<DeliveryShares>): readonly number[] {
-  const { losses, duplicates, reorder } = { ...faultless, ...shares };
+  const { losses = 0, duplicates = 0, reorder = 0 } = shares;
   const random = randomFor(seed, "delivery", count);
   if (random.often(losses)) return [];
   const isDoubled = random.often(duplicates);
@@ -253,8 +249,8 @@ export function parseShares(text: string): Partial<DeliveryShares> {
 }
 
 function parseShare(part: string): [string, number] {
-  const [, name = "", share = "2"] = /^(\w+):([\d.]+)$/.exec(part) ?? [];
-  if (name in faultless && Number(share) <= 1) return [name, Number(share)];
+  const [, name = "", share = "2"] = /^(duplicates|losses|reorder):([\d.]+)$/.exec(part) ?? [];
+  if (Number(share) <= 1) return [name, Number(share)];
   throw new MirrorError("usage", `webhook fault "${part}" cannot be read`, {
     hint: "write shares from 0 to 1 of duplicates, losses and reorder: duplicates:0.2,losses:0.1,reorder:0.5",
   });
