@@ -1,10 +1,12 @@
-/** The section `alerts` of the config: what is sent, and where to. */
+/** The sections `alerts` and `notify` of the config: what is sent, and where to. */
+import { hash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
-import { readPublicUrl } from "./address.ts";
-import { oneOfWords, secretText, section } from "./config-values.ts";
+import { assert } from "../base/errors.ts";
+import { readInternetUrl, readPublicUrl } from "./address.ts";
+import { onOrOff, oneOfWords, secretText, section, type TextValue } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
-import type { ResolvedSecrets } from "./secrets.ts";
+import { currentText, readSigningKey, type ResolvedSecret, type ResolvedSecrets } from "./secrets.ts";
 
 export const alertKinds = [
   "failed",
@@ -61,20 +63,77 @@ export function alerts({ folder, secrets }: { readonly folder: string; readonly 
     .array(entry, { error: "must be a list" })
     .transform((all, context) =>
       all.map(({ when, command }, index) => {
-        // Null: no text stands there.
-        const textAt = (key: string) => {
-          const found = secrets.get(pathText(["alerts", index, key]));
-          return found ? { secret: found.secret, place: found.place } : null;
-        };
-        const [url, secret] = [textAt("url"), textAt("secret")];
-        if (url?.secret.known) {
-          const read = readPublicUrl(url.secret.reveal());
-          // The text may be a secret: the problem names only what it must be.
-          if (!("value" in read))
-            context.addIssue({ code: "custom", path: [index, "url"], message: `must ${read.must}` });
-        }
+        const url = textAt(secrets, ["alerts", index, "url"], readPublicUrl, context);
+        const secret = textAt(secrets, ["alerts", index, "secret"], (value) => ({ value }), context);
         return { when, command, url, secret };
       }),
     )
     .default([]);
+}
+
+/** One entry for each receiver of changes. */
+export function notify({ secrets }: { readonly secrets: ResolvedSecrets }, tables: z.ZodType<string[]>) {
+  const entry = section({
+    url: secretText.describe("Where each change is sent by POST; may be ${env:NAME} or ${file:/path}."),
+    secret: secretText.describe(
+      "Signs it: ${env:NAME} or ${file:/path}; whsec_ and 24 to 64 bytes in base64.",
+    ),
+    tables: tables.optional().describe("Only changes of these; all by default."),
+    allow_private: onOrOff()
+      .prefault("off")
+      .describe("Whether url may lead to this machine or a private network, or through a proxy."),
+  });
+  return z
+    .array(entry, { error: "must be a list" })
+    .transform((all, context) =>
+      all.map(({ tables: only, allowPrivate }, index) => {
+        const readUrl = allowPrivate ? readPublicUrl : readInternetUrl;
+        const url = textAt(secrets, ["notify", index, "url"], readUrl, context);
+        const secret = textAt(secrets, ["notify", index, "secret"], readSigningKey, context);
+        assert(url && secret, "what is required was given");
+        return { key: addressKey(url), url, secret, tables: only, allowPrivate };
+      }),
+    )
+    .refine((all) => new Set(all.map(({ key }) => key)).size === all.length, {
+      error: "must not have one url in two entries",
+    })
+    .default([]);
+}
+
+/** A text that may be a secret, and where it is from. */
+export type PlacedText = Pick<ResolvedSecret, "secret" | "place">;
+
+/** Null: no text stands there. What it must be is checked where it is known; the problem does not repeat it. */
+function textAt(
+  secrets: ResolvedSecrets,
+  where: readonly [section: string, index: number, key: string],
+  read: (text: string) => TextValue<unknown>,
+  context: z.core.$RefinementCtx,
+): PlacedText | null {
+  const found = secrets.get(pathText(where));
+  if (!found) return null;
+  const { secret, place } = found;
+  const known = secret.known ? read(secret.reveal()) : null;
+  if (known && "must" in known)
+    context.addIssue({ code: "custom", path: where.slice(1), message: `must ${known.must}` });
+  return { secret, place };
+}
+
+/** An address as it is at this moment. Throws why nothing can be sent there. */
+export function currentUrl(url: PlacedText, onSecrets: (secrets: readonly string[]) => void): string {
+  const read = readPublicUrl(currentText(url, onSecrets));
+  if ("value" in read) return read.value;
+  throw new Error(`its url must ${read.must}`);
+}
+
+/** The host, and a few digits: the same after a restart, as long as the config says the same. It shows no secret. */
+export function addressKey({ secret, place }: PlacedText, ...more: readonly unknown[]): string {
+  const text = secret.known ? secret.reveal() : "";
+  const name = "value" in readPublicUrl(text) ? new URL(text).host : "unknown address";
+  return targetKey(name, place.kind === "config" ? text : place, ...more);
+}
+
+/** A name, and a few digits of what the config says. */
+export function targetKey(name: string, ...said: readonly unknown[]): string {
+  return `${name} ${hash("sha256", JSON.stringify(said), "hex").slice(0, 8)}`;
 }

@@ -44,13 +44,13 @@ export function secretTexts(config: Config): readonly string[] {
 }
 
 function readTexts(config: Config): readonly string[] {
-  const ofAlerts = config.alerts.flatMap(({ url, secret }) => [
+  const ofTargets = [...config.alerts, ...config.notify].flatMap(({ url, secret }) => [
     ...(url && url.place.kind !== "config" ? [url.secret] : []),
     ...(secret ? [secret.secret] : []),
   ]);
   const ofCompanies = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
   const { pageToken } = config.serve;
-  const secrets = [...ofCompanies, ...(pageToken ? [pageToken.secret] : []), ...ofAlerts];
+  const secrets = [...ofCompanies, ...(pageToken ? [pageToken.secret] : []), ...ofTargets];
   const ofPostgres = config.fleet ? postgresSecrets(config.fleet.postgres.secret) : [];
   const texts = secrets.filter((secret) => secret.known).map((secret) => secret.reveal());
   const halves = config.companies.some(({ account }) => account !== null)
@@ -60,8 +60,8 @@ function readTexts(config: Config): readonly string[] {
 }
 
 /**
- * Writes a config as a process has it in memory, with one company, its token, where its webhook secrets are, no
- * alerts and no fleet. Only for a pipe to a child process: nobody else can read that (I9).
+ * Writes a config as a process has it in memory, with one company, its token, where its webhook secrets are, nowhere
+ * to send to and no fleet. Only for a pipe to a child process: nobody else can read that (I9).
  */
 export function formatEffectiveConfig(config: Config, company: CompanyConfig): string {
   const { name, token, tokenPlace, account, contact, webhook } = company;
@@ -69,7 +69,7 @@ export function formatEffectiveConfig(config: Config, company: CompanyConfig): s
   const { publicUrl, places } = webhook;
   const own = { name, token: known, tokenPlace, account, contact };
   const one = { ...own, webhook: { secrets: [], places, publicUrl } };
-  return JSON.stringify({ ...config, companies: [one], alerts: [], fleet: null });
+  return JSON.stringify({ ...config, companies: [one], alerts: [], notify: [], fleet: null });
 }
 
 /** Reads what `formatEffectiveConfig` wrote. Throws SyntaxError for any other text. */

@@ -103,7 +103,8 @@ function shown(path: Path, value: unknown): string {
   if (Array.isArray(value)) return " (it is a list)";
   if (typeof value === "object") return " (it is a map)";
   const text = JSON.stringify(value) ?? "";
-  const mayBeSecret = ["companies", "base_url", "alerts"].includes(String(path[0])) || isSecret(path);
+  const mayBeSecret =
+    ["companies", "base_url", "alerts", "notify"].includes(String(path[0])) || isSecret(path);
   if (mayBeSecret || text.length > 60) return "";
   return ` (it is ${text})`;
 }

@@ -5,7 +5,7 @@ import { logLevels } from "../base/logger.ts";
 import { didYouMean } from "../base/names.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
 import { transportDefaults } from "../connector/transport.ts";
-import { alerts } from "./alert-section.ts";
+import { alerts, notify } from "./alert-section.ts";
 import { readBaseUrl } from "./address.ts";
 import {
   durationText,
@@ -88,6 +88,10 @@ export function configSchema(known: KnownConnector, place: SchemaPlace) {
     report: report(place).prefault({}).describe("The published database."),
     retention: retention.prefault({}).describe("How long what only looks back is kept."),
     alerts: alerts(place).describe("Where word goes when something is wrong, and when it is over."),
+    notify: notify(
+      place,
+      z.array(resourceName(known), { error: "must be a list of tables" }).min(1),
+    ).describe("Who is sent every change by `serve`, signed and in order."),
     mcp: section({
       content: onOrOff()
         .prefault("off")
@@ -127,12 +131,15 @@ function mostParents(resource: string) {
     .describe(`How ${resource} are read: one list for each parent.`);
 }
 
-function resources(known: KnownConnector) {
+function resourceName(known: KnownConnector) {
   const names = known.resources.map((resource) => resource.name);
-  const name = z.enum(names, {
+  return z.enum(names, {
     error: (issue) => `must name a resource of ${known.name}${didYouMean(issue.input, names)}`,
   });
-  const list = z.array(name, { error: "must be a list of resources" });
+}
+
+function resources(known: KnownConnector) {
+  const list = z.array(resourceName(known), { error: "must be a list of resources" });
   const perParent = known.resources.filter((resource) => resource.list.kind === "parents");
   // Names of resources stay as they are.
   const keys = {

@@ -3,6 +3,7 @@ import path from "node:path";
 import { MirrorError, messageOf, systemReason } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { pathText, valueAt } from "./config-problems.ts";
+import type { TextValue } from "./config-values.ts";
 import type { Path } from "./yaml.ts";
 
 /** Characters of a webhook secret; those of the service have more. */
@@ -60,6 +61,8 @@ const secretKeys = [
   "fleet.postgres",
   "alerts.*.url",
   "alerts.*.secret",
+  "notify.*.url",
+  "notify.*.secret",
 ];
 
 function secretPaths(raw: unknown): Path[] {
@@ -95,7 +98,7 @@ export function isToken(where: Path): boolean {
 
 /** An address is a secret only where the file does not hold it. */
 export function isAddress(where: Path): boolean {
-  return where[0] === "alerts" && where[2] === "url";
+  return isOfTarget(where) && where[2] === "url";
 }
 
 /** The address of Postgres: a secret where it holds a password. */
@@ -103,14 +106,27 @@ export function isPostgres(where: Path): boolean {
   return where[0] === "fleet";
 }
 
-/** What signs deliveries or alerts, and what opens the pages: it must not be guessed. */
+/** What signs deliveries, alerts or changes, and what opens the pages: it must not be guessed. */
 export function isSigningKey(where: Path): boolean {
-  return isOfWebhook(where) || where[1] === "page_token" || (where[0] === "alerts" && where[2] === "secret");
+  return isOfWebhook(where) || where[1] === "page_token" || (isOfTarget(where) && where[2] === "secret");
+}
+
+/** An entry of `alerts` or `notify`. */
+function isOfTarget(where: Path): boolean {
+  return where[0] === "alerts" || where[0] === "notify";
 }
 
 /** `companies.NAME.webhook.…` */
 function isOfWebhook(where: Path): boolean {
   return where[2] === "webhook";
+}
+
+/** The key of signatures by Standard Webhooks. */
+export function readSigningKey(text: string): TextValue<Buffer> {
+  const base64 = text.replace(/^whsec_/, "");
+  const key = Buffer.from(base64, "base64");
+  if (key.length >= 24 && key.length <= 64 && key.toString("base64") === base64) return { value: key };
+  return { must: "be whsec_ and 24 to 64 bytes in base64, as `openssl rand -base64 32` makes them" };
 }
 
 /** A secret of a raw file, and what it refers to as it is written there; null: it stands there itself. */
@@ -157,6 +173,16 @@ export function rereadSecret(place: SecretPlace, known: Secret): Secret | null {
   } catch {
     return null;
   }
+}
+
+/** What a text is at this moment; `onSecrets` gets it first where it is from a file. Throws why it is not known. */
+export function currentText(
+  { secret, place }: Pick<ResolvedSecret, "secret" | "place">,
+  onSecrets: (secrets: readonly string[]) => void,
+): string {
+  const text = (rereadSecret(place, secret) ?? secret).reveal();
+  if (place.kind === "file") onSecrets([text]);
+  return text;
 }
 
 /** The text of a secret that a header can carry. Throws an Error that says why there is none. */

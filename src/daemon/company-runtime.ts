@@ -15,6 +15,7 @@ import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.t
 import { serveCommands } from "./commands.ts";
 import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
+import { ChangePusher } from "./change-pusher.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
 import { createBeat, createReceiverNote, createServiceNote, runHeartbeat } from "./heartbeat.ts";
 import type { CompanyRun } from "../runs/company-run.ts";
@@ -169,7 +170,7 @@ export class CompanyRuntime {
 
   private startTasks(): void {
     const { mirror, runQueue, uptime, scheduler, service, afterRun, pruner, closed } = this;
-    const { context, settings, lock, hooks, refusals } = this.options;
+    const { context, settings, lock, hooks, refusals, signal } = this.options;
     const { company, config } = settings;
     const { clock, random, manifest } = context;
     this.ingest.requeueLost(clock.nowMs());
@@ -194,6 +195,8 @@ export class CompanyRuntime {
     this.track(scheduler.followPublish(config.schedule, () => afterRun.publish()));
     this.track(scheduler.followBackup(config, () => afterRun.backUp()));
     this.track(afterRun.follow());
+    for (const receiver of config.notify)
+      this.track(new ChangePusher({ context, settings, receiver, mirror, closed, signal }).follow());
     // A run fetches them at its end.
     if (reason === null) afterRun.fetchFiles();
     const keys = () => this.keyring.accepted();
@@ -213,8 +216,8 @@ export class CompanyRuntime {
     this.track(runHeartbeat(context, mirror, lock, steps, onWriteProblem, closed));
     const operations = manifest.webhooks?.subscriptions;
     const list = operations
-      ? (signal: AbortSignal) =>
-          createSubscriptions(service.transport, operations, random, signal, "webhook").list()
+      ? (ended: AbortSignal) =>
+          createSubscriptions(service.transport, operations, random, ended, "webhook").list()
       : null;
     this.track(askAboutRefusals(context, refusals, company, list, skewMs, closed));
   }

@@ -81,9 +81,10 @@ const isBuiltFrom = {
   exports: false,
   backup: true,
   files: true,
-  report: false,
+  report: true,
   retention: true,
   alerts: false,
+  notify: true,
   log: false,
   mcp: false,
   fleet: false,
@@ -97,7 +98,10 @@ export function needsRestart(before: CompanySettings, after: CompanySettings): b
 function builtFrom({ config, company, resources }: CompanySettings): string {
   const sections = Object.entries(config).filter(([key]) => isBuiltFrom[key as keyof Config]);
   const { token, webhook, account, contact } = company;
-  const keys = [token, ...webhook.secrets].map((secret) => (secret.known ? secret.reveal() : null));
+  const ofReceivers = config.notify.flatMap(({ url, secret }) => [url.secret, secret.secret]);
+  const keys = [token, ...webhook.secrets, ...ofReceivers].map((secret) =>
+    secret.known ? secret.reveal() : null,
+  );
   const names = resources.map(({ name }) => name);
   return JSON.stringify([sections, account, contact, keys, webhook.places, names]);
 }

@@ -74,7 +74,7 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
   const wire: Wire & FullOptions = {
     ...settings,
     base,
-    pool: openPool(base.origin, timeoutMs, concurrency, assertMaySend),
+    pool: openPool(base.origin, timeoutMs, concurrency, { assertMaySend }),
     connections: new Semaphore(concurrency),
     counters: new HttpCounters(),
     // An access token is redacted, too.

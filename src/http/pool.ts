@@ -1,15 +1,26 @@
+import type { LookupFunction } from "node:net";
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
 import { MirrorError } from "../base/errors.ts";
 import { isLoopbackUrl } from "../config/address.ts";
+
+export interface PoolOptions {
+  /** Throws where nothing may be sent any more. */
+  readonly assertMaySend?: () => void;
+  /** Decides by its addresses whether the host may be asked. A proxy would look it up itself: it gets nothing. */
+  readonly judge?: { readonly lookup: LookupFunction; readonly byProxy: () => Error };
+}
 
 /**
  * Opens the connections to the service's origin. They lead through the proxy of `HTTPS_PROXY`, unless `NO_PROXY` names
  * the host (both may be in lower case): by a tunnel, so that the proxy sees host and port and nothing else (I9). Nothing
  * for this machine goes through a proxy. Throws MirrorError `config` where the variable is no proxy's address.
- *
- * @param assertMaySend throws where nothing may be sent any more
  */
-export function openPool(origin: string, timeoutMs: number, connections: number, assertMaySend?: () => void) {
+export function openPool(
+  origin: string,
+  timeoutMs: number,
+  connections: number,
+  { assertMaySend, judge }: PoolOptions = {},
+) {
   const limits = {
     connections,
     pipelining: 1,
@@ -18,13 +29,16 @@ export function openPool(origin: string, timeoutMs: number, connections: number,
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,
   };
-  const connect = { timeout: timeoutMs };
+  const connect = { timeout: timeoutMs, ...(judge && { lookup: judge.lookup }) };
+  const refused = judge && {
+    connect: (_: unknown, callback: (error: Error, socket: null) => void) => callback(judge.byProxy(), null),
+  };
   const httpsProxy = proxyOf(process.env);
   if (httpsProxy === null || isLoopbackUrl(origin))
     return guarded(new Pool(origin, { ...limits, connect }), assertMaySend);
   const clientFactory = (proxy: URL, options: object) => {
     // A proxy that accepts a connection and is silent then must not keep it for ever.
-    return new Pool(proxy, { ...options, headersTimeout: timeoutMs, connections });
+    return new Pool(proxy, { ...options, ...refused, headersTimeout: timeoutMs, connections });
   };
   const proxied = new EnvHttpProxyAgent({
     ...limits,

@@ -31,6 +31,12 @@ export function readLog(db: Db): LogIdentity {
   return findLog(db) ?? { id: "none", from: 1, first: 1 };
 }
 
+/** The position after which everything follows that comes from now on. */
+export function endOfLog(db: Db): { readonly log: string; readonly seq: number } {
+  const { id: log, first } = readLog(db);
+  return { log, seq: Math.max(new Changes(db).lastSeq(), first - 1) };
+}
+
 /** Null: the mirror was never opened for writing. */
 export function findLog(db: Db): LogIdentity | null {
   return new Meta(db).get(logKey) as LogIdentity | null;

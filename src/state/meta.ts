@@ -66,6 +66,22 @@ export function readArchivePosition(db: Db): ArchivePosition | null {
   return new Meta(db).get(archivePositionKey) as ArchivePosition | null;
 }
 
+/** How far a receiver of the config's `notify` is. */
+export interface PushPosition {
+  readonly log: string;
+  /** Of the last change that it has taken, or does not get. */
+  readonly seq: number;
+  /** Why it did not take the next one; null: it has not failed since. */
+  readonly error: string | null;
+  /** Trying again does not help: the receiver says so, or nothing may be sent there. */
+  readonly refuses: boolean;
+}
+
+/** Where the mirror notes it. By the key's digits: what stands before them may not be known. */
+export function pushPositionKey(receiver: string): string {
+  return `notify ${receiver.slice(-8)}`;
+}
+
 /**
  * Where a mirror notes how much of the fleet's inbox it holds: the number of the last delivery, written with it.
  */

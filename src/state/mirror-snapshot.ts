@@ -4,8 +4,10 @@ import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { Changes } from "../store/apply/change-log.ts";
 import {
+  createRedaction,
   installRedaction,
   redactionOf,
+  type RedactJson,
   type Redaction,
   redactedColumns,
   type RedactRule,
@@ -129,6 +131,18 @@ function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOpt
     const redacted = redactedColumns(table);
     if (redacted.length > 0) add(table.name, { redacted: redacted.join(", ") });
   }
+}
+
+/** Gives a function that redacts JSON of records, with the columns that their unknown fields have at that moment. */
+export function createRecordRedactor(db: Db, manifest: Manifest, rules: readonly RedactRule[]) {
+  let known: { version: unknown; redact: RedactJson } | null = null;
+  const redactNow = () => createRedaction(redactionOf(db, manifest, rules, redactionKey(db))).redactJson;
+  return (resource: string, json: string | null): string | null => {
+    if (rules.length === 0) return json;
+    const version = db.pragma("schema_version", { simple: true });
+    if (!known || known.version !== version) known = { version, redact: redactNow() };
+    return known.redact(resource, json);
+  };
 }
 
 /** From the salt of the mirror's identity, which no report and no export holds. The mirror keeps it for good. */

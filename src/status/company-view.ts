@@ -6,10 +6,12 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
 import { InboxView } from "../state/inbox/inbox.ts";
-import { Meta } from "../state/meta.ts";
+import { endOfLog } from "../state/log-identity.ts";
+import { Meta, pushPositionKey, type PushPosition } from "../state/meta.ts";
 import { Runs, type EndedRun } from "../state/runs.ts";
 import { sweptAt } from "../state/sweeps.ts";
 import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
+import { Changes } from "../store/apply/change-log.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import type { Db } from "../store/database.ts";
 import { openReadable } from "../store/migrations/migrate.ts";
@@ -127,6 +129,26 @@ export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts 
   };
   /** Incidents, and what is sent about them. */
   readonly alerts: AlertState;
+  readonly receivers: readonly ReceiverStatus[];
+}
+
+/** How far a receiver of `notify` is; null where it was sent nothing of this log yet. */
+export interface ReceiverStatus {
+  readonly receiver: string;
+  readonly position: PushPosition | null;
+  /** Since when the change waits that it is sent next, ISO; null: none does. */
+  readonly waiting_since: string | null;
+}
+
+function readReceivers(db: Db, { notify }: Config): ReceiverStatus[] {
+  const changes = new Changes(db);
+  return notify.map(({ key, tables }) => {
+    const known = new Meta(db).get(pushPositionKey(key)) as PushPosition | null;
+    const position = known?.log === endOfLog(db).log ? known : null;
+    const from = position && Math.max(position.seq, changes.firstSeq() - 1);
+    const [next] = from === null ? [] : changes.after(from, tables, 1);
+    return { receiver: key, position, waiting_since: next?.at ?? null };
+  });
 }
 
 /** How a company stands, as its files show it: what only a daemon knows is not known. Null: there is no mirror. */
@@ -156,6 +178,7 @@ export function readView(db: Db | null, scope: StatusScope, nowMs: number): Comp
       isReportScheduled: config.schedule.publish !== "after_sync",
     },
     alerts: readAlerts(files),
+    receivers: db ? readReceivers(db, config) : [],
     ...(db ? readFacts(db, scope, nowMs) : unknownFacts(scope)),
   };
 }

@@ -32,6 +32,7 @@ const shownWhileOpen = [
   ["failed", "writing"],
   ["stale", "lists"],
   ["stale", "events"],
+  ["stale", "notify"],
   ["partial", "records"],
   ["held", "deletions"],
   ["gap", "events"],
@@ -55,6 +56,7 @@ export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: Rea
     ...afterRunConditions(view, limits),
     ...wholenessConditions(view),
     ...driftConditions(view.drift, view.run !== null, nowMs),
+    ...behindConditions(view, nowMs),
   ];
 }
 
@@ -170,6 +172,17 @@ function eventConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLi
   if (waitedMs <= limits.outageLimitMs) return [];
   const text = `${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`;
   return [wrong("stale", "events", text)];
+}
+
+/** Receivers of changes that refuse, or are late: the mirror is as it should be. */
+function behindConditions({ receivers }: CompanyStatusView, nowMs: number): Condition[] {
+  return receivers.flatMap(({ receiver, position, waiting_since: since }) => {
+    const waitedMs = since === null ? 0 : Math.max(0, nowMs - Date.parse(since));
+    if (waitedMs <= hourMs && position?.refuses !== true) return [];
+    const why = position?.error ? `: ${position.error}` : "";
+    const text = `changes wait for ${receiver}, the oldest for ${formatDuration(waitedMs)}${why}`;
+    return [{ ...wrong("stale", "notify", text), blocks: false }];
+  });
 }
 
 /** A report that is made for nobody any more shows old facts as current ones. */

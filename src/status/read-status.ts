@@ -64,6 +64,8 @@ export function readStatus(question: StatusQuestion) {
     after_run: view.afterRun.steps,
     /** Incidents, and alerts about them that are not delivered yet. */
     alerts: view.alerts,
+    /** How far each receiver of changes is. */
+    receivers: view.receivers,
     /** What an unchanged run costs; null: no run has read everything yet. */
     plan: health && readPlan(db, question, health, budget.budget),
     freshness: db ? judgeFreshness(view, question) : { oldest: null, stale: [] },

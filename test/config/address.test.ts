@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { isLoopbackUrl, readBaseUrl, readListen, readPublicUrl } from "../../src/config/address.ts";
+import {
+  isLoopbackUrl,
+  isPublicAddress,
+  readBaseUrl,
+  readInternetUrl,
+  readListen,
+  readPublicUrl,
+} from "../../src/config/address.ts";
 
 describe("base_url", () => {
   test.each([
@@ -41,6 +48,34 @@ describe("base_url", () => {
 test("a public URL may carry a query, as receivers behind a gateway do", () => {
   expect(readPublicUrl("https://hooks.example.com/w?key=1")).toEqual({
     value: "https://hooks.example.com/w?key=1",
+  });
+});
+
+describe("an address of the internet", () => {
+  test.each(["93.184.215.14", "8.8.8.8", "172.32.0.1", "2606:4700::1111", "2a00:1450:4014:80e::200e"])(
+    "is %s",
+    (address) => expect(isPublicAddress(address)).toBe(true),
+  );
+
+  test.each([
+    ...["0.0.0.0", "10.0.0.1", "100.64.0.1", "127.9.9.9", "169.254.169.254", "172.31.255.255", "192.168.0.1"],
+    ...["198.18.0.1", "203.0.113.9", "224.0.0.1", "255.255.255.255", "::", "::1", "::ffff:10.0.0.1"],
+    ...["::ffff:8.8.8.8", "64:ff9b::a00:1", "fc00::1", "fe80::1", "ff02::1", "2002:7f00:1::", "2001:db8::1"],
+    ...["no address", ""],
+  ])("is not %s", (address) => expect(isPublicAddress(address)).toBe(false));
+
+  test.each([
+    ["https://hooks.example.com/w?key=1", true],
+    ["https://8.8.8.8/", true],
+    ["https://[2606:4700::1111]/", true],
+    ["https://localhost/", false],
+    ["http://127.0.0.1/", false],
+    ["https://0x7f.1/", false],
+    ["https://[fd00::1]/", false],
+    ["https://[::ffff:10.0.0.1]/", false],
+    ["no url", false],
+  ])("may stand in %s: %s", (url, isTaken) => {
+    expect("value" in readInternetUrl(url)).toBe(isTaken);
   });
 });
 

@@ -60,3 +60,66 @@ describe("the config's alerts", () => {
     expect(text).not.toContain("example.com/x");
   });
 });
+
+const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+describe("the config's notify", () => {
+  const receiversOf = (entry: string, env = {}) =>
+    load(minimal(`notify:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
+
+  test("takes url and secret from the environment or a file, and no line shows them", () => {
+    const env = { HOOK: "https://hooks.example.com/abc", KEY: key };
+    const { config, warnings } = receiversOf(
+      '{ url: "${env:HOOK}", secret: "${env:KEY}", tables: [clients] }',
+      env,
+    );
+    expect(warnings).toEqual([]);
+    expect(config.notify).toMatchObject([
+      {
+        key: expect.stringMatching(/^hooks\.example\.com [\da-f]{8}$/),
+        tables: ["clients"],
+        allowPrivate: false,
+      },
+    ]);
+    expect(secretTexts(config)).toEqual(["token-of-acme", env.HOOK, env.KEY]);
+    expect(JSON.stringify(config)).not.toMatch(/abc|BwcHBw/);
+    const [company] = config.companies;
+    expect(company && formatEffectiveConfig(config, company)).toContain('"notify":[]');
+  });
+
+  test("knows a receiver again where its url cannot be read", () => {
+    const entry = '{ url: "${env:HOOK}", secret: "${env:KEY}" }';
+    const digits = (env: object) => receiversOf(entry, env).config.notify[0]?.key.slice(-8);
+    expect(digits({})).toBe(digits({ HOOK: "https://hooks.example.com/abc", KEY: key }));
+  });
+
+  test("takes addresses of this machine and of private networks where it is said", () => {
+    for (const url of ["http://127.0.0.1:8080/x", "https://192.168.1.2/x"])
+      expect(
+        receiversOf(`{ url: "${url}", secret: ${key}, allow_private: true }`).config.notify,
+      ).toHaveLength(1);
+  });
+
+  test.each([
+    [`{ url: "http://example.com/x", secret: ${key} }`, "must use https://"],
+    [`{ url: "http://127.0.0.1/x", secret: ${key} }`, "must lead to the internet, or have allow_private: on"],
+    [`{ url: "https://10.0.0.1/x", secret: ${key} }`, "must lead to the internet, or have allow_private: on"],
+    [`{ url: "https://[::ffff:7f00:1]/x", secret: ${key} }`, "must lead to the internet"],
+    [`{ secret: ${key} }`, 'needs "url"'],
+    ["{ url: https://example.com/x }", 'needs "secret"'],
+    [
+      "{ url: https://example.com/x, secret: 0123456789abcdef }",
+      "must be whsec_ and 24 to 64 bytes in base64",
+    ],
+    [`{ url: https://example.com/x, secret: ${key}, tables: [invoice] }`, "Did you mean invoices?"],
+    [`{ url: https://example.com/x, secret: ${key}, tables: [] }`, "must"],
+    [
+      `{ url: https://example.com/x, secret: ${key} }\n  - { url: https://example.com/x, secret: ${key}, tables: [clients] }`,
+      "must not have one url in two entries",
+    ],
+  ])("%s is refused", (entry, complaint) => {
+    const text = complaints(minimal(`notify:\n  - ${entry}\n`)).join("\n");
+    expect(text).toContain(complaint);
+    expect(text).not.toMatch(/example\.com\/x|BwcHBw/);
+  });
+});

@@ -8,6 +8,7 @@ describe("a config", () => {
     expect(load(minimal()).config).toEqual({
       connector: "fintoro",
       alerts: [],
+      notify: [],
       backup: { to: null, schedule: "45 4 * * *", keep: 14, keys: true },
       baseUrl: "https://service.example/api/v1",
       dataDir: "/home/me/data",

@@ -59,7 +59,7 @@ describe("the change log", () => {
     await prune(mirror, changesFor(2));
     const reader = new Changes(mirror.db);
     for (const since of [0, 1]) {
-      const { kind, message, hint } = errorOf(() => reader.after(since, "people"));
+      const { kind, message, hint } = errorOf(() => reader.after(since, ["people"]));
       expect({ kind, message }).toEqual({
         kind: "not_found",
         message: `the changes from seq ${since + 1} to 2 were removed: the change log begins at seq 3`,

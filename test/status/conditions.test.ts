@@ -29,6 +29,13 @@ function judged(facts: Partial<CompanyStatusView>) {
   return { raises: named(true), keeps: named(false) };
 }
 
+/** A receiver of changes; `refused`: why it will not take the next one. */
+function waitingReceiver(forMs: number, refused: string | null = null) {
+  const position = { log: "a1b2", seq: 7, error: refused, refuses: refused !== null };
+  const since = new Date(lookedAtMs - forMs).toISOString();
+  return { receiver: "hooks.example.com 1a2b3c4d", position, waiting_since: since };
+}
+
 const seen = (daysAgo: number, facts: Partial<SchemaChange> = {}) =>
   schemaChange({ at: new Date(lookedAtMs - daysAgo * 24 * hourMs).toISOString(), ...facts });
 
@@ -47,6 +54,8 @@ describe("an incident", () => {
     ["held deletions", { wholeness: { ...whole, troubles: [held] } }],
     ["gap events", { wholeness: { ...whole, mayHaveLostEvents: true } }],
     ["subscription deliveries", { drift: { subscriptions: unsubscribed, schemaChanges: [] } }],
+    ["stale notify", { receivers: [waitingReceiver(61 * minuteMs)] }],
+    ["stale notify", { receivers: [waitingReceiver(minuteMs, "it answered 410")] }],
     ["schema 2026-11-21", { drift: { subscriptions: null, schemaChanges: [schemaChange()] } }],
   ])("%s begins with %j", (incident, facts) => {
     expect(judged(facts).raises).toEqual([incident]);

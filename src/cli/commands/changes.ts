@@ -1,9 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { readLog, seqAt } from "../../state/log-identity.ts";
-import { parseLossless } from "../../json/lossless.ts";
-import { stringifyLossless } from "../../json/literal.ts";
 import { fileAt } from "../../store/writer-lock.ts";
-import { Changes, type Change } from "../../store/apply/change-log.ts";
+import { changeLine, Changes } from "../../store/apply/change-log.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { readExisting, soleScope, selectResources } from "../mirror/company-scope.ts";
 
@@ -12,10 +10,11 @@ const followEveryMs = 500;
 /** Prints the change log, in pieces: the whole of it need not fit into memory. */
 export const changesCommand: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
   const { globals, output, clock, signal } = context;
-  const { follow, resource = null, since = { log: null, seq: 0 } } = options;
+  const { follow, resource, since = { log: null, seq: 0 } } = options;
   const scope = soleScope(context, config);
   if (follow && globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
-  if (resource !== null) selectResources(scope.manifest, config.resources, [resource]);
+  const resources = resource === undefined ? null : [resource];
+  if (resources) selectResources(scope.manifest, config.resources, resources);
   await readExisting(scope, async (db) => {
     const file = fileAt(db.name);
     const changes = new Changes(db);
@@ -23,7 +22,7 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
     const { id: log } = readLog(db);
     let seq = start;
     const printNew = async () => {
-      for (let some = changes.after(seq, resource); some.length > 0; some = changes.after(seq, resource)) {
+      for (let some = changes.after(seq, resources); some.length > 0; some = changes.after(seq, resources)) {
         // A JSON document is always finished.
         if (signal.aborted && !globals.json) return;
         for (const change of some) {
@@ -50,17 +49,4 @@ function replaced(mirror: string): MirrorError {
   return new MirrorError("database", `the mirror was removed or replaced while it was followed: ${mirror}`, {
     hint: "Follow it again: `changes --since LOG:SEQ` with the last line's position goes on, or says how to begin anew.",
   });
-}
-
-/** A change as JSON. `before` and `after` are inserted as received, number literals included. */
-function changeLine(change: Change, log: string): string {
-  const { resource, op, at, cause, requestId: request_id } = change;
-  const facts = { resource, op, at, cause, request_id };
-  const head = `{"log":"${log}","seq":${change.seq},"record_id":${change.recordId},${JSON.stringify(facts).slice(1, -1)}`;
-  return `${head},"before":${oneLine(change.before)},"after":${oneLine(change.after)}}`;
-}
-
-function oneLine(json: string | null): string {
-  if (json === null) return "null";
-  return /[\r\n]/.test(json) ? stringifyLossless(parseLossless(json)) : json;
 }

@@ -46,6 +46,7 @@ const sharedAs = {
   report: "report",
   retention: "retention",
   alerts: null,
+  notify: null,
   log: null,
   mcp: null,
   fleet: null,
@@ -108,13 +109,14 @@ function reportOf(report: unknown): unknown {
   return Object.fromEntries(Object.entries(report).filter(([key]) => key !== "out"));
 }
 
-function leftOutOf({ exports, report, backup, alerts }: Config): LeftOut[] {
+function leftOutOf({ exports, report, backup, alerts, notify }: Config): LeftOut[] {
   const published = "workers publish reports and Parquet files to fleet.reports";
   const each: readonly (readonly [key: string, isSet: boolean, reason: string])[] = [
     ["exports", exports.length > 0, published],
     ["report.out", report.out !== null, published],
     ["backup", backup.to !== null, "workers publish snapshots to fleet.snapshots"],
     ["alerts", alerts.length > 0, "`fleet status` and the metrics of workers say what is wrong"],
+    ["notify", notify.length > 0, "only `serve` sends changes"],
   ];
   return each.flatMap(([key, isSet, reason]) => (isSet ? [{ key, reason }] : []));
 }

@@ -1,21 +1,23 @@
 import { spawn } from "node:child_process";
-import { hash } from "node:crypto";
 import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { terminalText } from "../../base/terminal-text.ts";
-import { readPublicUrl } from "../../config/address.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
-import type { AlertKind } from "../../config/alert-section.ts";
+import {
+  addressKey,
+  currentUrl,
+  targetKey,
+  type AlertKind,
+  type PlacedText,
+} from "../../config/alert-section.ts";
 import type { Config } from "../../config/config.ts";
-import { rereadSecret } from "../../config/secrets.ts";
-import { openPool } from "../../http/pool.ts";
-import type { Secret } from "../../base/secret.ts";
+import { currentText } from "../../config/secrets.ts";
+import { openPoster } from "../../http/poster.ts";
 import { signatureOf } from "../../webhook/ingest/delivery.ts";
 import type { Alert } from "./incidents.ts";
 
 /** For one attempt. */
 const timeLimitMs = 30_000;
-const postLimitMs = 10_000;
 
 export interface AlertTarget {
   /**
@@ -42,42 +44,27 @@ type AlertConfig = Config["alerts"][number];
 /** The targets of a config; entries for the same target are several. */
 export function alertTargets({ alerts }: Pick<Config, "alerts">, context: SenderContext): AlertTarget[] {
   return alerts.map((entry) => {
-    const { when, command } = entry;
-    if (command === null) return urlTarget(entry, context);
+    const { when, command, url } = entry;
+    if (url !== null) return urlTarget(entry, url, context);
     const { env } = context;
-    const key = keyOf(path.basename(command[0] ?? ""), command, when);
+    // Two entries for one place with different kinds are two targets.
+    const key = targetKey(path.basename(command?.[0] ?? ""), command, when.toSorted());
     const send = (alert: Alert, signal: AbortSignal) =>
-      runAlertCommand(command, bodyOf(alert, context), alert, env, timeLimitMs, signal);
+      runAlertCommand(command ?? [], bodyOf(alert, context), alert, env, timeLimitMs, signal);
     return { key, when, send };
   });
 }
 
-/** Two entries for one place with different kinds are two targets. */
-function keyOf(name: string, place: unknown, when: readonly AlertKind[]): string {
-  return `${name} ${hash("sha256", JSON.stringify([place, when.toSorted()]), "hex").slice(0, 8)}`;
-}
-
-function urlTarget({ when, url, secret }: AlertConfig, context: SenderContext): AlertTarget {
-  const text = (one: AlertConfig["url"]) => (one === null ? null : currentText(one, context));
-  const place = url?.place.kind === "config" && url.secret.known ? url.secret.reveal() : url?.place;
-  const known = url?.secret.known ? readPublicUrl(url.secret.reveal()) : null;
-  const name = known && "value" in known ? new URL(known.value).host : "unknown address";
+function urlTarget({ when, secret }: AlertConfig, url: PlacedText, context: SenderContext): AlertTarget {
+  const { version, clock, onSecrets } = context;
   const send = async (alert: Alert, signal: AbortSignal) => {
-    const read = readPublicUrl(text(url) ?? "");
-    if (!("value" in read)) throw new Error(`its url must ${read.must}`);
-    await post(read.value, bodyOf(alert, context), alert.id, text(secret), signal, context);
+    const poster = openPoster(currentUrl(url, onSecrets), version);
+    const [body, seconds] = [bodyOf(alert, context), Math.floor(clock.nowMs() / 1000)];
+    // As the service signs its deliveries.
+    const signature = secret && signatureOf(body, currentText(secret, onSecrets)).toString("hex");
+    await poster.post({ id: alert.id, body, seconds, signature }, signal).finally(poster.close);
   };
-  return { when, key: keyOf(name, place, when), send };
-}
-
-/** A file is read again for each attempt. Throws why the text is not known. */
-function currentText(
-  { secret, place }: { readonly secret: Secret; readonly place: Parameters<typeof rereadSecret>[0] },
-  { onSecrets }: SenderContext,
-): string {
-  const text = (rereadSecret(place, secret) ?? secret).reveal();
-  if (place.kind === "file") onSecrets([text]);
-  return text;
+  return { when, key: addressKey(url, when.toSorted()), send };
 }
 
 /** What a target gets. `text` is what chats show. */
@@ -87,52 +74,6 @@ function bodyOf(alert: Alert, { version, clock }: SenderContext): string {
   const text = `fintoro-mirror${company === null ? "" : `, ${company}`}: ${state}: ${message}`;
   const sent_at = isoTime(clock.nowMs());
   return JSON.stringify({ ...alert, text, sent_at, program: "fintoro-mirror", version });
-}
-
-/**
- * One POST, signed as the service signs its deliveries, by the proxy that requests to the service take. No redirect is
- * followed; the answer's body is not read. Null as `secret`: it is not signed.
- */
-async function post(
-  url: string,
-  body: string,
-  id: string,
-  secret: string | null,
-  signal: AbortSignal,
-  { version, clock }: SenderContext,
-): Promise<void> {
-  const limit = AbortSignal.timeout(postLimitMs);
-  const headers = {
-    "content-type": "application/json",
-    "user-agent": `fintoro-mirror/${version}`,
-    "webhook-id": id,
-    "webhook-timestamp": String(Math.floor(clock.nowMs() / 1000)),
-    ...(secret === null ? {} : { "webhook-signature": signatureOf(body, secret).toString("hex") }),
-  };
-  const { origin, pathname, search } = new URL(url);
-  const pool = openPool(origin, postLimitMs, 1);
-  const request = { origin, path: pathname + search, method: "POST", body, headers } as const;
-  try {
-    const { statusCode } = await pool.request({ ...request, signal: AbortSignal.any([signal, limit]) });
-    if (statusCode >= 200 && statusCode < 300) return;
-    const redirected = statusCode >= 300 && statusCode < 400 ? ", and no redirect is followed" : "";
-    throw new NotTaken(`it answered ${statusCode}${redirected}`);
-  } catch (error) {
-    if (error instanceof NotTaken) throw error;
-    const why = limit.aborted ? `no answer within ${postLimitMs / 1000} s` : causeOf(error);
-    throw new Error(why, { cause: error });
-  } finally {
-    await pool.destroy();
-  }
-}
-
-class NotTaken extends Error {}
-
-/** By its code: a message may hold the address. That of a refused tunnel has the proxy's status alone. */
-function causeOf(error: unknown): string {
-  const { code, message } = error as { code?: string; message: string };
-  const cause = message.startsWith("Proxy response") ? message : (code ?? "no connection");
-  return `it cannot be reached: ${cause}`;
 }
 
 /** Everything else of this process's environment stays here: tokens and secrets may be in it (I9). */

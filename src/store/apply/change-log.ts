@@ -2,6 +2,8 @@ import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { stringifyLossless } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import type { Cause, ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
 import { count, hasRow, Repository, statement } from "../own-tables/statement.ts";
@@ -113,6 +115,19 @@ export interface Change {
   readonly after: string | null;
 }
 
+/** A change as JSON on one line. `before` and `after` are inserted as received, number literals included. */
+export function changeLine(change: Change, log: string): string {
+  const { resource, op, at, cause, requestId: request_id } = change;
+  const facts = { resource, op, at, cause, request_id };
+  const head = `{"log":"${log}","seq":${change.seq},"record_id":${change.recordId},${JSON.stringify(facts).slice(1, -1)}`;
+  return `${head},"before":${oneLine(change.before)},"after":${oneLine(change.after)}}`;
+}
+
+function oneLine(json: string | null): string {
+  if (json === null) return "null";
+  return /[\r\n]/.test(json) ? stringifyLossless(parseLossless(json)) : json;
+}
+
 /** Reads the change log. Safe beside a running writer. */
 export class Changes extends Repository {
   /** The number of the last change; 0 for none. */
@@ -164,14 +179,16 @@ export class Changes extends Repository {
   }
 
   /**
-   * The next `most` changes after `seq`, of one resource or of all: a log of any length in bounded memory.
+   * The next `most` changes after `seq`, of these resources or of all: a log of any length in bounded memory.
    * Throws MirrorError `not_found` where some of them were removed.
    */
-  after(seq: number, resource: string | null, most = 200): Change[] {
-    const sql = `${changeSql} WHERE seq > ? AND (? IS NULL OR resource = ?) ORDER BY seq LIMIT ?`;
+  after(seq: number, resources: readonly string[] | null, most = 200): Change[] {
+    const isOfThem = "(? IS NULL OR resource IN (SELECT value FROM json_each(?)))";
+    const sql = `${changeSql} WHERE seq > ? AND ${isOfThem} ORDER BY seq LIMIT ?`;
+    const names = resources && JSON.stringify(resources);
     return this.db.transaction(() => {
       this.assertHeldAfter(seq);
-      return this.selectExact<Change>(sql, seq, resource, resource, most);
+      return this.selectExact<Change>(sql, seq, names, names, most);
     })();
   }
 

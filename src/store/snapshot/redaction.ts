@@ -179,12 +179,11 @@ function innerOf(keys: KeyRules, name: string): KeyRules {
   return inner;
 }
 
-/**
- * Gives a connection the SQL functions `redacted_hash(value)` and `redacted_json(resource, json)`. The same value has
- * the same hash in a column and in JSON, in every table.
- */
-export function installRedaction(db: Db, { key, records, dropsUnknown }: Redaction): void {
-  const options = { deterministic: true, safeIntegers: true };
+/** Of a record of a resource. */
+export type RedactJson = (resource: string, json: string | null) => string | null;
+
+/** Redacts a value, and a record's JSON: the same value has the same hash in both, in every table. */
+export function createRedaction({ key, records, dropsUnknown }: Redaction) {
   const hash = (value: Cell) => {
     if (value === null) return null;
     return createHmac("sha256", key).update(String(value)).digest("hex").slice(0, hashLength);
@@ -209,11 +208,21 @@ export function installRedaction(db: Db, { key, records, dropsUnknown }: Redacti
       return rule.id === "drop" ? null : { id: hash(cellValue("integer", value["id"]) ?? null) };
     return redact(value, records.get(rule.resource) ?? new Map());
   };
+  const redactJson: RedactJson = (resource, json) => {
+    const keys = records.get(resource) ?? (dropsUnknown ? new Map<string, KeyRule>() : null);
+    return keys && json !== null ? stringifyLossless(redact(parseLossless(json), keys)) : json;
+  };
+  return { hash, redactJson };
+}
+
+/** Gives a connection the SQL functions `redacted_hash(value)` and `redacted_json(resource, json)`. */
+export function installRedaction(db: Db, redaction: Redaction): void {
+  const options = { deterministic: true, safeIntegers: true };
+  const { hash, redactJson } = createRedaction(redaction);
   db.function("redacted_hash", options, (value) => hash(value as Cell));
-  db.function("redacted_json", options, (resource, json) => {
-    const keys = records.get(String(resource));
-    return keys && json !== null ? stringifyLossless(redact(parseLossless(String(json)), keys)) : json;
-  });
+  db.function("redacted_json", options, (resource, json) =>
+    redactJson(String(resource), json as string | null),
+  );
 }
 
 /** Hexadecimal digits: 128 bits, so that two values never have the same. */

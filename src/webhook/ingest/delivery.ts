@@ -115,7 +115,7 @@ function printOf(text: string): Buffer {
 }
 
 /** The HMAC-SHA256 of these bytes, or of the text in UTF-8. */
-export function signatureOf(body: Uint8Array | string, secret: string): Buffer {
+export function signatureOf(body: Uint8Array | string, secret: string | Buffer): Buffer {
   return createHmac("sha256", secret).update(body).digest();
 }
 

@@ -149,22 +149,24 @@ describe("what no other machine could use", () => {
     );
   });
 
-  test("is left out with the reason: folders, exports, backups and alerts of one machine", () => {
+  test("is left out with the reason: folders, exports, backups, alerts and receivers of changes of one machine", () => {
     const keys = `exports: [{ format: csv, out: ./out, after: sync }]
 report: { out: ./reports, redact: { clients.email: hash } }
 backup: { to: ./backups }
 alerts: [{ when: [failed], command: [mail, ops] }]
+notify: [{ url: "https://example.com/", secret: "\${env:KEY}" }]
 `;
     const { document, leftOut } = documentOf(`${companies}${keys}`);
-    expect(leftOut.map(({ key }) => key)).toEqual(["exports", "report.out", "backup", "alerts"]);
+    expect(leftOut.map(({ key }) => key)).toEqual(["exports", "report.out", "backup", "alerts", "notify"]);
     expect(leftOut[0]?.reason).toBe("workers publish reports and Parquet files to fleet.reports");
     expect(document).toMatchObject({ report: { redact: { "clients.email": "hash" } } });
-    const { exports, report, backup, alerts } = onNode(document);
-    expect({ exports, out: report.out, to: backup.to, alerts }).toEqual({
+    const { exports, report, backup, alerts, notify } = onNode(document);
+    expect({ exports, out: report.out, to: backup.to, alerts, notify }).toEqual({
       exports: [],
       out: null,
       to: null,
       alerts: [],
+      notify: [],
     });
   });
 });

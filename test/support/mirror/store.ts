@@ -114,10 +114,11 @@ export function row(mirror: Mirror, table: string, id: RecordId): SqlRow | undef
 /** Every row of the change log, read some at a time as `changes` does. */
 export function allChanges(mirror: Mirror, resource: string | null = null, most = 7): Change[] {
   const reader = new Changes(mirror.db);
+  const resources = resource === null ? null : [resource];
   const all: Change[] = [];
-  for (let part = reader.after(0, resource, most); part.length > 0;) {
+  for (let part = reader.after(0, resources, most); part.length > 0;) {
     all.push(...part);
-    part = reader.after(part.at(-1)?.seq ?? 0, resource, most);
+    part = reader.after(part.at(-1)?.seq ?? 0, resources, most);
   }
   return all;
 }

@@ -8,6 +8,8 @@ import { eventually } from "../eventually.ts";
 /** One request as it came in. */
 export interface Received {
   readonly atMs: number;
+  /** Of the client: the same for what comes through one connection. */
+  readonly port: number | undefined;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -84,7 +86,8 @@ async function read(request: IncomingMessage): Promise<Received> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
   const { method = "", url = "", headers, rawHeaders } = request;
-  return { atMs: Date.now(), method, path: url, headers, rawHeaders, body, json: parsed(body) };
+  const port = request.socket.remotePort;
+  return { atMs: Date.now(), port, method, path: url, headers, rawHeaders, body, json: parsed(body) };
 }
 
 function answer(response: ServerResponse, treatment: Treatment): void {

@@ -41,6 +41,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     writeProblem: null,
     afterRun: { steps: [], problem: null, isReportScheduled: false },
     alerts: { incidents: [], undelivered: [] },
+    receivers: [],
     nextRunMs: lookedAtMs + 18 * hourMs,
     ...facts,
   };

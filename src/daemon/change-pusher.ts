@@ -1,0 +1,185 @@
+import { stopSignal } from "../base/cancellation.ts";
+import { messageOf } from "../base/errors.ts";
+import { backoffMs } from "../base/retry.ts";
+import { currentUrl } from "../config/alert-section.ts";
+import type { Config } from "../config/config.ts";
+import { currentText, readSigningKey } from "../config/secrets.ts";
+import { NotTaken, openPoster, type Poster } from "../http/poster.ts";
+import { endOfLog } from "../state/log-identity.ts";
+import { pushPositionKey, type PushPosition } from "../state/meta.ts";
+import { createRecordRedactor } from "../state/mirror-snapshot.ts";
+import type { Mirror } from "../state/mirror.ts";
+import { changeLine, Changes, type Change } from "../store/apply/change-log.ts";
+import { createErrorGuard } from "../store/transient-errors.ts";
+import { signatureOf } from "../webhook/ingest/delivery.ts";
+import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
+
+const lookEveryMs = 1_000;
+const pauses = { baseMs: 2_000, maxMs: 15 * 60_000 };
+/** How long what is on its way may take when the mirror is closed. */
+const graceMs = 3_000;
+const loadAnew = "Load all of it anew: `export` without --since, or the report.";
+
+interface PusherParts {
+  readonly context: Pick<DaemonContext, "clock" | "random" | "log" | "version" | "turns" | "onSecrets">;
+  readonly settings: Pick<CompanySettings, "config" | "company">;
+  readonly receiver: Config["notify"][number];
+  readonly mirror: Mirror;
+  readonly closed: AbortSignal;
+  /** Cuts off what is on its way. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends the changes of one company to one receiver, each by a POST of its own.
+ *
+ * Guarantee: a change is sent when the receiver has taken all before it and that is on disk; once it was taken and noted
+ * it is never sent again.
+ * Source of truth: the change log, and the receiver's position in `_meta`.
+ * Worst outcome of a crash: the change that was taken and not noted is sent again, with the same id.
+ */
+export class ChangePusher {
+  private readonly parts: PusherParts;
+  private readonly changes: Changes;
+  private readonly redact: ReturnType<typeof createRecordRedactor>;
+  private readonly guard: ReturnType<typeof createErrorGuard>;
+  private readonly late: AbortSignal;
+  private position: PushPosition;
+  private noted: PushPosition | null = null;
+  private failures = 0;
+  private poster: Poster | null = null;
+
+  constructor(parts: PusherParts) {
+    const { context, settings, mirror } = parts;
+    this.parts = parts;
+    this.changes = new Changes(mirror.db);
+    this.redact = createRecordRedactor(mirror.db, mirror.manifest, settings.config.report.redact);
+    this.guard = createErrorGuard(context.clock, context.log);
+    this.late = stopSignal({ ...parts, graceMs });
+    this.position = { ...endOfLog(mirror.db), error: null, refuses: false };
+  }
+
+  /** Sends until `closed`. Rejects where the mirror cannot be used any more. */
+  async follow(): Promise<void> {
+    const { context, closed } = this.parts;
+    this.begin();
+    while (!closed.aborted) {
+      await this.note();
+      await this.sendAll();
+      await this.note();
+      const backoff = { ...pauses, random: context.random };
+      await context.clock.sleep(
+        this.failures === 0 ? lookEveryMs : backoffMs(this.failures, backoff),
+        closed,
+      );
+    }
+  }
+
+  /** Goes on where the receiver was. One that is new, or was in another log, begins at the present end. */
+  private begin(): void {
+    const { context, receiver, mirror } = this.parts;
+    const known = mirror.meta.get(pushPositionKey(receiver.key)) as PushPosition | null;
+    if (known?.log === this.position.log) this.position = this.noted = known;
+    else if (known === null) context.log.info("a new receiver gets what changes from now on", this.about());
+    else
+      context.log.warn("the change log is a new one: the receiver gets what changes from now on", {
+        ...this.about(),
+        hint: loadAnew,
+      });
+  }
+
+  /** Sends up to the first change that is not taken. */
+  private async sendAll(): Promise<void> {
+    try {
+      for (let next = this.next(); next && !this.parts.closed.aborted; next = this.next()) {
+        if (!(await this.isTaken(next))) return;
+        this.moveTo(next.seq);
+        await this.note();
+      }
+    } finally {
+      await this.poster?.close();
+      this.poster = null;
+    }
+  }
+
+  /** The next change that the receiver gets; null: there is none, or the mirror cannot be read at this moment. */
+  private next(): Change | null {
+    const { changes } = this;
+    const { context, receiver } = this.parts;
+    const found: Change[] = [];
+    this.guard(() => {
+      const first = changes.firstSeq();
+      if (this.position.seq < first - 1) {
+        const about = { ...this.about(), goes_on_with: first, hint: loadAnew };
+        context.log.error("changes were removed before the receiver took them", about);
+        this.moveTo(first - 1);
+      }
+      found.push(...changes.after(this.position.seq, receiver.tables, 1));
+      // What it does not get need not be looked at again, and may be removed.
+      if (found.length === 0) this.moveTo(Math.max(this.position.seq, changes.lastSeq()));
+    });
+    return found[0] ?? null;
+  }
+
+  private async isTaken(change: Change): Promise<boolean> {
+    const { context, closed } = this.parts;
+    try {
+      await this.send(change);
+      if (this.position.error !== null) context.log.info("the receiver takes changes again", this.about());
+      this.failures = 0;
+      return true;
+    } catch (thrown) {
+      if (closed.aborted) return false;
+      const error = messageOf(thrown);
+      const facts = { ...this.about(), seq: change.seq, error };
+      if (error !== this.position.error)
+        context.log.warn("a change was not taken: it is sent again, and later ones wait", facts);
+      this.failures += 1;
+      this.position = { ...this.position, error, refuses: thrown instanceof NotTaken && thrown.refuses };
+      return false;
+    }
+  }
+
+  private async send(change: Change): Promise<void> {
+    const { context, receiver } = this.parts;
+    const { clock, onSecrets, version } = context;
+    const key = readSigningKey(currentText(receiver.secret, onSecrets));
+    if (!("value" in key)) throw new Error(`its secret must ${key.must}`);
+    this.poster ??= openPoster(currentUrl(receiver.url, onSecrets), version, !receiver.allowPrivate);
+    const [id, body] = [`${this.position.log}:${change.seq}`, this.bodyOf(change)];
+    const seconds = Math.floor(clock.nowMs() / 1000);
+    const signature = signatureOf(`${id}.${seconds}.${body}`, key.value).toString("base64");
+    await this.poster.post({ id, body, seconds, signature: `v1,${signature}` }, this.late);
+  }
+
+  /** The change as `changes` prints it, without what is redacted, in the envelope of Standard Webhooks. */
+  private bodyOf(change: Change): string {
+    const { resource, op, at } = change;
+    const before = this.redact(resource, change.before);
+    const after = this.redact(resource, change.after);
+    const { name: company } = this.parts.settings.company;
+    const head = JSON.stringify({ type: `${resource}.${op}`, timestamp: at, company });
+    const line = changeLine({ ...change, before, after }, this.position.log);
+    return `${head.slice(0, -1)},"data":${line}}`;
+  }
+
+  private moveTo(seq: number): void {
+    if (seq !== this.position.seq) this.position = { ...this.position, seq, error: null, refuses: false };
+  }
+
+  /** Resolves when the position is on disk, or the mirror is closed. */
+  private async note(): Promise<void> {
+    const { context, receiver, mirror, closed } = this.parts;
+    const { position } = this;
+    if (JSON.stringify(position) === JSON.stringify(this.noted)) return;
+    const write = () => mirror.apply(() => mirror.meta.set(pushPositionKey(receiver.key), position));
+    await context.turns.next();
+    while (!this.guard(write) && !closed.aborted) await context.clock.sleep(lookEveryMs, closed);
+    this.noted = position;
+  }
+
+  private about() {
+    const { log, seq } = this.position;
+    return { receiver: this.parts.receiver.key, position: `${log}:${seq}` };
+  }
+}

@@ -1,0 +1,111 @@
+import { lookup } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { isPublicAddress, isPublicHost } from "../config/address.ts";
+import { openPool } from "./pool.ts";
+
+const limitMs = 10_000;
+/** What is read of an answer's body, so that the connection can be used again. */
+const drain = { bytes: 16_384, limitMs: 1_000 };
+
+/** Why a POST was not taken. */
+export class NotTaken extends Error {
+  /** Asking again changes nothing: the receiver says so, or nothing may be sent there. */
+  readonly refuses: boolean;
+
+  constructor(message: string, refuses: boolean) {
+    super(message);
+    this.refuses = refuses;
+  }
+}
+
+/** A message and its three headers of a webhook. */
+export interface Post {
+  /** The same in every attempt. */
+  readonly id: string;
+  readonly body: string;
+  /** When it is sent, since 1970. */
+  readonly seconds: number;
+  /** Null: it is not signed. */
+  readonly signature: string | null;
+}
+
+/** Sends to one address, one message after another. */
+export interface Poster {
+  /** One attempt of ten seconds; any 2xx means taken. @throws NotTaken */
+  readonly post: (message: Post, signal: AbortSignal) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the connection to an address, by the proxy that requests to the service take. No redirect is followed.
+ *
+ * @param isPublicOnly nothing is sent to a private address, whatever a name leads to; by no proxy, which would look
+ *   names up itself
+ */
+export function openPoster(url: string, version: string, isPublicOnly = false): Poster {
+  const { origin, hostname, pathname, search } = new URL(url);
+  if (isPublicOnly && !isPublicHost(hostname)) throw privateAddress();
+  const pool = openPool(origin, limitMs, 1, isPublicOnly ? { judge: { lookup: lookUpPublic, byProxy } } : {});
+  let drained: Promise<unknown> = Promise.resolve();
+  const post = async ({ id, body, seconds, signature }: Post, signal: AbortSignal) => {
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": `fintoro-mirror/${version}`,
+      "webhook-id": id,
+      "webhook-timestamp": String(seconds),
+      ...(signature === null ? {} : { "webhook-signature": signature }),
+    };
+    await drained;
+    const limit = AbortSignal.timeout(limitMs);
+    const request = { origin, path: pathname + search, method: "POST", body, headers } as const;
+    try {
+      const answer = await pool.request({ ...request, signal: AbortSignal.any([signal, limit]) });
+      const within = { limit: drain.bytes, signal: AbortSignal.timeout(drain.limitMs) };
+      drained = answer.body.dump(within).catch(() => undefined);
+      assertTaken(answer.statusCode);
+    } catch (error) {
+      if (error instanceof NotTaken) throw error;
+      throw new NotTaken(limit.aborted ? `no answer within ${limitMs / 1000} s` : causeOf(error), false);
+    }
+  };
+  return { post, close: () => pool.destroy() };
+}
+
+function privateAddress(): NotTaken {
+  return new NotTaken("it leads to this machine or a private network, and allow_private is off", true);
+}
+
+function byProxy(): NotTaken {
+  return new NotTaken(
+    "HTTPS_PROXY leads to it, which may look up another address: allow_private permits that",
+    true,
+  );
+}
+
+/** Finds no address at all where one of them is private. */
+const lookUpPublic: LookupFunction = (host, options, callback) => {
+  lookup(host, { ...options, all: true }, (error, found) => {
+    const [first] = found ?? [];
+    if (error || !first) callback(error ?? new Error("no address"), []);
+    else if (found.some(({ address }) => !isPublicAddress(address))) callback(privateAddress(), []);
+    else if (options.all) callback(null, found);
+    else callback(null, first.address, first.family);
+  });
+};
+
+/** What a client must change before it asks again, but for these three. */
+const passing = [408, 425, 429];
+
+function assertTaken(status: number): void {
+  if (status >= 200 && status < 300) return;
+  const isRedirect = status >= 300 && status < 400;
+  const refuses = status >= 300 && status < 500 && !passing.includes(status);
+  throw new NotTaken(`it answered ${status}${isRedirect ? ", and no redirect is followed" : ""}`, refuses);
+}
+
+/** By its code: a message may hold the address. That of a refused tunnel has the proxy's status alone. */
+function causeOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message: string };
+  const cause = message.startsWith("Proxy response") ? message : (code ?? "no connection");
+  return `it cannot be reached: ${cause}`;
+}
