@@ -94,12 +94,12 @@ const lookUpPublic: LookupFunction = (host, options, callback) => {
 };
 
 /** What a client must change before it asks again, but for these three. */
-const passing = [408, 425, 429];
+const passing = new Set([408, 425, 429]);
 
 function assertTaken(status: number): void {
   if (status >= 200 && status < 300) return;
   const isRedirect = status >= 300 && status < 400;
-  const refuses = status >= 300 && status < 500 && !passing.includes(status);
+  const refuses = status >= 300 && status < 500 && !passing.has(status);
   throw new NotTaken(`it answered ${status}${isRedirect ? ", and no redirect is followed" : ""}`, refuses);
 }
 

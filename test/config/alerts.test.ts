@@ -63,10 +63,11 @@ describe("the config's alerts", () => {
 
 const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-describe("the config's notify", () => {
-  const receiversOf = (entry: string, env = {}) =>
-    load(minimal(`notify:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
+function receiversOf(entry: string, env = {}) {
+  return load(minimal(`notify:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
+}
 
+describe("the config's notify", () => {
   test("takes url and secret from the environment or a file, and no line shows them", () => {
     const env = { HOOK: "https://hooks.example.com/abc", KEY: key };
     const { config, warnings } = receiversOf(

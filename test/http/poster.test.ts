@@ -69,7 +69,7 @@ describe("an address that must be public", () => {
     const connect = ({ host = "", lookup }: ConnectionOptions) => {
       const socket = new Socket();
       lookup?.(host, { all: true }, (error, addresses) => {
-        found.push(...addresses);
+        found.push(addresses);
         socket.destroy(error ?? Object.assign(new Error(), { code: "ECONNREFUSED" }));
       });
       return socket;
@@ -79,7 +79,7 @@ describe("an address that must be public", () => {
       refuses: false,
       message: "it cannot be reached: ECONNREFUSED",
     });
-    expect(found).toMatchObject([{ address: "93.184.215.14" }, { address: "2606:4700::1111" }]);
+    expect(found).toMatchObject([[{ address: "93.184.215.14" }, { address: "2606:4700::1111" }]]);
   });
 
   test("gets nothing through a proxy, which would look its name up itself", async () => {

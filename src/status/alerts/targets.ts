@@ -62,7 +62,11 @@ function urlTarget({ when, secret }: AlertConfig, url: PlacedText, context: Send
     const [body, seconds] = [bodyOf(alert, context), Math.floor(clock.nowMs() / 1000)];
     // As the service signs its deliveries.
     const signature = secret && signatureOf(body, currentText(secret, onSecrets)).toString("hex");
-    await poster.post({ id: alert.id, body, seconds, signature }, signal).finally(poster.close);
+    try {
+      await poster.post({ id: alert.id, body, seconds, signature }, signal);
+    } finally {
+      await poster.close();
+    }
   };
   return { when, key: addressKey(url, when.toSorted()), send };
 }

@@ -11,7 +11,7 @@ export function everyNameLeadsTo(...addresses: readonly string[]): void {
     if (isIP(host) !== 0 || host === "localhost") real(host, ...args);
     else (args.at(-1) as (error: null, all: typeof found) => void)(null, found);
   };
-  const spy = vi.spyOn(dns, "lookup").mockImplementation(lookup as unknown as typeof dns.lookup);
+  const spy = vi.spyOn(dns, "lookup").mockImplementation(lookup);
   syncBuiltinESMExports();
   onTestFinished(() => {
     spy.mockRestore();
