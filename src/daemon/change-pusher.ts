@@ -67,11 +67,8 @@ export class ChangePusher {
       await this.note();
       await this.sendAll();
       await this.note();
-      const backoff = { ...pauses, random: context.random };
-      await context.clock.sleep(
-        this.failures === 0 ? lookEveryMs : backoffMs(this.failures, backoff),
-        closed,
-      );
+      const retryMs = backoffMs(this.failures, { ...pauses, random: context.random });
+      await context.clock.sleep(this.failures === 0 ? lookEveryMs : retryMs, closed);
     }
   }
 
@@ -79,13 +76,10 @@ export class ChangePusher {
   private begin(): void {
     const { context, receiver, mirror } = this.parts;
     const known = mirror.meta.get(pushPositionKey(receiver.key)) as PushPosition | null;
+    const about = { ...this.about(), hint: loadAnew };
     if (known?.log === this.position.log) this.position = this.noted = known;
     else if (known === null) context.log.info("a new receiver gets what changes from now on", this.about());
-    else
-      context.log.warn("the change log is a new one: the receiver gets what changes from now on", {
-        ...this.about(),
-        hint: loadAnew,
-      });
+    else context.log.warn("the change log is a new one: the receiver gets what changes from now on", about);
   }
 
   /** Sends up to the first change that is not taken. */

@@ -18,9 +18,8 @@ export class NotTaken extends Error {
   }
 }
 
-/** A message and its three headers of a webhook. */
+/** A message and its three headers of a webhook; `id` is the same in every attempt. */
 export interface Post {
-  /** The same in every attempt. */
   readonly id: string;
   readonly body: string;
   /** When it is sent, since 1970. */
@@ -48,13 +47,10 @@ export function openPoster(url: string, version: string, isPublicOnly = false): 
   const pool = openPool(origin, limitMs, 1, isPublicOnly ? { judge: { lookup: lookUpPublic, byProxy } } : {});
   let drained: Promise<unknown> = Promise.resolve();
   const post = async ({ id, body, seconds, signature }: Post, signal: AbortSignal) => {
-    const headers = {
-      "content-type": "application/json",
-      "user-agent": `fintoro-mirror/${version}`,
-      "webhook-id": id,
-      "webhook-timestamp": String(seconds),
-      ...(signature === null ? {} : { "webhook-signature": signature }),
-    };
+    const signed = signature === null ? {} : { "webhook-signature": signature };
+    const named = { "webhook-id": id, "webhook-timestamp": String(seconds), ...signed };
+    const agent = { "content-type": "application/json", "user-agent": `fintoro-mirror/${version}` };
+    const headers = { ...agent, ...named };
     await drained;
     const limit = AbortSignal.timeout(limitMs);
     const request = { origin, path: pathname + search, method: "POST", body, headers } as const;
@@ -76,10 +72,7 @@ function privateAddress(): NotTaken {
 }
 
 function byProxy(): NotTaken {
-  return new NotTaken(
-    "HTTPS_PROXY leads to it, which may look up another address: allow_private permits that",
-    true,
-  );
+  return new NotTaken("HTTPS_PROXY would look up its address: allow_private permits that", true);
 }
 
 /** Finds no address at all where one of them is private. */
