@@ -19,7 +19,7 @@ export class NotTaken extends Error {
 }
 
 /** A message and its three headers of a webhook; `id` is the same in every attempt. */
-export interface Post {
+interface Post {
   readonly id: string;
   readonly body: string;
   /** When it is sent, since 1970. */

@@ -133,7 +133,7 @@ export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts 
 }
 
 /** How far a receiver of `notify` is; null where it was sent nothing of this log yet. */
-export interface ReceiverStatus {
+interface ReceiverStatus {
   readonly receiver: string;
   readonly position: PushPosition | null;
   /** Since when the change waits that it is sent next, ISO; null: none does. */
