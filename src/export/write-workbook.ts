@@ -8,10 +8,18 @@ import { ZipStream } from "./files/zip-stream.ts";
 import { numberedRanges, rowsTable, translationTo, type TableExport } from "./plan/export-plan.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { tableFacts, type ExportContext } from "./write-table.ts";
-import { sheetKind, type SheetColumn, stylesXml } from "./xlsx/styles.ts";
-import { filterRange, rowsPerSheet, sheetFoot, sheetHead, type TotalRow } from "./xlsx/sheet-xml.ts";
+import {
+  filterRange,
+  sheetFoot,
+  sheetHead,
+  sheetKind,
+  stylesXml,
+  type SheetColumn,
+} from "./xlsx/sheet-xml.ts";
 import { firstParts, lastParts, sheetName, sheetPath, type SheetEntry } from "./xlsx/workbook-parts.ts";
 
+/** A sheet of Excel holds 1,048,576 rows; this leaves room for the heading and totals. */
+const rowsPerSheet = 1_048_000;
 /** Encoded at once. */
 const rangeRows = 2_000;
 /** Rows whose texts decide how wide a column is. */
@@ -68,22 +76,8 @@ function part(xml: string): Uint8Array {
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${xml}`);
 }
 
-/** The laid out rows of a table. */
-interface Sheets {
-  readonly columns: readonly SheetColumn[];
-  readonly rows: number;
-  readonly rowsEach: number;
-  /** First and last row of each sheet; one sheet at least. */
-  readonly parts: readonly (readonly [first: number, last: number])[];
-  /** By column the length of its longest text. */
-  readonly lengths: readonly number[];
-  readonly totals: readonly TotalRow[];
-}
-
-async function openSheets(
-  { pool, request, parts: { manifest } }: ExportContext,
-  plan: TableExport,
-): Promise<Sheets> {
+/** Lays out the rows of a table. */
+async function openSheets({ pool, request, parts: { manifest } }: ExportContext, plan: TableExport) {
   const { setup, source, table } = plan;
   const rowsEach = request.rowsPerSheet ?? rowsPerSheet;
   const columns = plan.columns.map(({ name, type }, at): SheetColumn => {
@@ -101,12 +95,21 @@ async function openSheets(
   );
   const label = translationTo(manifest, request.language)?.total ?? "Total";
   const totals = rows === 0 ? [] : await totalsOf(pool, table, label);
-  return { columns, rows, rowsEach, parts, lengths: lengths.map(Number), totals };
+  return {
+    columns,
+    rows,
+    rowsEach,
+    /** First and last row of each sheet; one sheet at least. */
+    parts,
+    /** By column the length of its longest text. */
+    lengths: lengths.map(Number),
+    totals,
+  };
 }
 
 async function* sheetRows(
   { pool, parts }: ExportContext,
-  { columns, lengths, totals, rows }: Sheets,
+  { columns, lengths, totals, rows }: Awaited<ReturnType<typeof openSheets>>,
   first: number,
   last: number,
   onRows: (rows: number) => void,
@@ -128,7 +131,7 @@ async function* sheetRows(
  * The sums of the columns that have one, in whole cents: for each value of the column that keeps them apart, then over
  * all rows. A column with an unknown value has no sum.
  */
-async function totalsOf(pool: SnapshotPool, { columns }: SnapshotTable, label: string): Promise<TotalRow[]> {
+async function totalsOf(pool: SnapshotPool, { columns }: SnapshotTable, label: string) {
   const summed = columns.flatMap(({ name, total }, at) => (total ? [{ name, at, per: total.per }] : []));
   const per = summed.find((column) => column.per !== null)?.per ?? null;
   const sums = (wanted: typeof summed, key: string, group: string) => {
@@ -138,7 +141,7 @@ async function totalsOf(pool: SnapshotPool, { columns }: SnapshotTable, label: s
     );
     return pool.query(`SELECT ${[key, ...cells].join(", ")} FROM ${rowsTable} ${group}`);
   };
-  const rowOf = (wanted: typeof summed, [key, ...values]: readonly unknown[]): TotalRow => ({
+  const rowOf = (wanted: typeof summed, [key, ...values]: readonly unknown[]) => ({
     label: typeof key === "string" ? `${label} ${key}` : label,
     sums: new Map(
       wanted.flatMap(({ at }, index) => {

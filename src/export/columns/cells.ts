@@ -92,6 +92,13 @@ export function asciiText(bytes: Uint8Array, start: number, end: number): string
   return text;
 }
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** A text's cell. */
+export function cellText(cells: Uint8Array, from: number, end: number): string {
+  return decoder.decode(cells.subarray(from, end));
+}
+
 /** A REAL's cell as the service writes the number. */
 export function realText(bytes: Uint8Array, start: number, end: number): string {
   return reprintedReal(bytes, start, end) ?? asciiText(bytes, start, endOfReal(bytes, end));

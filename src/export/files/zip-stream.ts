@@ -8,8 +8,6 @@ const noTime = new Date(1980, 0, 1);
 const maxBytes = 0xffff_ffff;
 const level = 6;
 
-export type EntryContent = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-
 /**
  * Writes a ZIP archive as it is read: entries one after another, in memory only what was not asked for yet. The memory of
  * what is yielded is freed when the next part is asked for. The same
@@ -28,7 +26,10 @@ export class ZipStream {
   }
 
   /** Yields the bytes of an entry. @throws MirrorError `usage` when it or the archive exceeds 4 GB */
-  async *entry(name: string, content: EntryContent): AsyncGenerator<Uint8Array> {
+  async *entry(
+    name: string,
+    content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
     const file = new ZipDeflate(name, { level });
     file.mtime = noTime;
     this.#zip.add(file);

@@ -6,15 +6,13 @@ import {
   type CellColumn,
   type CellKind,
   asciiText,
+  cellText,
   realText,
 } from "../columns/cells.ts";
 
 const space = 0x20;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
-
-/** Turns cells into the lines of their rows. */
-type LineWriter = (cells: Uint8Array) => Uint8Array;
 
 /**
  * Records as the service sent them, one a line; `cells` are overwritten. A line break in JSON stands only between
@@ -33,7 +31,7 @@ export function recordLines(cells: Uint8Array): Uint8Array {
 }
 
 /** Creates a writer of rows as objects of their columns, one a line. */
-export function createRowLines(columns: readonly CellColumn[]): LineWriter {
+export function createRowLines(columns: readonly CellColumn[]): (cells: Uint8Array) => Uint8Array {
   const names = columns.map(({ name }) => JSON.stringify(name));
   const kinds = columns.map(({ type }) => kindOf(type));
   return (cells) => {
@@ -52,12 +50,10 @@ export function createRowLines(columns: readonly CellColumn[]): LineWriter {
   };
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
 function jsonOf(cells: Uint8Array, from: number, end: number, kind: CellKind | undefined): string {
   if (cells[from] === nullCell) return "null";
   if (kind === "boolean") return cells[from] === 0x31 ? "true" : "false";
   if (kind === "integer") return asciiText(cells, from, end);
   if (kind === "real") return realText(cells, from, end);
-  return JSON.stringify(decoder.decode(cells.subarray(from, end)));
+  return JSON.stringify(cellText(cells, from, end));
 }

@@ -100,11 +100,7 @@ function correctedRows(then: Snapshot, now: Snapshot, sheet: ReportView, period:
   const oneSided = (rows: Map<string, SheetRow>, others: Map<string, SheetRow>, code: number) =>
     [...rows].flatMap(([key, row]) => (others.has(key) ? [] : [{ code, ...row }]));
   const rows = [...oneSided(old, present, 1), ...oneSided(present, old, 2)];
-  const place = ({
-    number,
-    vat_rate: rate,
-    code,
-  }: SheetRow & { number?: unknown; vat_rate?: unknown; code: number }) =>
-    `${String(number)} ${String(rate).padStart(6)} ${code}`;
+  const place = (row: SheetRow) =>
+    `${String(row["number"])} ${String(row["vat_rate"]).padStart(6)} ${String(row["code"])}`;
   return rows.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
 }

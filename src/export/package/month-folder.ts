@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
@@ -7,9 +6,15 @@ import { resourceNamed, type Manifest } from "../../connector/connector-manifest
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
-import { isWithin, manifestText, parseManifest, writeNewFile } from "../../base/files/hashed-file.ts";
+import {
+  isWithin,
+  manifestText,
+  parseManifest,
+  partsOf,
+  writeNewFile,
+} from "../../base/files/hashed-file.ts";
 import { Staging } from "../files/staging.ts";
-import { ZipStream, type EntryContent } from "../files/zip-stream.ts";
+import { ZipStream } from "../files/zip-stream.ts";
 
 /** A file of a month's folder: its path in it, and where its content is from. */
 export interface MonthFile {
@@ -89,7 +94,7 @@ export async function writeMonthFolder(
 
 async function* contentOf({ from }: MonthFile): AsyncGenerator<Uint8Array> {
   if ("text" in from) yield Buffer.from(from.text);
-  else yield* createReadStream(from.file) as AsyncIterable<Buffer>;
+  else yield* partsOf(from.file);
 }
 
 async function* zipOf(
@@ -100,12 +105,9 @@ async function* zipOf(
   manifest: string,
 ): AsyncGenerator<Uint8Array> {
   const zip = new ZipStream();
-  const entries: [string, EntryContent][] = files.map((file) => [
-    file.path,
-    contentOf({ path: file.path, from: { file: staging.placeOf(`${base}/${file.path}`) } }),
-  ]);
-  for (const [name, content] of [...entries, ["manifest.json", [Buffer.from(manifest)]] as const])
-    yield* zip.entry(`${month}/${name}`, content);
+  for (const { path: file } of files)
+    yield* zip.entry(`${month}/${file}`, partsOf(staging.placeOf(`${base}/${file}`)));
+  yield* zip.entry(`${month}/manifest.json`, [Buffer.from(manifest)]);
   yield* zip.end();
 }
 

@@ -12,17 +12,6 @@ export interface Dictionary {
   readonly indexes: Uint16Array;
 }
 
-/** The values of a column chunk without its NULLs, encoded. */
-interface EncodedValues {
-  /** PLAIN encoding of all values, or of the dictionary's distinct values. */
-  readonly plain: Uint8Array;
-  /** Null: the values differ too much for RLE_DICTIONARY. */
-  readonly dictionary: Dictionary | null;
-  /** For the statistics; undefined without values. */
-  readonly min: Bound | undefined;
-  readonly max: Bound | undefined;
-}
-
 const maxDistinct = 16_384;
 /** Shared by all columns of a thread, which are encoded one after another. */
 const table = new Int32Array(4 * maxDistinct);
@@ -67,13 +56,16 @@ export abstract class ColumnBuffer {
     return 8 * this.count;
   }
 
-  /** Encodes the values; the bytes are valid until the next `add`. */
-  encode(): EncodedValues {
+  /** Encodes the values without the NULLs; the bytes are valid until the next `add`. */
+  encode() {
     const dictionary = this.findDictionary();
-    return { plain: this.plain(dictionary?.firsts), dictionary, ...this.#bounds(dictionary?.firsts) };
+    /** All values, or the dictionary's distinct ones. */
+    const plain = this.plain(dictionary?.firsts);
+    return { plain, dictionary, ...this.#bounds(dictionary?.firsts) };
   }
 
-  #bounds(distinct: readonly number[] | undefined): Pick<EncodedValues, "min" | "max"> {
+  /** For the statistics; undefined without values. */
+  #bounds(distinct: readonly number[] | undefined) {
     if (this.count === 0) return { min: undefined, max: undefined };
     let least = 0;
     let greatest = 0;

@@ -2,7 +2,7 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { freeBytes } from "../columns/cells.ts";
 import { writeColumnChunk, zstd } from "./column-chunk.ts";
 import type { ColumnBuffer } from "./column-buffer.ts";
-import { BooleanColumn, DateColumn, Int64Column, ValueColumn } from "./fixed-columns.ts";
+import { BooleanColumn, DateColumn, Int64Column, ValueColumn, TextColumn } from "./typed-columns.ts";
 import {
   fileSchema,
   maxRowGroupRows,
@@ -12,13 +12,6 @@ import {
   type ParquetColumn,
   type RowGroup,
 } from "./parquet-types.ts";
-import { TextColumn } from "./text-column.ts";
-
-/** A row group by itself; its offsets count from its own first byte. */
-interface EncodedRowGroup {
-  readonly bytes: Uint8Array;
-  readonly rowGroup: RowGroup;
-}
 
 /** A row group ends when its values take so many bytes, give or take 1,024 rows. */
 const maxValueBytes = 24_000_000;
@@ -35,7 +28,8 @@ export class RowGroupWriter {
   readonly #lists: unknown[][];
   readonly #maxRows: number;
   #rows = 0;
-  #finished: EncodedRowGroup[] = [];
+  /** Their offsets count from their own first byte. */
+  #finished: { readonly bytes: Uint8Array; readonly rowGroup: RowGroup }[] = [];
 
   constructor(columns: readonly ParquetColumn[], nested: readonly NestedColumn[]) {
     this.#declared = columns;
@@ -69,7 +63,7 @@ export class RowGroupWriter {
   }
 
   /** Ends the last row group and gives all since the last call. */
-  finish(): readonly EncodedRowGroup[] {
+  finish() {
     if (this.#rows > 0) this.#endRowGroup();
     const finished = this.#finished;
     this.#finished = [];

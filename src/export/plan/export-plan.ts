@@ -7,13 +7,10 @@ import { hasTable } from "../../store/database.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
+import type { ParquetColumn } from "../parquet/parquet-types.ts";
 import type { KeyRange, RowSource } from "../columns/row-source.ts";
 import type { ExportRequest, Format, Partition } from "./export-request.ts";
 import { documentDate, periodLimit, type DatedPeriod } from "./period.ts";
-
-interface OutColumn extends CellColumn {
-  readonly nullable: boolean;
-}
 
 /** How one table is read for its files. */
 export interface TableExport {
@@ -22,7 +19,7 @@ export interface TableExport {
   /** The days that its rows are limited to; null: it has all. */
   readonly period: DatedPeriod | null;
   /** Of the files; with `isJson` only the mirror's own. */
-  readonly columns: readonly OutColumn[];
+  readonly columns: readonly ParquetColumn[];
   /** Whether `source` reads the JSON of records, with the own columns as its first members. */
   readonly isJson: boolean;
   /** Statements that lay out the rows, for one connection; empty: any connection reads the table in place. */
@@ -33,7 +30,7 @@ export interface TableExport {
 /** Where a setup lays rows out. */
 export const rowsTable = "temp._export_rows";
 /** Before a changed row: `upsert` or `delete`, and the record's last change. */
-const ownColumns: readonly OutColumn[] = [
+const ownColumns: readonly ParquetColumn[] = [
   { name: "_op", type: "TEXT", nullable: false },
   { name: "_seq", type: "INTEGER", nullable: false },
 ];
@@ -99,12 +96,8 @@ function planRows(
     `DROP TABLE IF EXISTS ${rowsTable}`,
     `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${from} ORDER BY ${order}`,
   ];
-  return {
-    columns,
-    isJson,
-    setup,
-    source: { from: rowsTable, key: "rowid", columns: isJson ? names : shown },
-  };
+  const laidOut = { from: rowsTable, key: "rowid", columns: isJson ? names : shown };
+  return { columns, isJson, setup, source: laidOut };
 }
 
 /** The words of a language; null: names and values stay as they are. */
@@ -148,22 +141,15 @@ function chosenTables(
     throw new MirrorError("usage", unknownName("table", unknown, known), {
       hint: "`fintoro-mirror schema --tables` lists them all",
     });
-  if (history) return tables.filter((table) => isHistoryOf(table, names));
+  const isNamed = (name: string) => names.length === 0 || names.includes(name);
+  if (history) return tables.filter(({ kind, parent }) => kind === "history" && isNamed(parent ?? ""));
   const chosen = tables.filter(({ name, kind }) =>
     names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
   );
-  const unchanging =
-    since !== null ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
-  if (!unchanging) return chosen;
-  throw new MirrorError(
-    "usage",
-    `${unchanging.name} is no table of the service: it has no changes of its own`,
-    { hint: "With --since, name tables only." },
-  );
-}
-
-function isHistoryOf({ kind, parent }: SnapshotTable, names: readonly string[]): boolean {
-  return kind === "history" && (names.length === 0 || names.includes(parent ?? ""));
+  const unchanging = chosen.find(({ kind }) => kind !== "table" && kind !== "child");
+  if (since === null || !unchanging) return chosen;
+  const what = `${unchanging.name} is no table of the service: it has no changes of its own`;
+  throw new MirrorError("usage", what, { hint: "With --since, name tables only." });
 }
 
 /** A part of rows that a setup laid out, as the numbers of its rows; null: all of a table that is not partitioned. */
@@ -179,7 +165,7 @@ export function* numberedRanges(first: number, last: number, rowsEach: number): 
 }
 
 /** A deletion has an id and nothing else. */
-function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn[] {
+function changedColumns({ columns, primaryKey, kind }: SnapshotTable): ParquetColumn[] {
   const kept = kind === "table" ? primaryKey : primaryKey.slice(0, 1);
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }

@@ -24,7 +24,17 @@ const aheadEach = 1;
 const maxAttempts = 200;
 
 /** Who encodes: a thread with its own connection, or this one. */
-type EncodingWorker = Pick<WorkerHandle, "load" | "call" | "stop">;
+interface EncodingWorker {
+  /** Calls without an answer. */
+  readonly load: number;
+  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
+  call<M extends keyof WorkerCalls>(
+    method: M,
+    ...args: Parameters<WorkerCalls[M]>
+  ): Promise<ReturnType<WorkerCalls[M]>>;
+  /** Ends the thread; calls under way are rejected. */
+  stop(): Promise<unknown>;
+}
 
 /** One state of the mirror, read by this thread through `snapshot` and by a pool of workers. */
 export class SnapshotPool {
@@ -51,9 +61,9 @@ export class SnapshotPool {
   ): Promise<SnapshotPool> {
     let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
     if (statSync(mirror).size < smallMirrorBytes)
-      return new SnapshotPool(snapshot, [new OwnThread(mirror, snapshot.db)]);
+      return new SnapshotPool(snapshot, [ownThread(mirror, snapshot.db)]);
     const threads = Math.min(most, availableParallelism());
-    const workers = Array.from({ length: threads }, () => new WorkerHandle(mirror));
+    const workers = Array.from({ length: threads }, () => startThread(mirror));
     const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
     try {
       let began = begin();
@@ -71,14 +81,9 @@ export class SnapshotPool {
         began = begin();
         snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
       }
-      throw new MirrorError(
-        "database",
-        `the mirror changes too fast to be read by several threads: ${mirror}`,
-        {
-          retryable: true,
-          hint: "Run it again, or after the sync that is writing.",
-        },
-      );
+      const what = `the mirror changes too fast to be read by several threads: ${mirror}`;
+      const hint = "Run it again, or after the sync that is writing.";
+      throw new MirrorError("database", what, { retryable: true, hint });
     } catch (error) {
       await new SnapshotPool(snapshot, workers).close();
       throw error;
@@ -145,77 +150,50 @@ function temporaryObjects({ db }: Snapshot): string[] {
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
 /** Encodes through the snapshot's own connection. */
-class OwnThread implements EncodingWorker {
-  readonly load = 0;
-  readonly #mirror: string;
-  readonly #calls: WorkerCalls;
-
-  constructor(mirror: string, db: Db) {
-    this.#mirror = mirror;
-    this.#calls = createCalls(db);
-  }
-
-  async call<M extends keyof WorkerCalls>(method: M, ...args: Parameters<WorkerCalls[M]>) {
-    await setImmediate();
-    const call = this.#calls[method] as (...given: typeof args) => ReturnType<WorkerCalls[M]>;
-    return guarded(this.#mirror, () => call(...args));
-  }
-
-  stop(): Promise<void> {
-    return Promise.resolve();
-  }
+function ownThread(mirror: string, db: Db): EncodingWorker {
+  const calls = createCalls(db);
+  return {
+    load: 0,
+    call: async <M extends keyof WorkerCalls>(method: M, ...args: Parameters<WorkerCalls[M]>) => {
+      await setImmediate();
+      const call = calls[method] as (...given: typeof args) => ReturnType<WorkerCalls[M]>;
+      return guarded(mirror, () => call(...args));
+    },
+    stop: () => Promise.resolve(),
+  };
 }
 
 /** The pool's side of one worker thread. */
-class WorkerHandle {
-  readonly #worker: Worker;
-  /** Calls without an answer, the oldest first. */
-  readonly #pending: PromiseWithResolvers<unknown>[] = [];
-  #broken: Error | null = null;
-
-  constructor(mirror: string) {
-    this.#worker = new Worker(threadFile(new URL("./worker.ts", import.meta.url)), {
-      workerData: mirror,
-      resourceLimits,
-    });
-    this.#worker.on("message", (reply: WorkerReply) => this.#answer(reply));
-    this.#worker.on("error", (error) => this.#break(threadError(error)));
-    this.#worker.on("exit", () =>
-      this.#break(new Error("broken promise: a worker runs until it is stopped")),
-    );
-  }
-
-  get load(): number {
-    return this.#pending.length;
-  }
-
-  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
-  call<M extends keyof WorkerCalls>(
-    method: M,
-    ...args: Parameters<WorkerCalls[M]>
-  ): Promise<ReturnType<WorkerCalls[M]>> {
-    if (this.#broken) return Promise.reject(this.#broken);
-    const pending = Promise.withResolvers<unknown>();
-    this.#pending.push(pending);
-    this.#worker.postMessage({ method, args } satisfies WorkerRequest, []);
-    return pending.promise as Promise<ReturnType<WorkerCalls[M]>>;
-  }
-
-  /** Ends the thread; calls under way are rejected. */
-  async stop(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #answer(reply: WorkerReply): void {
-    const call = this.#pending.shift();
+function startThread(mirror: string): EncodingWorker {
+  const file = threadFile(new URL("./worker.ts", import.meta.url));
+  const thread = new Worker(file, { workerData: mirror, resourceLimits });
+  /** The oldest first. */
+  const pending: PromiseWithResolvers<unknown>[] = [];
+  let broken: Error | null = null;
+  const breakOff = (error: Error) => {
+    broken ??= error;
+    for (const call of pending.splice(0)) call.reject(broken);
+  };
+  thread.on("message", (reply: WorkerReply) => {
+    const call = pending.shift();
     if ("value" in reply) call?.resolve(reply.value);
     else call?.reject(errorOf(reply));
-  }
-
-  #break(error: Error): void {
-    this.#broken ??= error;
-    for (const call of this.#pending.splice(0)) call.reject(this.#broken);
-  }
+  });
+  thread.on("error", (error) => breakOff(threadError(error)));
+  thread.on("exit", () => breakOff(new Error("broken promise: a worker runs until it is stopped")));
+  return {
+    get load() {
+      return pending.length;
+    },
+    call: <M extends keyof WorkerCalls>(method: M, ...args: Parameters<WorkerCalls[M]>) => {
+      if (broken) return Promise.reject(broken);
+      const answer = Promise.withResolvers<unknown>();
+      pending.push(answer);
+      thread.postMessage({ method, args } satisfies WorkerRequest, []);
+      return answer.promise as Promise<ReturnType<WorkerCalls[M]>>;
+    },
+    stop: () => thread.terminate(),
+  };
 }
 
 function threadError(error: unknown): Error {

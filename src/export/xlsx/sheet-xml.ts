@@ -1,5 +1,7 @@
-import { endOfCell, nullCell, asciiText, realText } from "../columns/cells.ts";
-import { headStyle, labelStyle, styleOf, sumStyle, type SheetColumn } from "./styles.ts";
+import { endOfCell, nullCell, asciiText, cellText, realText } from "../columns/cells.ts";
+import type { ReportType } from "../../connector/report-view.ts";
+import type { ExportLanguage } from "../../connector/translation.ts";
+import type { SnapshotColumn } from "../../store/snapshot/snapshot-tables.ts";
 
 /** Excel takes no more UTF-16 units in a cell. */
 const maxCellLength = 32_767;
@@ -43,7 +45,7 @@ function textCell(reference: string, style: number, text: string): string {
 
 /** A cell with a number, as its decimal digits; what is no number is a text. */
 function numberCell(reference: string, style: number, digits: string): string {
-  if (!/^-?\d+(\.\d+)?$/.test(digits)) return textCell(reference, styleOf({ kind: "text" }), digits);
+  if (!/^-?\d+(\.\d+)?$/.test(digits)) return textCell(reference, styleOf("text"), digits);
   return `<c r="${reference}" s="${style}"><v>${digits}</v></c>`;
 }
 
@@ -65,8 +67,6 @@ export function excelDate(text: string): number | null {
   if (!isReal || atMs < firstDayMs || hour > 23 || minute > 59 || second > 59) return null;
   return (atMs - dayZeroMs) / dayMs + (hour * 3600 + minute * 60 + second) / 86_400;
 }
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Creates a writer of rows as XML; the row before the first one of `cells` has the number `rowBefore`. */
 export function createRowXml(
@@ -96,14 +96,14 @@ function cellXml(
   column: SheetColumn,
   reference: string,
 ): string {
-  const style = styleOf(column);
+  const style = styleOf(column.kind);
   switch (column.kind) {
     case "number":
       return numberCell(reference, style, realText(cells, from, end));
     case "count": {
       const digits = asciiText(cells, from, end);
       return digits.length > maxDigits
-        ? textCell(reference, styleOf({ kind: "text" }), digits)
+        ? textCell(reference, styleOf("text"), digits)
         : numberCell(reference, style, digits);
     }
     case "boolean":
@@ -112,10 +112,10 @@ function cellXml(
     case "date":
     case "time":
     case "month": {
-      const text = decoder.decode(cells.subarray(from, end));
+      const text = cellText(cells, from, end);
       const day = column.kind === "text" ? null : excelDate(column.kind === "month" ? `${text}-01` : text);
       return day === null
-        ? textCell(reference, styleOf({ kind: "text" }), text)
+        ? textCell(reference, styleOf("text"), text)
         : numberCell(reference, style, String(day));
     }
     default:
@@ -123,11 +123,8 @@ function cellXml(
   }
 }
 
-/** A sheet of Excel holds 1,048,576 rows; this leaves room for the heading and totals. */
-export const rowsPerSheet = 1_048_000;
-
 /** A row of totals: its label, and by column the sum, as decimal digits. */
-export interface TotalRow {
+interface TotalRow {
   readonly label: string;
   readonly sums: ReadonlyMap<number, string>;
 }
@@ -136,6 +133,7 @@ export interface TotalRow {
 export const spreadsheetNamespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 /** Characters. */
 const widths = { least: 9, most: 60 } as const;
+const fixedWidths: Readonly<Partial<Record<SheetKind, number>>> = { time: 19, date: 10 };
 
 /**
  * The sheet up to its rows: columns, and the frozen heading.
@@ -144,18 +142,12 @@ const widths = { least: 9, most: 60 } as const;
  */
 export function sheetHead(columns: readonly SheetColumn[], lengths: readonly number[]): string {
   const cols = columns.map(({ name, kind }, at) => {
-    const content =
-      kind === "time"
-        ? 19
-        : kind === "date"
-          ? 10
-          : kind === "number"
-            ? (lengths[at] ?? 0) + 4
-            : (lengths[at] ?? 0);
+    const longest = lengths[at] ?? 0;
+    const content = fixedWidths[kind] ?? (kind === "number" ? longest + 4 : longest);
     const width = Math.min(widths.most, Math.max(widths.least, content + 2, name.length + 4));
     return `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`;
   });
-  const names = columns.map(({ name }, at) => textCell(`${columnName(at)}1`, headStyle, name));
+  const names = columns.map(({ name }, at) => textCell(`${columnName(at)}1`, styleOf("head"), name));
   return `<worksheet xmlns="${spreadsheetNamespace}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${cols.join("")}</cols><sheetData><row r="1">${names.join("")}</row>`;
 }
 
@@ -173,10 +165,87 @@ export function sheetFoot(
   const below = totals.map(({ label, sums }, at) => {
     const row = rows + 3 + at;
     const cells = [...sums].toSorted(([a], [b]) => a - b);
-    const words = sums.has(0) ? "" : textCell(`A${row}`, labelStyle, label);
-    return `<row r="${row}">${words}${cells.map(([column, sum]) => numberCell(`${columnName(column)}${row}`, sumStyle, sum)).join("")}</row>`;
+    const words = sums.has(0) ? "" : textCell(`A${row}`, styleOf("label"), label);
+    return `<row r="${row}">${words}${cells.map(([column, sum]) => numberCell(`${columnName(column)}${row}`, styleOf("sum"), sum)).join("")}</row>`;
   });
   const filter = filterRange(columns, rows).replaceAll("$", "");
   const texts = `A1:${columnName(columns.length - 1)}${rows + 1}`;
   return `${below.join("")}</sheetData><autoFilter ref="${filter}"/><pageMargins left="0.4" right="0.4" top="0.5" bottom="0.5" header="0.3" footer="0.3"/><pageSetup paperSize="9" orientation="landscape" fitToHeight="0"/><ignoredErrors><ignoredError sqref="${texts}" numberStoredAsText="1"/></ignoredErrors></worksheet>`;
+}
+
+/** What the cells of a column are. A month is shown as one, and is its first day. */
+type SheetKind = "text" | "number" | "count" | "boolean" | "date" | "time" | "month";
+
+export interface SheetColumn {
+  /** Its heading. */
+  readonly name: string;
+  readonly kind: SheetKind;
+}
+
+const kinds: Readonly<Partial<Record<ReportType, SheetKind>>> = {
+  TEXT: "text",
+  INTEGER: "count",
+  BOOLEAN: "boolean",
+  DATE: "date",
+  TIMESTAMP: "time",
+};
+
+/** The kind of a column. Ids, and what else identifies a thing, are text: nobody adds them up, and no digit is lost. */
+export function sheetKind({ name, type, references, format }: SnapshotColumn): SheetKind {
+  if (format === "month") return "month";
+  const isId = format === "id" || references !== null || /(^|_)(id|symbol)$/.test(name);
+  return type === "INTEGER" && isId ? "text" : (kinds[type] ?? "number");
+}
+
+/** The order of the cell formats in the styles' part. */
+const order = [
+  "plain",
+  "head",
+  "text",
+  "number",
+  "count",
+  "boolean",
+  "date",
+  "time",
+  "month",
+  "sum",
+  "label",
+] as const;
+
+/** The number of a cell format; `sum` and `label` are of a total, and of the words before it. */
+export function styleOf(format: (typeof order)[number]): number {
+  return order.indexOf(format);
+}
+
+/** Two decimals at least: amounts have two; prices, quantities and rates as many as they need. */
+const decimals = "#,##0.00####";
+const formats = { number: decimals, sum: decimals, count: "#,##0", month: "mm/yyyy" } as const;
+const dateFormats: Readonly<Record<ExportLanguage, Readonly<Partial<Record<SheetKind, string>>>>> = {
+  en: { date: "yyyy\\-mm\\-dd", time: "yyyy\\-mm\\-dd\\ hh:mm:ss" },
+  sk: { date: "dd\\.mm\\.yyyy", time: "dd\\.mm\\.yyyy\\ hh:mm:ss" },
+};
+/** Numbers below are Excel's own formats. */
+const firstOwnFormat = 164;
+/** Excel's own format of text. */
+const textFormat = 49;
+
+const bold: ReadonlySet<string> = new Set(["head", "sum", "label"]);
+
+/** The part with the cell formats. */
+export function stylesXml(language: ExportLanguage): string {
+  const codes: Readonly<Record<string, string>> = { ...formats, ...dateFormats[language] };
+  const own = Object.entries(codes).map(
+    ([, code], at) => `<numFmt numFmtId="${firstOwnFormat + at}" formatCode="${code}"/>`,
+  );
+  const formatOf = (name: string) => {
+    const at = Object.keys(codes).indexOf(name);
+    if (at !== -1) return firstOwnFormat + at;
+    return ["text", "head", "label"].includes(name) ? textFormat : 0;
+  };
+  const cells = order.map(
+    (name) =>
+      `<xf numFmtId="${formatOf(name)}" fontId="${bold.has(name) ? 1 : 0}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`,
+  );
+  const font = '<sz val="11"/><name val="Calibri"/><family val="2"/>';
+  return `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="${own.length}">${own.join("")}</numFmts><fonts count="2"><font>${font}</font><font><b/>${font}</font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${cells.length}">${cells.join("")}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 }

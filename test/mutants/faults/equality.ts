@@ -124,7 +124,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "parquet-digits-past-2-53",
     invariant: "I12",
-    file: "src/export/parquet/fixed-columns.ts",
+    file: "src/export/parquet/typed-columns.ts",
     find: "const exactDigits = 15;",
     replace: "const exactDigits = 18;",
     why: "integers and amounts of more than 15 digits are rounded in Parquet",
