@@ -11,8 +11,8 @@ import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { notePublished } from "../reports/publish-reports.ts";
-import { CompanySnapshots } from "./company-snapshots.ts";
-import { InboxFollower } from "./drain.ts";
+import { createCompanySnapshots, type CompanySnapshots } from "./company-snapshots.ts";
+import { createInboxFollower } from "./drain.ts";
 import {
   abandonMirror,
   continuesLocally,
@@ -62,7 +62,7 @@ export class Assignment {
   private readonly idleMs: () => number;
   private readonly forgottenSeq: number;
   private readonly receivedSpans: () => readonly Span[];
-  private readonly inbox: InboxFollower;
+  private readonly inbox: ReturnType<typeof createInboxFollower>;
   private readonly hasLongTrouble: ReturnType<typeof createTroubleWatch>;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
@@ -77,9 +77,9 @@ export class Assignment {
     row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">,
     idleMs: () => number,
   ) {
-    const { tables, snapshots, receivingTimes, inboxWatch, timeline, cutOff } = context;
+    const { tables, receivingTimes, inboxWatch, timeline } = context;
     const { clock, log, manifest, turns } = daemon;
-    const { company } = lease;
+    const { company, lost } = lease;
     this.company = company;
     this.lease = lease;
     this.context = context;
@@ -90,16 +90,13 @@ export class Assignment {
     this.document = JSON.stringify(row.config);
     this.forgottenSeq = row.lastSeq;
     this.hasLongTrouble = createTroubleWatch(context.times.openMs);
-    this.snapshots = new CompanySnapshots({
+    this.snapshots = createCompanySnapshots(
       lease,
-      scope: () => ({ ...this.supervisor.settings, manifest }),
-      snapshots,
-      requests: () => this.requests,
-      everyMs: context.node.snapshotEveryMs,
-      cutOff,
-      clock,
-      log,
-    });
+      context,
+      daemon,
+      () => ({ ...this.supervisor.settings, manifest }),
+      () => this.requests,
+    );
     this.permits = new FleetPermits({
       lease,
       companies: tables.companies,
@@ -110,15 +107,7 @@ export class Assignment {
       onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
       context: daemon,
     });
-    this.inbox = new InboxFollower({
-      company,
-      inbox: tables.inbox,
-      watch: inboxWatch,
-      turns,
-      clock,
-      log,
-      lost: lease.lost,
-    });
+    this.inbox = createInboxFollower({ company, inbox: tables.inbox, turns, clock, log }, inboxWatch, lost);
     this.timeline = timeline.current;
     const { setBackToMs, startedMs } = this.timeline;
     // What was received before may be lost with what the backup lacks.
@@ -129,7 +118,7 @@ export class Assignment {
       receivedSpans: this.receivedSpans,
       onOpen: (mirror) => this.noteOpened(mirror),
     });
-    lease.lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
+    lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
     this.ended = this.hold();
   }
 
@@ -154,11 +143,8 @@ export class Assignment {
     const { lease, supervisor, context, log } = this;
     try {
       await this.prepare();
-      notePublished(
-        supervisor.settings.config,
-        this.company,
-        await context.tables.reports.current(this.company),
-      );
+      const published = await context.tables.reports.current(this.company);
+      notePublished(supervisor.settings.config, this.company, published);
       supervisor.start();
       await this.workUntilReleased();
       const nextWorkMs = this.permits.hasRival

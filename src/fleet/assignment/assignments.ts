@@ -9,17 +9,18 @@ import type { FleetJob } from "../jobs/job-engine.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { noteUnpublished } from "../reports/publish-reports.ts";
-import { Assignment, type AssignmentEnd } from "./assignment.ts";
+import { Assignment } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import type { LoadedCompany, NodeContext } from "./node-context.ts";
 
-interface NodeCounts {
-  readonly claims: Record<"claimed" | "owned" | "account" | "removed" | "set_aside", number>;
-  readonly ends: Record<AssignmentEnd["outcome"], number>;
-  readonly snapshots: { readonly published: number; readonly failed: number };
+/** Nothing has happened yet. */
+const noCounts = {
+  claims: { claimed: 0, owned: 0, account: 0, removed: 0, set_aside: 0 },
+  ends: { released: 0, lost: 0, failed: 0 },
+  snapshots: { published: 0, failed: 0 },
   /** By status. */
-  readonly requests: Readonly<Record<string, number>>;
-}
+  requests: {} as Readonly<Record<string, number>>,
+};
 
 /**
  * The companies that this node holds, and those it is about to.
@@ -33,12 +34,7 @@ export class Assignments {
   /** Takes no more companies. */
   draining = false;
   /** Of companies that are no longer held, besides claims. */
-  private ended: NodeCounts = {
-    claims: { claimed: 0, owned: 0, account: 0, removed: 0, set_aside: 0 },
-    ends: { released: 0, lost: 0, failed: 0 },
-    snapshots: { published: 0, failed: 0 },
-    requests: {},
-  };
+  private ended = structuredClone(noCounts);
   private readonly context: NodeContext;
   private readonly held = new Map<string, { readonly assignment: Assignment; isEnding: boolean }>();
   private readonly claiming = new Set<string>();
@@ -58,7 +54,7 @@ export class Assignments {
   }
 
   /** Since the start. Each number only grows. */
-  get counts(): NodeCounts {
+  get counts(): typeof noCounts {
     const held = [...this.held.values()].filter(({ isEnding }) => !isEnding);
     return held.reduce((counts, { assignment }) => plus(counts, assignment), this.ended);
   }
@@ -210,11 +206,11 @@ export class Assignments {
 
 const drainCheckMs = 50;
 
-function plus(counts: NodeCounts, { supervisor, snapshots }: Assignment): NodeCounts {
+function plus(counts: typeof noCounts, { supervisor, snapshots }: Assignment): typeof noCounts {
   const requests = { ...counts.requests };
   for (const [status, count] of Object.entries(supervisor.requests))
     requests[status] = (requests[status] ?? 0) + count;
-  const published = counts.snapshots.published + snapshots.published;
-  const failed = counts.snapshots.failed + snapshots.failed;
+  const published = counts.snapshots.published + snapshots.counts.published;
+  const failed = counts.snapshots.failed + snapshots.counts.failed;
   return { ...counts, snapshots: { published, failed }, requests };
 }

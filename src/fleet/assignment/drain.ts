@@ -9,7 +9,6 @@ import { readStored } from "../../webhook/ingest/delivery.ts";
 import type { CompanyIngest, ReceivedDelivery } from "../../webhook/ingest/ingest.ts";
 import { logStored } from "../../webhook/delivery-log.ts";
 import type { NumberedDelivery, InboxTable } from "../postgres/tables/inbox-table.ts";
-import type { InboxWatch } from "./inbox-watch.ts";
 
 /** What the inbox of one company is drained with. */
 export interface DrainParts {
@@ -47,21 +46,12 @@ export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "mo
     } catch (error) {
       if (closed.aborted) return;
       if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
-      if (!hasFailed)
-        log.warn("the inbox cannot be drained now; it is tried again", {
-          error: messageOf(error),
-          ...hintOf(error),
-        });
+      const facts = { error: messageOf(error), ...hintOf(error) };
+      if (!hasFailed) log.warn("the inbox cannot be drained now; it is tried again", facts);
       hasFailed = true;
       await clock.sleep(retryMs, closed);
     }
   }
-}
-
-/** What the inbox of a company is followed with. */
-export interface InboxFollowerParts extends Omit<DrainParts, "mirror" | "ingest" | "closed"> {
-  readonly watch: Pick<InboxWatch, "moved">;
-  readonly lost: AbortSignal;
 }
 
 interface OpenedMirror {
@@ -70,34 +60,31 @@ interface OpenedMirror {
 }
 
 /** Fills the mirror of a company from the fleet's inbox, as long as it is open: a mirror can be closed and opened again. */
-export class InboxFollower {
-  private readonly parts: InboxFollowerParts;
-  private following: { readonly opened: OpenedMirror; readonly end: AbortController } | null = null;
-
-  constructor(parts: InboxFollowerParts) {
-    this.parts = parts;
-  }
-
-  /** Does nothing where this mirror is followed already. */
-  follow(opened: OpenedMirror): void {
-    if (this.following?.opened === opened) return;
-    this.stop();
-    const end = new AbortController();
-    this.following = { opened, end };
-    const { watch, lost, ...parts } = this.parts;
-    const closed = AbortSignal.any([end.signal, lost]);
-    const { mirror, ingest } = opened;
-    followInbox({ ...parts, mirror, ingest, closed }, watch).catch((error: unknown) => {
-      // Where its mirror was closed, the next one is followed.
-      if (this.following?.end === end) this.following = null;
-      if (!closed.aborted && mirror.db.open)
-        parts.log.warn("the inbox is not read now", { error: messageOf(error) });
-    });
-  }
-
-  stop(): void {
-    this.following?.end.abort();
-  }
+export function createInboxFollower(
+  parts: Omit<DrainParts, "mirror" | "ingest" | "closed">,
+  watch: Pick<InboxWatch, "moved">,
+  lost: AbortSignal,
+) {
+  let following: { readonly opened: OpenedMirror; readonly end: AbortController } | null = null;
+  const stop = () => following?.end.abort();
+  return {
+    stop,
+    /** Does nothing where this mirror is followed already. */
+    follow: (opened: OpenedMirror): void => {
+      if (following?.opened === opened) return;
+      stop();
+      const end = new AbortController();
+      following = { opened, end };
+      const closed = AbortSignal.any([end.signal, lost]);
+      const { mirror, ingest } = opened;
+      followInbox({ ...parts, mirror, ingest, closed }, watch).catch((error: unknown) => {
+        // Where its mirror was closed, the next one is followed.
+        if (following?.end === end) following = null;
+        if (!closed.aborted && mirror.db.open)
+          parts.log.warn("the inbox is not read now", { error: messageOf(error) });
+      });
+    },
+  };
 }
 
 /**
@@ -137,9 +124,8 @@ export async function drainInbox(parts: DrainParts, headSeq: number | null): Pro
 
 /** Another inbox than the one that was drained: Postgres was restored from a backup, or replaced. */
 function restart({ log }: DrainParts, position: number): 0 {
-  log.warn("the inbox is not the one that this mirror was filled from: it is read from its beginning", {
-    position,
-  });
+  const what = "the inbox is not the one that this mirror was filled from: it is read from its beginning";
+  log.warn(what, { position });
   return 0;
 }
 
@@ -151,4 +137,50 @@ function storeRows(parts: DrainParts, rows: readonly NumberedDelivery[], positio
   }));
   const notePosition = () => mirror.meta.set(inboxPositionKey, position);
   logStored(log, company, ingest.storeReceived(received, clock.nowMs(), notePosition));
+}
+
+export type InboxWatch = ReturnType<typeof createInboxWatch>;
+
+/**
+ * Looks for new deliveries of all companies that this node holds, in one query; without companies, in none.
+ *
+ * Guarantee: a look that fails ends no wait.
+ * Source of truth: table `inbox_heads`.
+ * Worst outcome of a crash: none; nothing is kept.
+ */
+export function createInboxWatch(inbox: Pick<InboxTable, "heads">) {
+  /** By company; `resolve` gets the number of the last delivery, or null where the wait is over. */
+  const waiters = new Map<string, { position: number; resolve: (headSeq: number | null) => void }>();
+  return {
+    /** Has the company's mirror everything that the last look found? */
+    isDrained: (company: string) => waiters.has(company),
+    /**
+     * Resolves when the number of the company's last delivery is not `position`, with that number; it is lower in an
+     * inbox that was restored from a backup. Null: `closed` aborted. One wait for each company at a time.
+     */
+    async moved(company: string, position: number, closed: AbortSignal): Promise<number | null> {
+      if (closed.aborted) return null;
+      const { promise, resolve } = Promise.withResolvers<number | null>();
+      const end = () => resolve(null);
+      waiters.set(company, { position, resolve });
+      closed.addEventListener("abort", end, { once: true });
+      try {
+        return await promise;
+      } finally {
+        waiters.delete(company);
+        closed.removeEventListener("abort", end);
+      }
+    },
+    /** One look at all companies. Throws MirrorError `database`. */
+    async look(): Promise<void> {
+      const asked = [...waiters];
+      if (asked.length === 0) return;
+      const heads = await inbox.heads(asked.map(([company]) => company));
+      const seqs = new Map(heads.map(({ company, seq }) => [company, seq]));
+      for (const [company, { position, resolve }] of asked) {
+        const seq = seqs.get(company) ?? 0;
+        if (seq !== position) resolve(seq);
+      }
+    },
+  };
 }

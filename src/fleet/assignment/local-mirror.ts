@@ -7,13 +7,13 @@ import type { MirrorFiles } from "../../config/mirror-files.ts";
 import { inboxPositionKey, Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog } from "../../state/uptime-log.ts";
-import { openDatabase, type Db } from "../../store/database.ts";
+import { readDatabase, type Db } from "../../store/database.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { readMirrorPosition } from "../snapshot/snapshot-facts.ts";
-import { positionOf } from "../snapshot/snapshot-manifest.ts";
+import { positionOf } from "../snapshot/stored-snapshots.ts";
 
 /** Where a mirror notes in which epoch it was opened last. */
 const epochKey = "fleet";
@@ -59,14 +59,10 @@ export function isPublished(
 
 /** False also of a file that cannot be read: what is in it is not known. */
 function isTrueOf(mirror: string, ask: (db: Db) => boolean): boolean {
-  let db: Db | null = null;
   try {
-    db = openDatabase(mirror, { readonly: true });
-    return ask(db);
+    return readDatabase(mirror, ask);
   } catch {
     return false;
-  } finally {
-    db?.close();
   }
 }
 

@@ -29,9 +29,7 @@ export interface LeaseTimes {
 export const leaseTimes: LeaseTimes = { ttlMs: 12_000, marginMs: 2_000, renewEveryMs: 4_000, retryMs: 1_000 };
 
 /** What became of a claim: an ownership, or why there is none. */
-export type ClaimResult =
-  | { readonly lease: Lease; readonly previousNode: string | null }
-  | Extract<Claim, { readonly refused: string }>;
+type ClaimResult = { readonly lease: Lease } | Extract<Claim, { readonly refused: string }>;
 
 /** How often leases are looked at: one that nobody asks for ends no later than that after its time. */
 const watchEveryMs = 500;
@@ -67,18 +65,14 @@ export class LeaseKeeper {
     const sentAt = readSentAt(clock, uptimeMs);
     const claimed = await owners.claim(company, node, ttlMs);
     if ("refused" in claimed) return claimed;
-    const { epoch, quietMs, previousNode } = claimed;
-    const lease = new Lease(
-      { company, epoch, node, quietMs, heldMs: ttlMs - marginMs },
-      sentAt,
-      clock,
-      uptimeMs,
-    );
+    const { epoch, quietMs } = claimed;
+    const facts = { company, epoch, node, quietMs, heldMs: ttlMs - marginMs };
+    const lease = new Lease(facts, sentAt, clock, uptimeMs);
     this.leases.set(company, lease);
     lease.lost.addEventListener("abort", () => this.forget(lease));
     // An answer that took too long.
     lease.isHeld();
-    return { lease, previousNode };
+    return { lease };
   }
 
   /**
@@ -93,12 +87,8 @@ export class LeaseKeeper {
     try {
       await owners.release(lease, lease.quietMs, failure);
     } catch (error) {
-      const { company } = lease;
-      log.warn("the company could not be released: another node takes it when its time is over", {
-        company,
-        error: messageOf(error),
-        ...hintOf(error),
-      });
+      const facts = { company: lease.company, error: messageOf(error), ...hintOf(error) };
+      log.warn("the company could not be released: another node takes it when its time is over", facts);
     }
   }
 
@@ -123,12 +113,9 @@ export class LeaseKeeper {
       this.hasFailed = false;
       return true;
     } catch (error) {
-      if (!this.hasFailed)
-        log.warn("what this node owns could not be renewed; it is tried again until its time is over", {
-          companies: leases.length,
-          error: messageOf(error),
-          ...hintOf(error),
-        });
+      const facts = { companies: leases.length, error: messageOf(error), ...hintOf(error) };
+      const what = "what this node owns could not be renewed; it is tried again until its time is over";
+      if (!this.hasFailed) log.warn(what, facts);
       this.hasFailed = true;
       return false;
     }

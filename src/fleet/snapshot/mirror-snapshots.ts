@@ -32,8 +32,9 @@ import {
   requestHoursOf,
   unpackedOf,
   type SnapshotManifest,
-} from "./snapshot-manifest.ts";
-import { newestStored, pruneSnapshots } from "./stored-snapshots.ts";
+  newestStored,
+  pruneSnapshots,
+} from "./stored-snapshots.ts";
 
 interface MirrorSnapshotsParts {
   readonly store: FileStore;
@@ -92,11 +93,24 @@ export class MirrorSnapshots {
       const takenAtMs = this.#parts.clock.nowMs();
       const ending = eitherSignal(ownership.lost, signal);
       const made = await this.#inThread<PackedMirror>({ kind: "pack", mirror, copy, packed }, ending);
+      const { packed: stored, unpacked, ...content } = made;
       const hours = addRequests(requestHoursOf(published), takenAtMs, requests);
       const db = openDatabase(copy, { readonly: true });
       try {
-        const facts = { request_hours: hours, summary: readSummary(db, scope, hours, takenAtMs) };
-        const manifest = this.#manifestOf(ownership, made, takenAtMs, facts);
+        const manifest: SnapshotManifest = {
+          format: 1,
+          company,
+          epoch: ownership.epoch,
+          node: ownership.node,
+          id: idOfSnapshot(takenAtMs, content.seq),
+          taken_at: isoTime(takenAtMs),
+          version: this.#parts.version,
+          ...content,
+          summary: readSummary(db, scope, hours, takenAtMs),
+          request_hours: hours,
+          packed: stored,
+          unpacked,
+        };
         return await this.#store(ownership, manifest, packed, published, db, ending);
       } finally {
         db.close();
@@ -104,30 +118,6 @@ export class MirrorSnapshots {
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
-  }
-
-  #manifestOf(
-    { company, epoch, node }: Ownership,
-    { content, position, packed, unpacked }: PackedMirror,
-    takenAtMs: number,
-    facts: Pick<SnapshotManifest, "summary" | "request_hours">,
-  ): SnapshotManifest {
-    return {
-      format: 1,
-      company,
-      epoch,
-      node,
-      id: idOfSnapshot(takenAtMs, content.seq),
-      taken_at: isoTime(takenAtMs),
-      version: this.#parts.version,
-      ...content,
-      inbox_seq: position.inboxSeq,
-      last_run: position.lastRun,
-      failed_start: position.failedStart,
-      ...facts,
-      packed,
-      unpacked,
-    };
   }
 
   async #store(

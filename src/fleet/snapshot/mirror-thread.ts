@@ -9,7 +9,8 @@ import { answerTask } from "../../base/threads.ts";
 import { Meta, pinnedIdentity } from "../../state/meta.ts";
 import { databaseError, readDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
-import { readMirrorPosition, type MirrorPosition } from "./snapshot-facts.ts";
+import { readMirrorPosition } from "./snapshot-facts.ts";
+import type { SnapshotManifest } from "./stored-snapshots.ts";
 
 /** Copies a mirror beside its writer, checks the copy and packs it; `copy` and `packed` are new files. */
 interface PackTask {
@@ -19,12 +20,11 @@ interface PackTask {
   readonly packed: string;
 }
 
-export interface PackedMirror {
-  readonly content: MirrorContent;
-  readonly position: MirrorPosition;
-  readonly unpacked: ContentFacts;
-  readonly packed: ContentFacts;
-}
+/** What a snapshot's manifest says of the mirror in it, and of its files. */
+export type PackedMirror = Pick<
+  SnapshotManifest,
+  keyof MirrorContent | "inbox_seq" | "last_run" | "failed_start" | "packed" | "unpacked"
+>;
 
 /** Unpacks a mirror to a new file, checks it, and puts it where one belongs. */
 interface PlaceTask {
@@ -62,10 +62,11 @@ function fileAt(target: string) {
 
 async function pack({ mirror, copy, packed }: PackTask): Promise<PackedMirror> {
   const content = await copyMirror(mirror, copy, neverAborts);
-  const position = readDatabase(copy, readMirrorPosition);
+  const { inboxSeq, lastRun, failedStart } = readDatabase(copy, readMirrorPosition);
+  const position = { inbox_seq: inboxSeq, last_run: lastRun, failed_start: failedStart };
   const unpacked = await hashOf(copy);
   await pipeline(partsOf(copy), createZstdCompress({ params: level }), fileAt(packed));
-  return { content, position, unpacked, packed: await hashOf(packed) };
+  return { ...content, ...position, unpacked, packed: await hashOf(packed) };
 }
 
 async function place({ packed, unpacked, expected, mirror, about }: PlaceTask): Promise<void> {

@@ -3,62 +3,52 @@ import { inboxPosition, Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
 import { readView, type StatusScope } from "../../status/company-view.ts";
-import { openConditions, type NamedCondition } from "../../status/conditions.ts";
+import { openConditions } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { lastFailedStart } from "../../sync/run/run-outcome.ts";
 
 /** How far a mirror is. Where it is as far as its published snapshot, another one would show nothing new. */
-export interface MirrorPosition {
-  /** Of the last change; 0: none. */
-  readonly seq: number;
-  /** Of the last delivery that was taken from the fleet's inbox; 0: none. */
-  readonly inboxSeq: number;
-  /** The last run that ended, its time ISO; quick runs are none. Null: none. */
-  readonly lastRun: { readonly id: number; readonly outcome: string; readonly finished_at: string } | null;
-  /** Outcome of the run after it, where that failed before it began to write; another one like it is nothing new. */
-  readonly failedStart: string | null;
-}
+export type MirrorPosition = ReturnType<typeof readMirrorPosition>;
 
 /** Of a mirror that nothing was read into. */
 export const beginning: MirrorPosition = { seq: 0, inboxSeq: 0, lastRun: null, failedStart: null };
 
 /** Reads a few small facts, also beside a running writer. */
-export function readMirrorPosition(db: Db): MirrorPosition {
+export function readMirrorPosition(db: Db) {
   const [meta, runs] = [new Meta(db), new Runs(db)];
   const run = runs.lastEnded();
   return {
+    /** Of the last change; 0: none. */
     seq: new Changes(db).lastSeq(),
+    /** Of the last delivery that was taken from the fleet's inbox; 0: none. */
     inboxSeq: inboxPosition(meta),
-    failedStart: lastFailedStart(meta, runs.latest(1)[0]?.startedAt ?? null)?.outcome ?? null,
+    /** The last run that ended, its time ISO; quick runs are none. Null: none. */
     lastRun: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
+    /** Outcome of the run after it, where that failed before it began to write; another one like it is nothing new. */
+    failedStart: lastFailedStart(meta, runs.latest(1)[0]?.startedAt ?? null)?.outcome ?? null,
   };
 }
 
 /** What a snapshot says of its mirror, so that nobody has to fetch it for `fleet status`. Times are ISO. */
-export interface SnapshotSummary {
-  /** When the last run began that read all that the config asks for; null: none did. */
-  readonly whole_at: string | null;
-  /** Reads that were to be made when the snapshot was: how far a run under way has come. */
-  readonly reads_waiting: number;
-  /** Requests in the day before the snapshot. Of the mirror alone: those of runs, without those for events. */
-  readonly day_requests: number;
-  /** What was wrong, without what depends on the time: that is judged when somebody asks. */
-  readonly conditions: readonly NamedCondition[];
-}
+export type SnapshotSummary = ReturnType<typeof readSummary>;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const noLimits = { freshForMs: Infinity, outageLimitMs: Infinity };
 
 /** Reads the summary of a mirror, or of a copy of one, for which so many requests were sent in the last hours. */
-export function readSummary(db: Db, scope: StatusScope, hours: RequestHours, nowMs: number): SnapshotSummary {
+export function readSummary(db: Db, scope: StatusScope, hours: RequestHours, nowMs: number) {
   const view = readView(db, scope, nowMs);
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
   return {
+    /** When the last run began that read all that the config asks for; null: none did. */
     whole_at: view.wholeRunMs === null ? null : isoTime(view.wholeRunMs),
+    /** Reads that were to be made when the snapshot was: how far a run under way has come. */
     reads_waiting: readyItems(view.queue),
+    /** Requests in the day before the snapshot. Of the mirror alone: those of runs, without those for events. */
     day_requests: Math.max(new Runs(db).requestsSince(isoTime(nowMs - dayMs)), requests),
+    /** What was wrong, without what depends on the time: that is judged when somebody asks. */
     conditions: openConditions(view, nowMs, noLimits).filter(({ kind }) => kind !== "stale"),
   };
 }

@@ -1,6 +1,93 @@
 import type { FileStore, WriteRight } from "../../file-store/file-store.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
-import { manifestKey, mirrorKey, nameOfKey, previousOf, type SnapshotName } from "./snapshot-manifest.ts";
+import { isoTime } from "../../base/clock.ts";
+import { MirrorError } from "../../base/errors.ts";
+import type { MirrorManifest } from "../../backup/copy-mirror.ts";
+import type { ContentFacts } from "../../base/files/hashed-file.ts";
+import type { Owner } from "../postgres/tables/owners-table.ts";
+import type { MirrorPosition, RequestHours, SnapshotSummary } from "./snapshot-facts.ts";
+
+/** What stands beside a snapshot, for people and programs that find it without Postgres. */
+export interface SnapshotManifest extends Owner, MirrorManifest {
+  readonly id: string;
+  readonly inbox_seq: number;
+  readonly last_run: MirrorPosition["lastRun"];
+  readonly failed_start: MirrorPosition["failedStart"];
+  readonly summary: SnapshotSummary;
+  readonly request_hours: RequestHours;
+  readonly packed: ContentFacts;
+  /** The mirror in it. */
+  readonly unpacked: ContentFacts;
+}
+
+/** Names one snapshot. */
+export type SnapshotName = Pick<SnapshotPointer, "company" | "epoch" | "id">;
+
+/** Under which the packed mirror is stored: `acme/e7/2026-11-22T20-52-47-123Z-4711.db.zst`. */
+export function mirrorKey({ company, epoch, id }: SnapshotName): string {
+  return `${company}/e${epoch}/${id}.db.zst`;
+}
+
+export function manifestKey({ company, epoch, id }: SnapshotName): string {
+  return `${company}/e${epoch}/${id}.json`;
+}
+
+/** Which snapshot a key of the store belongs to, finished or not; null: to none. */
+export function nameOfKey(key: string): SnapshotName | null {
+  const pattern = /^([\w-]+)\/e(\d+)\/([\w-]+)\.(?:db\.zst|json)(?:(?:\.\w+)?\.partial)?$/;
+  const [, company, epoch, id] = pattern.exec(key) ?? [];
+  if (company === undefined || epoch === undefined || id === undefined) return null;
+  return { company, epoch: Number(epoch), id };
+}
+
+/** Unique within an epoch; in the order of time as far as the node's clock has one. */
+export function idOfSnapshot(takenAtMs: number, seq: number): string {
+  return `${isoTime(takenAtMs).replaceAll(/[:.]/g, "-")}-${seq}`;
+}
+
+/** What Postgres keeps of a snapshot that is published after another one. */
+export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer | null): SnapshotPointer {
+  const { company, epoch, node, id, seq, inbox_seq, packed, taken_at } = manifest;
+  const { identity, last_run, failed_start, summary, request_hours, version, unpacked } = manifest;
+  const previous = published && { company, epoch: published.epoch, id: published.id };
+  return {
+    company,
+    epoch,
+    node,
+    id,
+    seq,
+    inboxSeq: inbox_seq,
+    sizeBytes: packed.size_bytes,
+    sha256: packed.sha256,
+    takenAtMs: Date.parse(taken_at),
+    facts: { identity, last_run, failed_start, summary, request_hours, version, unpacked, previous },
+  };
+}
+
+/** The snapshot that was published before this one; null: none, or nobody knows. */
+export function previousOf({ facts }: SnapshotPointer): SnapshotName | null {
+  return (facts["previous"] as SnapshotName | null | undefined) ?? null;
+}
+
+/** What was sent for the company in the day before its snapshot; nothing where nobody knows. */
+export function requestHoursOf(pointer: SnapshotPointer | null): RequestHours {
+  return (pointer?.facts["request_hours"] as RequestHours | undefined) ?? {};
+}
+
+/** How far the mirror in a published snapshot is. */
+export function positionOf({ seq, inboxSeq, facts }: SnapshotPointer): MirrorPosition {
+  const { last_run: lastRun, failed_start: failedStart } = facts as Partial<SnapshotManifest>;
+  return { seq, inboxSeq, lastRun: lastRun ?? null, failedStart: failedStart ?? null };
+}
+
+/** The content that a published snapshot unpacks to. @throws MirrorError `database` where the pointer has none */
+export function unpackedOf({ company, id, facts }: SnapshotPointer): ContentFacts {
+  const { size_bytes, sha256 } = (facts["unpacked"] ?? {}) as Partial<ContentFacts>;
+  if (typeof size_bytes === "number" && typeof sha256 === "string") return { size_bytes, sha256 };
+  throw new MirrorError("database", `the pointer to snapshot ${id} of ${company} cannot be used`, {
+    hint: "A newer version wrote it: update fintoro-mirror on this node.",
+  });
+}
 
 /**
  * The newest snapshot that is stored whole, up to this epoch, where it is newer than the published one. A manifest is stored

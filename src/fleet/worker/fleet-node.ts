@@ -9,10 +9,10 @@ import { createReceivingTimes } from "../postgres/tables/receiving-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
-import { InboxWatch } from "../assignment/inbox-watch.ts";
+import { createInboxWatch } from "../assignment/drain.ts";
 import type { NodeLoops } from "./node-loops.ts";
 import { pruneMirrors } from "./mirror-cache.ts";
-import { TimelineWatch } from "./timeline-watch.ts";
+import { createTimelineWatch, type TimelineWatch } from "./timeline-watch.ts";
 
 /** Companies that are looked at, at a time. */
 const mostAtOnce = 1_000;
@@ -53,17 +53,12 @@ export class FleetNode {
     const { clock, log } = host;
     this.loops = loops;
     this.capacity = node.capacity;
-    this.timeline = new TimelineWatch({
-      table: tables.timeline,
-      stored: parts.mark,
-      log,
-      closed: this.closed.signal,
-    });
+    this.timeline = createTimelineWatch(tables.timeline, parts.mark, log, this.closed.signal);
     this.context = {
       ...parts,
       times: { ...usualTimes, ...times },
       keeper: new LeaseKeeper({ owners: tables.owners, node: node.name, clock, log }),
-      inboxWatch: new InboxWatch(tables.inbox),
+      inboxWatch: createInboxWatch(tables.inbox),
       receivingTimes: createReceivingTimes(tables.receiving),
       timeline: this.timeline,
       cutOff: this.cutOff.signal,

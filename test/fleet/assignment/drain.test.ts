@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { drainInbox, followInbox } from "../../../src/fleet/assignment/drain.ts";
+import { drainInbox, followInbox, createInboxWatch } from "../../../src/fleet/assignment/drain.ts";
 import { inboxPosition } from "../../../src/state/meta.ts";
-import { InboxWatch } from "../../../src/fleet/assignment/inbox-watch.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -83,7 +82,7 @@ function watchOf(fleet: Fleet) {
     asked.push(companies);
     return fleet.inbox.heads(companies);
   };
-  return { watch: new InboxWatch({ heads }), asked };
+  return { watch: createInboxWatch({ heads }), asked };
 }
 
 describeWithPostgres("a company's owner drains what receivers stored", () => {

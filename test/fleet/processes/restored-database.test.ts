@@ -1,11 +1,15 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Timeline, TimelineMark } from "../../../src/fleet/postgres/tables/timeline-table.ts";
-import { mirrorKey } from "../../../src/fleet/snapshot/snapshot-manifest.ts";
+import {
+  type Timeline,
+  type TimelineMark,
+  TimelineTable,
+} from "../../../src/fleet/postgres/tables/timeline-table.ts";
+import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import { TimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
-import { TimelineTable } from "../../../src/fleet/postgres/tables/timeline-table.ts";
+import type { StoredMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
+import { createTimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
@@ -123,18 +127,15 @@ describeWithPostgres("a database that is restored under a running worker", () =>
 /** A mark in memory, and a watch of its own connection. */
 async function aWatch({ url }: Fleet, stored: { mark: TimelineMark | null }, node = "one") {
   const { log, records } = recordingLog();
-  const watch = new TimelineWatch({
-    table: new TimelineTable(await connectNode(url, node)),
-    stored: {
-      read: () => Promise.resolve(stored.mark),
-      write: ({ number, id, beats }) => {
-        stored.mark = { number, id, beats };
-        return Promise.resolve();
-      },
+  const table = new TimelineTable(await connectNode(url, node));
+  const kept: StoredMark = {
+    read: () => Promise.resolve(stored.mark),
+    write: ({ number, id, beats }) => {
+      stored.mark = { number, id, beats };
+      return Promise.resolve();
     },
-    log,
-    closed: new AbortController().signal,
-  });
+  };
+  const watch = createTimelineWatch(table, kept, log, new AbortController().signal);
   await watch.start();
   return { watch, said: () => records().map(({ msg }) => String(msg).split(":")[0]) };
 }

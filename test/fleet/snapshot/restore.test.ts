@@ -12,7 +12,7 @@ import path from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import type { SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { mirrorKey } from "../../../src/fleet/snapshot/snapshot-manifest.ts";
+import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
