@@ -5,7 +5,7 @@ import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress.ts";
 import { HandOverCounts } from "../state/as-of/hand-overs.ts";
 import { readView, type CompanyStatusView } from "../status/company-view.ts";
-import { noteOf } from "../status/receiver-note.ts";
+import { noteOf } from "../status/event-status.ts";
 import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";

@@ -5,7 +5,7 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { currentPageToken, type PageToken } from "../status/page/page-access.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
-import type { PageCompany } from "../status/page/facts/facts-reader.ts";
+import type { PageCompany } from "../status/page/page-facts.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";

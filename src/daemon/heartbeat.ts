@@ -1,8 +1,14 @@
 import { isoTime } from "../base/clock.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type Span, type UptimeLog } from "../state/uptime-log.ts";
-import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
-import { ordersKey, type EventFacts } from "../status/event-status.ts";
+import {
+  emptyReceiverNote,
+  noteOf,
+  receiverNoteKey,
+  type ReceiverNote,
+  ordersKey,
+  type EventFacts,
+} from "../status/event-status.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { assertMayWrite, releaseMemory } from "../store/database.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";

@@ -18,20 +18,9 @@ interface FileDamage {
 
 const changedLine = "the line, or one before it, was changed, added or removed";
 
-export interface ArchiveCheck {
-  readonly match: boolean;
-  /** As the records have them now. */
-  readonly files: number;
-  /** Older versions among them. */
-  readonly contents: number;
-  readonly bytes: number;
-  /** Of the manifest. Who keeps the last one elsewhere can prove that no line before it was changed. */
-  readonly lines: number;
-  readonly head: string;
-  readonly damaged: readonly FileDamage[];
-}
+export type ArchiveCheck = Awaited<ReturnType<typeof checkArchive>>;
 
-export interface ArchiveCheckParts {
+interface ArchiveCheckParts {
   readonly folder: string;
   /** What the mirror knows; null: there is no mirror that knows of files. */
   readonly mirror: {
@@ -48,7 +37,7 @@ export interface ArchiveCheckParts {
  *
  * @throws MirrorError `stopped`
  */
-export async function checkArchive(parts: ArchiveCheckParts): Promise<ArchiveCheck> {
+export async function checkArchive(parts: ArchiveCheckParts) {
   for (let tries = 1; ; tries++) {
     const manifest = readArchiveManifest(path.join(parts.folder, manifestName));
     const check = await new ArchiveReading(parts, manifest).run();
@@ -70,7 +59,7 @@ class ArchiveReading {
     this.manifest = manifest;
   }
 
-  async run(): Promise<ArchiveCheck> {
+  async run() {
     const { entries, position } = this.manifest;
     const files = filesAfter(entries);
     const contents = new Map(
@@ -82,20 +71,26 @@ class ArchiveReading {
     this.findExtra(new Set([...files.keys(), ...[...contents.keys()].map(objectPath), manifestName]));
     this.checkIndex([...files.values()]);
     const { damaged, bytes } = this;
-    const { lines, head } = position;
-    const counts = { files: files.size, contents: contents.size, bytes, lines, head };
-    return { match: damaged.length === 0, ...counts, damaged };
+    return {
+      match: damaged.length === 0,
+      /** As the records have them now. */
+      files: files.size,
+      /** Older versions among them. */
+      contents: contents.size,
+      bytes,
+      /** Of the manifest. Who keeps the last one elsewhere can prove that no line before it was changed. */
+      lines: position.lines,
+      head: position.head,
+      damaged,
+    };
   }
 
   private checkChain(): void {
     const known = this.parts.mirror?.position ?? null;
     for (const line of this.manifest.broken) this.add(`${manifestName}:${line}`, "chain", changedLine);
-    if (known && !goesOnFrom(this.manifest, known))
-      this.add(
-        manifestName,
-        "chain",
-        `the mirror knows ${known.lines} lines, the last with hash ${known.head}`,
-      );
+    if (!known || goesOnFrom(this.manifest, known)) return;
+    const what = `the mirror knows ${known.lines} lines, the last with hash ${known.head}`;
+    this.add(manifestName, "chain", what);
   }
 
   private async checkContent(sha256: string, size: number): Promise<void> {

@@ -14,7 +14,7 @@ import type { FileRead, StoredFiles } from "../state/files/stored-files.ts";
 import type { FileArchive, NewFile } from "./archive.ts";
 import { hashOf } from "../base/files/hashed-file.ts";
 import { archivePath } from "./file-names.ts";
-import { readZip, ZipError, type ZipEntry } from "./zip-entries.ts";
+import { readZip, ZipError } from "./zip-entries.ts";
 
 export interface FetchParts {
   readonly archive: FileArchive;
@@ -187,10 +187,7 @@ function stateOf({ id, recordSha }: PendingRecord): string {
   return `${id} ${recordSha}`;
 }
 
-async function contentsOf(
-  { mediaType }: RecordFiles,
-  answer: string,
-): Promise<readonly (Omit<ZipEntry, "name"> & { readonly name: string | null })[]> {
+async function contentsOf({ mediaType }: RecordFiles, answer: string) {
   const { size } = statSync(answer);
   if (size === 0) throw new UnusableAnswer("the answer is empty");
   if (mediaType === "application/pdf") {

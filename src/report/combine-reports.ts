@@ -141,18 +141,11 @@ function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources:
   for (const company of missing) insert.run(company, "missing", "yes");
 }
 
-/** A column as the reports of single companies declare it. */
-interface SourceColumn {
-  readonly name: string;
-  readonly type: string;
-  /** Its place in the primary key, from 1; 0: none. */
-  readonly pk: number;
-}
-
 /** A table or view of one company's report. */
 interface SourceTable {
   readonly name: string;
-  readonly columns: readonly SourceColumn[];
+  /** As declared; `pk`: its place in the primary key, from 1; 0: none. */
+  readonly columns: readonly Readonly<{ name: string; type: string; pk: number }>[];
   /** Foreign keys: the column, and the table whose id it is. */
   readonly keys: readonly { readonly from: string; readonly table: string }[];
   /** Indexed columns. */
@@ -187,7 +180,7 @@ function readSourceTables(db: Db): SourceTable[] {
     );
     return {
       name,
-      columns: pragma<SourceColumn>("table_info"),
+      columns: pragma<SourceTable["columns"][number]>("table_info"),
       keys: pragma<{ from: string; table: string }>("foreign_key_list"),
       indexes: indexed.map((column) => column.name).toSorted(),
     };

@@ -62,7 +62,7 @@ export async function publishReport(parts: PublishParts) {
     throw new MirrorError("database", `there is no mirror of ${parts.company} to publish: ${parts.mirror}`, {
       hint: "Run `fintoro-mirror sync` first.",
     });
-  let next: NextReport | undefined;
+  let next: Awaited<ReturnType<typeof writeNext>> | undefined;
   const file = await publishFile(report, mode, async (isThere) => {
     next = await writeNext(parts, isThere ? readLastReport(report) : null);
     return next.way !== null;
@@ -72,14 +72,8 @@ export async function publishReport(parts: PublishParts) {
   return { ...file, way, completeness, seq: Number(origin.seq), reportDate: origin.report_date };
 }
 
-/** What was written; `way` is null where the next report would equal the last one. */
-interface NextReport extends Pick<Snapshot, "completeness"> {
-  readonly way: PublishWay | null;
-  readonly origin: ReportOrigin;
-}
-
-/** Writes the next report from one consistent read, unless it would equal the last one. */
-async function writeNext(parts: PublishParts, last: LastReport | null): Promise<NextReport> {
+/** Writes the next report from one consistent read, unless it would equal the last one: `way` is null then. */
+async function writeNext(parts: PublishParts, last: LastReport | null) {
   const { manifest, mirror, report, signal, onStep = () => undefined } = parts;
   const db = openDatabase(":memory:");
   try {
@@ -111,26 +105,16 @@ async function writeNext(parts: PublishParts, last: LastReport | null): Promise<
 
 const asKnownThen = "The books as the mirror knew them at this position and time, by its change log.";
 
-function snapshotOptions({
-  company,
-  clock,
-  timezone,
-  version,
-  manifest,
-  redact = [],
-  moment = null,
-}: PublishParts): SnapshotOptions {
-  const nowMs = clock.nowMs();
+function snapshotOptions(parts: PublishParts): SnapshotOptions {
+  const { company, timezone, version, manifest, redact = [], moment = null } = parts;
+  const nowMs = parts.clock.nowMs();
   const asOf = moment && { as_of: `${moment.log}:${moment.seq} ${moment.at}`, as_of_means: asKnownThen };
-  const facts = {
-    company,
-    published_at: isoTime(nowMs),
-    timezone,
-    connector: manifest.name,
-    version,
-    ...asOf,
+  const made = { company, published_at: isoTime(nowMs), timezone, connector: manifest.name, version };
+  return {
+    reportDate: localDate(moment ? Date.parse(moment.at) : nowMs, timezone),
+    facts: { ...made, ...asOf },
+    redact,
   };
-  return { reportDate: localDate(moment ? Date.parse(moment.at) : nowMs, timezone), facts, redact };
 }
 
 /** Attaches the `mirror` and begins the transaction that reads it. */

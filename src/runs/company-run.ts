@@ -2,7 +2,7 @@ import type { CompanyConfig, Config } from "../config/config.ts";
 import type { HttpTransport } from "../http/http-transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { WorkQueue } from "../state/work-queue.ts";
-import { webhooksCover } from "../status/lost-events.ts";
+import { webhooksCover } from "../status/event-status.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { RunParts, WholeListSettings } from "../sync/context/run-context.ts";
 import { parentsPerRunOf } from "../sync/plan/scrub.ts";

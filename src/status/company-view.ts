@@ -29,8 +29,7 @@ import {
 import { readStepStatus, stepsOf, type StepStatus } from "./after-run-record.ts";
 import { readAlerts } from "./alerts/alerter.ts";
 import type { AlertState } from "./alerts/incidents.ts";
-import { lastWholeRun, mayHaveLostEvents } from "./lost-events.ts";
-import { emptyReceiverNote, type ReceiverNote } from "./receiver-note.ts";
+import { lastWholeRun, mayHaveLostEvents, emptyReceiverNote, type ReceiverNote } from "./event-status.ts";
 
 /** A company of a config: what its status depends on besides its files. */
 export interface StatusScope {

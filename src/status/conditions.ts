@@ -3,7 +3,7 @@ import { someOf } from "../base/names.ts";
 import { formatDuration, formatSize } from "../base/units.ts";
 import type { AlertKind } from "../config/alert-section.ts";
 import { followsRuns } from "./after-run-record.ts";
-import { refusingText } from "./receiver-note.ts";
+import { refusingText } from "./event-status.ts";
 import { subscriptionProblems } from "../webhook/subscriptions/subscription-problems.ts";
 import type { SchemaChange } from "../store/tables/unknown-columns.ts";
 import { everySubject, type Condition } from "./alerts/incidents.ts";

@@ -4,7 +4,13 @@ import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";
 import type { LockHolder } from "../store/writer-lock.ts";
-import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receiver-note.ts";
+import { counted } from "../base/units.ts";
+import { skewText } from "../http/clock-skew.ts";
+import type { RefusalCounts, Refusing, RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
+import type { RefusalReason } from "../webhook/ingest/delivery.ts";
+import { type RetryDelay, mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
+import { Runs } from "../state/runs.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
 
 /** Where the daemon writes them in `_meta`. */
 export const ordersKey = "orders";
@@ -127,4 +133,124 @@ function isSilent({ spans, service }: EventFacts, { writer, nowMs }: EventSurrou
 /** Does a daemon hold the mirror without writing its heartbeats? Pure. */
 export function daemonSilent({ gaps }: EventStatus): boolean {
   return gaps.some(({ to, cause }) => to === null && cause === "silent");
+}
+
+/** Where the daemon writes the note in `_meta`. */
+export const receiverNoteKey = "receiver";
+
+/** What the receiver counts, as the daemon wrote it last: valid only while it runs. */
+export type ReceiverNote = ReturnType<typeof noteOf>;
+
+/** A mirror without a daemon's note. */
+export const emptyReceiverNote: ReceiverNote = {
+  refused: {},
+  refused_elsewhere: {},
+  refusing: null,
+  clock_skew_seconds: null,
+  dropped_connections: 0,
+};
+
+/** The note as things stand. */
+export function noteOf(
+  refusals: Pick<RefusalWatch, "counts" | "refusing">,
+  strayRefusals: RefusalCounts,
+  dropped: number,
+  skewMs: number | null,
+) {
+  return {
+    /** Since the start: deliveries that were refused, by reason. */
+    refused: { ...refusals.counts } as RefusalCounts,
+    /** Since the start: those for no company of the config. */
+    refused_elsewhere: { ...strayRefusals } as RefusalCounts,
+    /** Null: as far as known, the service's deliveries arrive. */
+    refusing: refusingNote(refusals.refusing(), skewMs),
+    /** Above 0 where this machine's clock is ahead of the service's. Null: not known. */
+    clock_skew_seconds: skewMs === null ? null : Math.round(skewMs / 1000),
+    /** Since the start: connections that the daemon dropped. */
+    dropped_connections: dropped,
+  };
+}
+
+/** A time in which every delivery of the service was refused; ISO, with the most frequent reason. */
+function refusingNote(refusing: Refusing | null, skewMs: number | null) {
+  if (refusing === null) return null;
+  const { sinceMs, lastMs, reason, counts, blamesClock } = refusing;
+  const clock = skewMs === null ? "" : skewText(skewMs);
+  /** What is probably the cause, and what to do. */
+  const hint =
+    blamesClock && skewMs !== null
+      ? `the probable cause is this machine's clock, ${clock}: set it (chrony, ntpd, systemd-timesyncd)`
+      : (hints[reason] ?? otherHint);
+  return { since: isoTime(sinceMs), last: isoTime(lastMs), reason, counts, hint };
+}
+
+const hints: Partial<Record<RefusalReason, string>> = {
+  bad_signature: "compare the webhook secret with the subscription's, or rotate it with `webhooks rotate`",
+  stale_timestamp:
+    "compare this machine's clock with the service's (`check`); a proxy may hold deliveries back",
+  not_stored: "the mirror cannot be written: look for a full disk, or a program that holds it",
+  too_busy: "more deliveries come than can be stored: look for a slow disk",
+};
+const otherHint = "a proxy in between may change headers or bodies: compare with what the service sends";
+
+/** `5 deliveries were refused and none was accepted since …: 5 bad_signature; compare …`. */
+export function refusingText({ since, counts, hint }: NonNullable<ReceiverNote["refusing"]>): string {
+  const byCount = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
+  const total = byCount.reduce((sum, [, count]) => sum + count, 0);
+  const list = byCount.map(([reason, count]) => `${count} ${reason}`).join(", ");
+  return `${counted(total, "delivery was", "deliveries were")} refused since ${since} and none was accepted: ${list}; ${hint}`;
+}
+
+/** A run that read everything the config asks for, whoever made it. Epoch milliseconds. */
+export interface WholeRun {
+  readonly startedMs: number;
+  /** When the first of its lists was begun: the run saw everything that happened before. */
+  readonly seesFromMs: number;
+}
+
+/** How many successful runs are searched. */
+const runsSearched = 200;
+
+/** The last run that read all these resources; null: none of the last 200 successful runs did. */
+export function lastWholeRun(db: Db, resources: readonly string[]): WholeRun | null {
+  for (const { startedAt, report } of new Runs(db).successes(runsSearched)) {
+    const { resources: read = {}, swept = {} } = report as Partial<CompanyReport>;
+    if (!resources.every((name) => name in read)) continue;
+    const startedMs = Date.parse(startedAt);
+    const sweptMs = Object.values(swept).map((at) => Date.parse(at));
+    return { startedMs, seesFromMs: Math.min(startedMs, ...sweptMs) };
+  }
+  return null;
+}
+
+/**
+ * May all attempts for an event have failed since the last whole run? Without a span nobody ever received deliveries,
+ * and none are missed.
+ */
+export function mayHaveLostEvents(
+  db: Db,
+  whole: WholeRun | null,
+  nowMs: number,
+  delays: readonly RetryDelay[] | undefined,
+): boolean {
+  const spans = new UptimeLog(db).spans();
+  const [first] = spans;
+  if (!first || !whole) return first !== undefined;
+  return mayHaveLost({ spans, sinceMs: Math.max(whole.seesFromMs, first.startedMs), nowMs, delays });
+}
+
+/** Without an event for this long, nobody knows whether the service still sends any. */
+const quietMs = 7 * 86_400_000;
+/** The uptime log forgets what is older than 30 days. */
+const knownMs = 28 * 86_400_000;
+
+/**
+ * Did webhooks arrive without a gap since this moment, as far as the last 28 days show? Then hardly a change was
+ * missed, and the scrub may take less of the budget.
+ */
+export function webhooksCover(db: Db, sinceMs: number, nowMs: number): boolean {
+  const last = new InboxView(db).lastReceived();
+  if (last === null || nowMs - Date.parse(last) > quietMs) return false;
+  const spans = new UptimeLog(db).spans();
+  return !mayHaveLost({ spans, sinceMs: Math.max(sinceMs, nowMs - knownMs), nowMs });
 }

@@ -21,8 +21,13 @@ import { listRequests } from "../sync/plan/chosen-lists.ts";
 import { readProof } from "../verify/report.ts";
 import { isPartial, openConditions } from "./conditions.ts";
 import { readView, type CompanyStatusView, type StatusScope } from "./company-view.ts";
-import { daemonSilent, judgeEvents, readEventFacts, type EventStatus } from "./event-status.ts";
-import { webhooksCover } from "./lost-events.ts";
+import {
+  daemonSilent,
+  judgeEvents,
+  readEventFacts,
+  type EventStatus,
+  webhooksCover,
+} from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 /** Which company's status is read, and from what. */

@@ -27,15 +27,7 @@ export function shardOf(company: string, count: number): Shard {
 }
 
 /** One shard of the companies, where runs are made of one each: `sync --shard`. */
-export interface ShardStatus {
-  /** `2/3` */
-  readonly shard: string;
-  readonly companies: readonly string[];
-  /** When a list of one of them was last read whole, ISO; null: never. */
-  readonly last_read_at: string | null;
-  /** It has companies, and none of them was read lately enough: most likely its runs are not made. */
-  readonly missing: boolean;
-}
+export type ShardStatus = NonNullable<ReturnType<typeof judgeShards>>[number];
 
 /**
  * How all shards of these companies stand. How many there are is what the last run noted that was made of one. Pure.
@@ -47,7 +39,7 @@ export function judgeShards(
   companies: Readonly<Record<string, CompanyStatus>>,
   freshForMs: number,
   nowMs: number,
-): readonly ShardStatus[] | null {
+) {
   const count = countOfShards(Object.values(companies));
   if (count === null) return null;
   const shards = Map.groupBy(Object.keys(companies), (name) => shardOf(name, count).index);
@@ -60,8 +52,10 @@ export function judgeShards(
     const isFresh = last !== null && elapsedSince(Date.parse(last), nowMs) <= freshForMs;
     return {
       shard: shardText({ index: at + 1, count }),
-      companies: names,
+      companies: names as readonly string[],
+      /** When a list of one of them was last read whole, ISO; null: never. */
       last_read_at: last,
+      /** It has companies, and none of them was read lately enough: most likely its runs are not made. */
       missing: names.length > 0 && !isFresh,
     };
   });

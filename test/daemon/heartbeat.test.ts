@@ -11,7 +11,7 @@ import {
 import { reasonForRun } from "../../src/daemon/scheduler/run-scheduler.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { UptimeLog, type Span } from "../../src/state/uptime-log.ts";
-import { receiverNoteKey, type ReceiverNote } from "../../src/status/receiver-note.ts";
+import { receiverNoteKey, type ReceiverNote } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LoopTurns } from "../../src/store/transient-errors.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";

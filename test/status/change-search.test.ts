@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { searchChanges, type ChangeQuestion } from "../../src/status/page/facts/change-search.ts";
-import { searchBody } from "../../src/status/page/sections/history-parts.ts";
+import { searchChanges, type ChangeQuestion } from "../../src/status/page/page-facts.ts";
+import { searchBody } from "../../src/status/page/history-parts.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";

@@ -3,9 +3,13 @@ import { describe, expect, test } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { ordersKey, readEventFacts } from "../../src/status/event-status.ts";
-import { webhooksCover } from "../../src/status/lost-events.ts";
-import { emptyReceiverNote, receiverNoteKey } from "../../src/status/receiver-note.ts";
+import {
+  ordersKey,
+  readEventFacts,
+  webhooksCover,
+  emptyReceiverNote,
+  receiverNoteKey,
+} from "../../src/status/event-status.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { rows, startMs } from "../support/mirror/store.ts";

@@ -6,8 +6,8 @@ import {
   type EventFacts,
   type EventStatus,
   type EventSurroundings,
+  emptyReceiverNote,
 } from "../../src/status/event-status.ts";
-import { emptyReceiverNote } from "../../src/status/receiver-note.ts";
 import type { EndedSpan } from "../../src/state/uptime-log.ts";
 
 const nowMs = Date.UTC(2026, 10, 21, 8);

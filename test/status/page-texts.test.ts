@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cut, html } from "../../src/status/page/markup/html.ts";
-import { when } from "../../src/status/page/markup/moments.ts";
+import { cut, html } from "../../src/status/page/html.ts";
+import { when } from "../../src/status/page/moments.ts";
 
 describe("a template of HTML", () => {
   test("escapes every text, in elements and in attributes", () => {

@@ -5,7 +5,7 @@ import { Secret } from "../../src/base/secret.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess } from "../../src/status/page/page-access.ts";
-import type { PageCompany } from "../../src/status/page/facts/facts-reader.ts";
+import type { PageCompany } from "../../src/status/page/page-facts.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { HandOverCounts } from "../../src/state/as-of/hand-overs.ts";
 import { openDatabase } from "../../src/store/database.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { wrappedLine } from "../../src/base/terminal-text.ts";
 import type { ResourceHealth } from "../../src/status/mirror-health.ts";
-import { resourceLines } from "../../src/status/render/resource-lines.ts";
+import { resourceLines } from "../../src/status/render/status-text.ts";
 
 const nowMs = Date.UTC(2026, 10, 23, 8);
 

@@ -11,7 +11,7 @@ import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import { changesOf } from "../../state/sweeps.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
-import { webhooksCover } from "../../status/lost-events.ts";
+import { webhooksCover } from "../../status/event-status.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import {

@@ -12,7 +12,7 @@ import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunQueue } from "../../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
 import type { CompanyStatusView } from "../../status/company-view.ts";
-import { lastWholeRun, type WholeRun } from "../../status/lost-events.ts";
+import { lastWholeRun, type WholeRun } from "../../status/event-status.ts";
 import type { Random } from "../../base/random.ts";
 
 export interface RunSchedulerParts {

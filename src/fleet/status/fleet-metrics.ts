@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { byKey, metricText } from "../../status/render/metric-text.ts";
+import { byKey, metricText } from "../../status/render/metrics.ts";
 import { readWaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { readFleetTotals } from "../postgres/tables/fleet-view.ts";

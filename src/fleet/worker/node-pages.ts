@@ -1,4 +1,4 @@
-import { buildInfo, byKey, createProcessMetrics, metricText } from "../../status/render/metric-text.ts";
+import { buildInfo, byKey, createProcessMetrics, metricText } from "../../status/render/metrics.ts";
 import { jsonPage, page, type Pages } from "../../status/render/pages.ts";
 import type { FleetCompanies } from "../receiver/fleet-companies.ts";
 import type { FleetNode } from "./fleet-node.ts";

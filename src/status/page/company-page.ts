@@ -1,22 +1,13 @@
 import { formatCount } from "../../base/units.ts";
 import { readyItems } from "../../state/work-item.ts";
-import type { CompanyPageFacts } from "./facts/facts-reader.ts";
-import { headlineOf, isSaidOnTop, remedyFor, shownConditions } from "./facts/headline.ts";
-import { cut, html, type Html } from "./markup/html.ts";
-import { when } from "./markup/moments.ts";
-import {
-  banner,
-  factList,
-  hiddenPart,
-  advice,
-  pagePart,
-  prose,
-  rowList,
-  type ListRow,
-} from "./markup/page-part.ts";
-import { changeForm, changeList, eventList } from "./sections/history-parts.ts";
-import { alertList, freshness, outputs, problemList, proof } from "./sections/health-parts.ts";
-import { budgetPlot, queueLanes, runProgress, runTimeline } from "./sections/work-parts.ts";
+import type { CompanyPageFacts } from "./page-facts.ts";
+import { headlineOf, isSaidOnTop, remedyFor, shownConditions } from "./headline.ts";
+import { cut, html, type Html } from "./html.ts";
+import { when } from "./moments.ts";
+import { banner, factList, hiddenPart, advice, pagePart, prose, rowList, type ListRow } from "./page-part.ts";
+import { changeForm, changeList, eventList } from "./history-parts.ts";
+import { alertList, freshness, outputs, problemList, proof } from "./health-parts.ts";
+import { budgetPlot, queueLanes, runProgress, runTimeline } from "./work-parts.ts";
 
 /** The body of a company's page. Pure. */
 export function companyBody(facts: CompanyPageFacts): Html {

@@ -1,21 +1,17 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Page } from "../../server/response.ts";
-import { html, type Html } from "./markup/html.ts";
-
-/** What every page loads. Each name has a hash of its content, so that a browser may keep it for ever. */
-export interface Assets {
-  /** By path. */
-  readonly pages: Readonly<Record<string, Page>>;
-  readonly style: string;
-  readonly script: string;
-  readonly icon: string;
-}
+import { html, type Html } from "./html.ts";
 
 const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" } as const;
 
-/** Reads the style, the script and the icon, which are files beside the code. */
-export function readAssets(): Assets {
+export type Assets = ReturnType<typeof readAssets>;
+
+/**
+ * What every page loads: pages by path, and the paths. They are files beside the code; each name has a hash of its
+ * content, so that a browser may keep it for ever.
+ */
+export function readAssets() {
   const made = Object.entries(types).map(([extension, type]) => {
     const body = readFileSync(new URL(`./assets/status.${extension}`, import.meta.url), "utf8");
     const path = `/assets/status.${shortHash(body)}.${extension}`;
@@ -23,7 +19,8 @@ export function readAssets(): Assets {
     return [path, { status: 200, type: `${type}; charset=utf-8`, body, headers }] as const;
   });
   const [style = "", script = "", icon = ""] = made.map(([path]) => path);
-  return { pages: Object.fromEntries(made), style, script, icon };
+  const pages: Readonly<Record<string, Page>> = Object.fromEntries(made);
+  return { pages, style, script, icon };
 }
 
 function shortHash(text: string): string {

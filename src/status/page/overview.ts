@@ -2,10 +2,10 @@ import { counted, formatCount } from "../../base/units.ts";
 import { readyItems } from "../../state/work-item.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
-import { companyLevel, shownConditions, type Level } from "./facts/headline.ts";
-import { cut, html, type Html } from "./markup/html.ts";
-import { clockText, when, type PageMoment } from "./markup/moments.ts";
-import { badge, banner, emptyText, factList, pagePart, table } from "./markup/page-part.ts";
+import { companyLevel, shownConditions, type Level } from "./headline.ts";
+import { cut, html, type Html } from "./html.ts";
+import { clockText, when, type PageMoment } from "./moments.ts";
+import { badge, banner, emptyText, factList, pagePart, table } from "./page-part.ts";
 
 interface OverviewQuestion {
   /** Part of a name; "": all. */

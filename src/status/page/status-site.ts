@@ -5,13 +5,13 @@ import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";
 import { documentPage, readAssets, type Assets, type DocumentFacts } from "./document.ts";
-import { readPageFacts, searchMirror, whyUnreadable, type PageCompany } from "./facts/facts-reader.ts";
-import { html, type Html } from "./markup/html.ts";
-import type { PageMoment } from "./markup/moments.ts";
-import { banner, prose } from "./markup/page-part.ts";
+import { readPageFacts, searchMirror, whyUnreadable, type PageCompany } from "./page-facts.ts";
+import { html, type Html } from "./html.ts";
+import type { PageMoment } from "./moments.ts";
+import { banner, prose } from "./page-part.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
 import type { PageVerdict, PageAccess } from "./page-access.ts";
-import { searchBody } from "./sections/history-parts.ts";
+import { searchBody } from "./history-parts.ts";
 
 interface SiteOptions {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { lastWholeRun } from "../../../src/status/lost-events.ts";
+import { lastWholeRun } from "../../../src/status/event-status.ts";
 import type { Db } from "../../../src/store/database.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { seededRandom } from "../seeded-random.ts";

@@ -1,4 +1,4 @@
-import { emptyReceiverNote } from "../../../src/status/receiver-note.ts";
+import { emptyReceiverNote } from "../../../src/status/event-status.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
 import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";

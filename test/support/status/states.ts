@@ -9,7 +9,7 @@ import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
 import { HandOverCounts } from "../../../src/state/as-of/hand-overs.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
-import type { PageCompany } from "../../../src/status/page/facts/facts-reader.ts";
+import type { PageCompany } from "../../../src/status/page/page-facts.ts";
 import { nameOfMirror } from "../../../src/verify/report.ts";
 import { companyView, lookedAtMs, service } from "./company-view.ts";
 import { look } from "../truth/compare.ts";

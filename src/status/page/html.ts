@@ -1,4 +1,4 @@
-import { terminalText } from "../../../base/terminal-text.ts";
+import { terminalText } from "../../base/terminal-text.ts";
 
 /** Text that is HTML already. Only `html` makes it. */
 export class Html {

@@ -1,11 +1,10 @@
-import { counted, formatCount } from "../../../base/units.ts";
-import type { InboxRow } from "../../../state/inbox/inbox.ts";
-import type { Change } from "../../../store/apply/change-log.ts";
-import type { ChangeQuestion, FoundChanges } from "../facts/change-search.ts";
-import type { CompanyPageFacts } from "../facts/facts-reader.ts";
-import { cut, html, type Html, type Piece } from "../markup/html.ts";
-import { when, type PageMoment } from "../markup/moments.ts";
-import { joined, note, pagePart, rowList, type ListRow, type Tone } from "../markup/page-part.ts";
+import { counted, formatCount } from "../../base/units.ts";
+import type { InboxRow } from "../../state/inbox/inbox.ts";
+import type { Change } from "../../store/apply/change-log.ts";
+import type { ChangeQuestion, FoundChanges, CompanyPageFacts } from "./page-facts.ts";
+import { cut, html, type Html, type Piece } from "./html.ts";
+import { when, type PageMoment } from "./moments.ts";
+import { joined, note, pagePart, rowList, type ListRow, type Tone } from "./page-part.ts";
 
 const mostFields = 3;
 const mostCharacters = 60;

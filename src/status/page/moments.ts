@@ -1,4 +1,4 @@
-import { isoTime } from "../../../base/clock.ts";
+import { isoTime } from "../../base/clock.ts";
 import { html, type Html } from "./html.ts";
 
 /** When a page is made, and the time zone of its exact times. */

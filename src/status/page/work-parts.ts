@@ -1,14 +1,14 @@
-import type { Lane } from "../../../base/lane.ts";
-import { counted, formatCount, formatDuration } from "../../../base/units.ts";
-import { etaMs } from "../../../log/progress.ts";
-import type { SpentMinute } from "../../../rate-limit/permit.ts";
-import type { RunRow } from "../../../state/runs.ts";
-import { readyItems } from "../../../state/work-item.ts";
-import type { CompanyReport } from "../../../sync/context/run-report.ts";
-import { scrubText } from "../../../sync/plan/estimate.ts";
-import type { CompanyPageFacts } from "../facts/facts-reader.ts";
-import { cut, html, type Html } from "../markup/html.ts";
-import { atClock, roughly, when, type PageMoment } from "../markup/moments.ts";
+import type { Lane } from "../../base/lane.ts";
+import { counted, formatCount, formatDuration } from "../../base/units.ts";
+import { etaMs } from "../../log/progress.ts";
+import type { SpentMinute } from "../../rate-limit/permit.ts";
+import type { RunRow } from "../../state/runs.ts";
+import { readyItems } from "../../state/work-item.ts";
+import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { scrubText } from "../../sync/plan/estimate.ts";
+import type { CompanyPageFacts } from "./page-facts.ts";
+import { cut, html, type Html } from "./html.ts";
+import { atClock, roughly, when, type PageMoment } from "./moments.ts";
 import {
   advice,
   bar,
@@ -22,7 +22,7 @@ import {
   table,
   type ListRow,
   type Tone,
-} from "../markup/page-part.ts";
+} from "./page-part.ts";
 
 const minuteMs = 60_000;
 const minutes = 60;

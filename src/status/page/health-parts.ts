@@ -1,15 +1,15 @@
-import { elapsedSince } from "../../../base/clock.ts";
-import { counted, formatCount, formatDuration, formatSize } from "../../../base/units.ts";
-import { earliest } from "../../../state/sweeps.ts";
-import { nameOfTarget } from "../../../state/work-item.ts";
-import { targetsLeft } from "../../alerts/incidents.ts";
-import type { ResourceHealth } from "../../mirror-health.ts";
-import type { CompanyPageFacts } from "../facts/facts-reader.ts";
-import { isFirstRun } from "../facts/headline.ts";
-import { cut, html, type Html } from "../markup/html.ts";
-import { roughly, when } from "../markup/moments.ts";
-import { bar, emptyText, joined, note, pagePart, rowList, table, type ListRow } from "../markup/page-part.ts";
-import type { FileCounts } from "../../../state/files/pending-files.ts";
+import { elapsedSince } from "../../base/clock.ts";
+import { counted, formatCount, formatDuration, formatSize } from "../../base/units.ts";
+import { earliest } from "../../state/sweeps.ts";
+import { nameOfTarget } from "../../state/work-item.ts";
+import { targetsLeft } from "../alerts/incidents.ts";
+import type { ResourceHealth } from "../mirror-health.ts";
+import type { CompanyPageFacts } from "./page-facts.ts";
+import { isFirstRun } from "./headline.ts";
+import { cut, html, type Html } from "./html.ts";
+import { roughly, when } from "./moments.ts";
+import { bar, emptyText, joined, note, pagePart, rowList, table, type ListRow } from "./page-part.ts";
+import type { FileCounts } from "../../state/files/pending-files.ts";
 
 const mostProblems = 20;
 const mostIncidents = 8;

@@ -1,8 +1,8 @@
-import { counted } from "../../../base/units.ts";
-import { openConditions, type NamedCondition, type ReadyLimits } from "../../conditions.ts";
-import type { CompanyStatusView } from "../../company-view.ts";
-import { clockText, roughly } from "../markup/moments.ts";
-import type { CompanyPageFacts } from "./facts-reader.ts";
+import { counted } from "../../base/units.ts";
+import { openConditions, type NamedCondition, type ReadyLimits } from "../conditions.ts";
+import type { CompanyStatusView } from "../company-view.ts";
+import { clockText, roughly } from "./moments.ts";
+import type { CompanyPageFacts } from "./page-facts.ts";
 
 /** How a company stands, in one word: `bad` is not current, `look` is current but not whole, `busy` is a first run. */
 export type Level = "good" | "look" | "bad" | "busy";

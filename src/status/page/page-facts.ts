@@ -1,0 +1,156 @@
+import { hintOf, messageOf } from "../../base/errors.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { ProgressView } from "../../log/progress.ts";
+import type { HandOverCounts } from "../../state/as-of/hand-overs.ts";
+import { InboxView } from "../../state/inbox/inbox.ts";
+import { Runs } from "../../state/runs.ts";
+import { Changes, type Change } from "../../store/apply/change-log.ts";
+import type { Db } from "../../store/database.ts";
+import { openReadable } from "../../store/migrations/migrate.ts";
+import type { CompanyStatusView, StatusScope } from "../company-view.ts";
+import type { ReadyLimits } from "../conditions.ts";
+import { readStatus, type StatusQuestion } from "../read-status.ts";
+import type { PageMoment } from "./moments.ts";
+import { recordId } from "../../base/ids.ts";
+
+export interface PageCompany {
+  readonly scope: StatusScope;
+  readonly surroundings: Pick<StatusQuestion, "clock" | "log">;
+  /** What earlier pages found. */
+  readonly handOvers: HandOverCounts;
+  view(): CompanyStatusView;
+  /** The run under way; null: none. */
+  progress(): ProgressView | null;
+}
+
+export type CompanyPageFacts = ReturnType<typeof readPageFacts> & {
+  readonly company: string;
+  readonly moment: PageMoment;
+  readonly limits: ReadyLimits;
+  readonly view: CompanyStatusView;
+  readonly progress: ProgressView | null;
+};
+
+const mostEvents = 10;
+const mostRuns = 40;
+const mostChanges = 8;
+
+/** Why a mirror cannot be read, and what to do. */
+export function whyUnreadable(error: unknown): string {
+  const { hint } = hintOf(error);
+  return hint === undefined ? messageOf(error) : `${messageOf(error)}. ${hint}`;
+}
+
+/** Reads what a page shows of a mirror. Never throws for one that cannot be read: the page says why. */
+export function readPageFacts(page: PageCompany, nowMs: number, { freshForMs }: ReadyLimits) {
+  const { scope, surroundings, handOvers } = page;
+  const readFrom = (db: Db | null) => ({
+    /** What `status --json` prints. */
+    status: readStatus({ ...scope, ...surroundings, db, maxAgeMs: null, freshForMs, nowMs }),
+    /** The latest come first. */
+    runs: db ? new Runs(db).latest(mostRuns) : [],
+    events: db ? new InboxView(db).list({ most: mostEvents }) : [],
+    handOvers: db ? handOvers.read(db, scope.manifest) : [],
+    changes: db ? new Changes(db).newestIn({ ...allChanges, most: mostChanges }) : [],
+  });
+  let db: Db | null = null;
+  try {
+    db = openMirror(page);
+    return { ...readFrom(db), unreadable: null };
+  } catch (error) {
+    /** Why the mirror's file cannot be read; null: it can. */
+    return { ...readFrom(null), unreadable: whyUnreadable(error) };
+  } finally {
+    db?.close();
+  }
+}
+
+const allChanges = { fromSeq: 0, beforeSeq: Number.MAX_SAFE_INTEGER, resource: null };
+
+/** Throws MirrorError `database` for a mirror that cannot be read. */
+export async function searchMirror(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
+  const db = openMirror(page);
+  try {
+    return db ? await searchChanges(db, question) : { changes: [], nextSeq: null, searched: 0 };
+  } finally {
+    db?.close();
+  }
+}
+
+/** Null: there is no mirror yet. */
+function openMirror({ scope: { config, company } }: PageCompany): Db | null {
+  return openReadable(mirrorFiles(config, company.name).mirror);
+}
+
+/** What somebody looks for in the change log. */
+export interface ChangeQuestion {
+  /** A number is a record's id, or stands in the text of a record; "": anything. */
+  readonly text: string;
+  /** Null: all. */
+  readonly resource: string | null;
+  /** Only changes before this one; null: all. */
+  readonly beforeSeq: number | null;
+}
+
+/** Changes that were found, the newest first. */
+export interface FoundChanges {
+  readonly changes: readonly Change[];
+  /** Where to go on; null: everything was searched. */
+  readonly nextSeq: number | null;
+  /** How many changes were looked at. */
+  readonly searched: number;
+}
+
+/** What one search may cost: further ones go on where it ended. */
+const searchLimits = { found: 30, steps: 40, perStep: 500, ms: 300 };
+
+/** Searches the newest changes first, in steps: whatever else the thread has to do comes between them. */
+export async function searchChanges(db: Db, question: ChangeQuestion): Promise<FoundChanges> {
+  const log = new Changes(db);
+  const first = log.firstSeq();
+  const start = Math.min(question.beforeSeq ?? Infinity, log.lastSeq() + 1);
+  const untilMs = performance.now() + searchLimits.ms;
+  const changes: Change[] = [];
+  let beforeSeq = start;
+  for (let step = 0; beforeSeq > first && step < searchLimits.steps && performance.now() < untilMs; step++) {
+    const fromSeq = log.seqBefore(beforeSeq, searchLimits.perStep);
+    const found = findIn(log, question, { fromSeq, beforeSeq });
+    const room = searchLimits.found - changes.length;
+    changes.push(...found.slice(0, room));
+    const last = found[room - 1];
+    beforeSeq = found.length >= room && last ? last.seq : fromSeq;
+    if (changes.length >= searchLimits.found) break;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const searched = log.countBetween(beforeSeq, start);
+  return { changes, nextSeq: beforeSeq > first ? beforeSeq : null, searched };
+}
+
+function findIn(
+  log: Changes,
+  { text, resource }: ChangeQuestion,
+  range: { readonly fromSeq: number; readonly beforeSeq: number },
+): Change[] {
+  const wanted = text.trim().toLowerCase();
+  const most = wanted === "" ? searchLimits.found : searchLimits.perStep;
+  const all = log.newestIn({ ...range, resource, most });
+  if (wanted === "") return all;
+  const id = recordId(wanted);
+  return all.filter((change) => change.recordId === id || textOf(change).includes(wanted));
+}
+
+/** Of the record before and after; a service may send letters as `\u017e`. */
+function textOf({ before, after }: Change): string {
+  return [before, after]
+    .map((json) => plain(json ?? ""))
+    .join("\n")
+    .toLowerCase();
+}
+
+function plain(json: string): string {
+  try {
+    return /\\[u/]/.test(json) ? JSON.stringify(JSON.parse(json)) : json;
+  } catch {
+    return json;
+  }
+}
