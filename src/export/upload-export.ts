@@ -11,14 +11,8 @@ import {
 } from "./files/export-manifest.ts";
 import type { ExportRequest } from "./plan/export-request.ts";
 
-/** What an upload did, as keys. */
-export interface Uploaded {
-  /** The manifest last. */
-  readonly written: readonly string[];
-  /** Left alone: the store has the same content. */
-  readonly unchanged: readonly string[];
-  readonly removed: readonly string[];
-}
+/** What an upload did, as keys; the manifest is written last. */
+export type Uploaded = Awaited<ReturnType<typeof uploadExport>>;
 
 /**
  * Uploads the files of one run.
@@ -37,7 +31,7 @@ export async function uploadExport(
   manifest: ExportManifest,
   right: WriteRight,
   onFile: (file: string, done: number, of: number) => void = () => undefined,
-): Promise<Uploaded> {
+) {
   const keyOf = (file: string) => belowOut(company, file);
   const manifestKey = manifestPath(company);
   const before = exportManifestIn(await readText(store, manifestKey, right.signal));
@@ -71,6 +65,7 @@ export async function uploadExport(
   if (isNoted) await keep([...unsure].filter((file) => !contents.has(file)));
   return {
     written: [...changed.map(({ file }) => keyOf(file)), manifestKey],
+    /** Left alone: the store has the same content. */
     unchanged: same.map(({ file }) => keyOf(file)),
     removed,
   };

@@ -142,20 +142,10 @@ function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources:
 }
 
 /** A table or view of one company's report. */
-interface SourceTable {
-  readonly name: string;
-  /** As declared; `pk`: its place in the primary key, from 1; 0: none. */
-  readonly columns: readonly Readonly<{ name: string; type: string; pk: number }>[];
-  /** Foreign keys: the column, and the table whose id it is. */
-  readonly keys: readonly { readonly from: string; readonly table: string }[];
-  /** Indexed columns. */
-  readonly indexes: readonly string[];
-}
+type SourceTable = ReturnType<typeof readSourceTables>[number];
 
 /** A table of the combined report. A view of the single ones is a table here, with the rows it had. */
-interface CombinedTable extends SourceTable {
-  readonly types: ReadonlyMap<string, string>;
-}
+type CombinedTable = ReturnType<typeof combineTables>[number];
 
 /** A column's name in the combined report: a field that the service calls `company` makes room for whose row it is. */
 function combinedColumn(name: string): string {
@@ -163,7 +153,7 @@ function combinedColumn(name: string): string {
 }
 
 /** Reads what the report attached as `source` has, in its order. */
-function readSourceTables(db: Db): SourceTable[] {
+function readSourceTables(db: Db) {
   const names = db
     .prepare(
       "SELECT name FROM source.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY rowid",
@@ -180,8 +170,11 @@ function readSourceTables(db: Db): SourceTable[] {
     );
     return {
       name,
-      columns: pragma<SourceTable["columns"][number]>("table_info"),
+      /** `pk`: the place in the primary key, from 1; 0: none. */
+      columns: pragma<{ name: string; type: string; pk: number }>("table_info"),
+      /** Foreign keys: the column, and the table whose id it is. */
       keys: pragma<{ from: string; table: string }>("foreign_key_list"),
+      /** Indexed columns. */
       indexes: indexed.map((column) => column.name).toSorted(),
     };
   });
@@ -191,7 +184,7 @@ function readSourceTables(db: Db): SourceTable[] {
  * The tables of a report over several, each with the columns that any of them has. A foreign key is declared where all
  * that have the table declare it. Pure.
  */
-function combineTables(sources: readonly (readonly SourceTable[])[]): CombinedTable[] {
+function combineTables(sources: readonly (readonly SourceTable[])[]) {
   const names = [...new Set(sources.flatMap((tables) => tables.map(({ name }) => name)))];
   return names.map((name) => {
     const same = sources.flatMap((tables) => tables.filter((table) => table.name === name));

@@ -14,21 +14,17 @@ const originFacts = ["log", "seq", "last_change", "layout", "report_date", "inco
  */
 export type ReportOrigin = Readonly<Record<(typeof originFacts)[number], string>>;
 
-export interface LastReport {
-  readonly origin: ReportOrigin;
-  /** Of all its tables. */
-  readonly rows: number;
-  readonly undeclared: UndeclaredKeys;
-}
+export type LastReport = NonNullable<ReturnType<typeof readLastReport>>;
 
-/** The facts of an existing report; null if it cannot be read. */
-export function readLastReport(report: string): LastReport | null {
+/** The facts of an existing report, with the rows of all its tables; null if it cannot be read. */
+export function readLastReport(report: string) {
   try {
     return readDatabase(report, (db) => {
       const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
       const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
       const keys = (open as [string, string][]).map(([table, names]) => [table, names.split(" ")] as const);
-      return { origin: originIn(db), rows: Number(rows), undeclared: new Map(keys) };
+      const undeclared: UndeclaredKeys = new Map(keys);
+      return { origin: originIn(db), rows: Number(rows), undeclared };
     });
   } catch {
     return null;

@@ -199,11 +199,8 @@ export function readViewAfterRun(scope: StatusScope, report: CompanyReport, nowM
       message: report.error?.message,
     };
     // Events wait for a daemon or the next run: here nobody is late.
-    return {
-      ...view,
-      lastRun,
-      events: { ...view.events, oldestWaitingMs: null },
-    } satisfies CompanyStatusView;
+    const events = { ...view.events, oldestWaitingMs: null };
+    return { ...view, lastRun, events } satisfies CompanyStatusView;
   } finally {
     db?.close();
   }
@@ -251,11 +248,7 @@ export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: num
       subscriptions: readSubscriptions(db, scope, sweptMs, events.lastReceivedMs),
       schemaChanges: schemaChanges(db, manifest.resources),
     },
-    fileBytes: {
-      database: statSync(db.name).size,
-      wal: logBytes(db.name),
-      diskFree: freeBytesAt(db.name),
-    },
+    fileBytes: { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) },
     queue: new WorkQueue(db).counts(),
   };
 }

@@ -7,10 +7,7 @@ import type { MonthPeriod } from "../plan/period.ts";
 type SheetRow = Readonly<Record<string, unknown>>;
 
 /** What changed in a month between two moments; rows of the sheets that show it. */
-export interface MonthChanges {
-  readonly changed: readonly SheetRow[];
-  readonly corrected: readonly SheetRow[];
-}
+export type MonthChanges = ReturnType<typeof monthChanges>;
 
 /**
  * Compares the sheets of a month as they were with what they are: the old sheets and these changes give the new sheets.
@@ -22,7 +19,7 @@ export function monthChanges(
   { sheets, changes }: MonthPackage,
   period: MonthPeriod,
   words: Translation | null,
-): MonthChanges {
+) {
   const changed = sheets.flatMap((sheet) => {
     const resource = changes.documents[sheet.name];
     return resource === undefined ? [] : changedDocuments(then, now, sheet, resource, period, words);

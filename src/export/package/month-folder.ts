@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
-import type { RecordRef } from "../../base/ids.ts";
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
@@ -111,17 +110,14 @@ async function* zipOf(
   yield* zip.end();
 }
 
-export interface MonthDocument {
-  readonly ref: RecordRef;
-  readonly name: string;
-}
+export type MonthDocument = ReturnType<typeof documentsOfMonth>[number];
 
 /** The documents of a month whose files belong to its package. */
 export function documentsOfMonth(
   { db }: Pick<Snapshot, "db">,
   manifest: Manifest,
   { from, to }: MonthPeriod,
-): MonthDocument[] {
+) {
   const names = manifest.monthPackage?.documents ?? [];
   return names.flatMap((resource) => {
     const { files } = resourceNamed(manifest, resource);

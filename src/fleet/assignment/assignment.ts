@@ -4,14 +4,13 @@ import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
 import { noteGiven } from "../../state/log-identity.ts";
-import { stopDeadlines } from "../../runs/process-context.ts";
+import { stopDeadlines, type ProcessContext } from "../../runs/process-context.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
-import type { Lease } from "../ownership/ownership.ts";
+import { type Lease, whileOwned } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { notePublished } from "../reports/publish-reports.ts";
-import { createCompanySnapshots, type CompanySnapshots } from "./company-snapshots.ts";
 import { createInboxFollower } from "./drain.ts";
 import {
   abandonMirror,
@@ -22,8 +21,10 @@ import {
   noteEpoch,
   noteTimeline,
 } from "./local-mirror.ts";
-import { FleetPermits } from "./permits.ts";
+import { createFleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";
+import type { RunEnd } from "../../runs/run-queue.ts";
+import type { StatusScope } from "../../status/company-view.ts";
 
 export type AssignmentEnd =
   | {
@@ -50,7 +51,7 @@ export class Assignment {
   readonly lease: Lease;
   readonly supervisor: CompanySupervisor;
   readonly ended: Promise<AssignmentEnd>;
-  readonly snapshots: CompanySnapshots;
+  readonly snapshots: ReturnType<typeof createCompanySnapshots>;
   private readonly context: NodeContext;
   private readonly daemon: DaemonContext;
   private readonly files: MirrorFiles;
@@ -58,7 +59,7 @@ export class Assignment {
   private readonly releasing = new AbortController();
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
-  private readonly permits: FleetPermits;
+  private readonly permits: ReturnType<typeof createFleetPermits>;
   private readonly idleMs: () => number;
   private readonly forgottenSeq: number;
   private readonly receivedSpans: () => readonly Span[];
@@ -97,7 +98,7 @@ export class Assignment {
       () => ({ ...this.supervisor.settings, manifest }),
       () => this.requests,
     );
-    this.permits = new FleetPermits({
+    this.permits = createFleetPermits({
       lease,
       companies: tables.companies,
       account: row.account,
@@ -147,11 +148,11 @@ export class Assignment {
       notePublished(supervisor.settings.config, this.company, published);
       supervisor.start();
       await this.workUntilReleased();
-      const nextWorkMs = this.permits.hasRival
+      const nextWorkMs = this.permits.hasRival()
         ? this.daemon.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
       this.inbox.stop();
-      await supervisor.stop(this.permits.hasRival ? 0 : stopDeadlines.releasedRequests);
+      await supervisor.stop(this.permits.hasRival() ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
@@ -236,4 +237,67 @@ export class Assignment {
     if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;
     return this.snapshots.publish("before the release");
   }
+}
+
+/**
+ * When a company's mirror is published: after each run, before its report, now and then while it changes, and before
+ * it is released.
+ *
+ * Guarantee: a snapshot that fails ends nothing; it is made again the next time.
+ * Source of truth: the mirror, and the published pointer.
+ * Worst outcome of a crash: the next owner reads again what was not published.
+ *
+ * @param requests that were sent since the claim
+ */
+function createCompanySnapshots(
+  lease: Lease,
+  { snapshots, node, cutOff }: NodeContext,
+  { clock, log }: Pick<ProcessContext, "clock" | "log">,
+  scope: () => StatusScope,
+  requests: () => number,
+) {
+  const counts = { published: 0, failed: 0 };
+  const signal = AbortSignal.any([lease.lost, cutOff]);
+  /** Monotonic. */
+  let dueMs = clock.monotonicMs() + node.snapshotEveryMs;
+  let run: RunEnd | null = null;
+  /** Requests that are in a published snapshot. */
+  let noted = 0;
+  let last: Promise<boolean> = Promise.resolve(true);
+  const publishNext = async (why: string): Promise<boolean> => {
+    const startedMs = clock.monotonicMs();
+    dueMs = startedMs + node.snapshotEveryMs;
+    try {
+      const sent = requests();
+      const pointer = await whileOwned(lease, () => snapshots.publish(lease, scope(), sent - noted, signal));
+      if (pointer === undefined) return false;
+      if (pointer) {
+        noted = sent;
+        const { id, seq, inboxSeq, sizeBytes } = pointer;
+        const facts = { snapshot: id, seq, inbox: inboxSeq, bytes: sizeBytes };
+        log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
+        counts.published++;
+      }
+      return true;
+    } catch (error) {
+      // What lost the company says so once.
+      if (!lease.isHeld()) return false;
+      log.error("the snapshot could not be published", { why, error: messageOf(error), ...hintOf(error) });
+      counts.failed++;
+      return false;
+    }
+  };
+  /** One at a time. False: it failed, or the company is lost. Never rejects. */
+  const publish = (why: string) => (last = last.then(() => publishNext(why)));
+  return {
+    counts,
+    publish,
+    /** @param lastRun the last run of this process */
+    publishIfDue: async (lastRun: RunEnd | null) => {
+      const isAfterRun = lastRun !== run;
+      if (!isAfterRun && clock.monotonicMs() < dueMs) return;
+      run = lastRun;
+      await publish(isAfterRun ? "after a run" : "changes");
+    },
+  };
 }

@@ -2,7 +2,6 @@ import { eitherSignal } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
-import type { RequestGuard } from "../../runs/service-connection.ts";
 import { pinnedIdentity, type Meta } from "../../state/meta.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import { accountOf, type CompaniesTable } from "../postgres/tables/companies-table.ts";
@@ -40,34 +39,54 @@ const arrivalMs = 1_000;
  * Source of truth: tables `owners` and `companies`.
  * Worst outcome of a crash: the next owner waits for a window that was not used.
  */
-export class FleetPermits implements RequestGuard {
-  /** Another company of the account was owned when this one was to be noted. */
-  hasRival = false;
-  private readonly parts: FleetPermitsParts;
-  private account: string | null;
+export function createFleetPermits({ lease, companies, windowMs, context, ...parts }: FleetPermitsParts) {
+  const { clock, log } = context;
+  let { account } = parts;
+  let hasRival = false;
   /** Monotonic: until then the window counts as spent. */
-  private spentUntilMs = 0;
-  private noting: Promise<boolean> | null = null;
-
-  constructor(parts: FleetPermitsParts) {
-    this.parts = parts;
-    this.account = parts.account;
-    this.waitForOthers(parts.lease.quietMs);
-  }
-
-  assertMaySend(): void {
-    this.parts.lease.noteRequest();
-  }
-
-  guard(rateLimiter: RateLimiter): RateLimiter {
-    const { lease, context } = this.parts;
-    const { clock } = context;
-    return {
+  let spentUntilMs = 0;
+  let noting: Promise<boolean> | null = null;
+  /** The window of an owner before is taken as spent. */
+  const waitForOthers = (quietMs: QuietMs) => {
+    const waitMs = windowMs + arrivalMs - (quietMs ?? Infinity);
+    spentUntilMs = Math.max(spentUntilMs, clock.monotonicMs() + waitMs);
+    const what = "requests wait until those of the owner before have left the service's window";
+    if (waitMs > noticedMs) log.info(what, { wait_ms: Math.round(waitMs) });
+  };
+  const noteAccount = async (): Promise<boolean> => {
+    const opened = parts.meta();
+    const pinned = opened && pinnedIdentity(opened);
+    if (!pinned) return true;
+    const found = accountOf(parts.baseUrl(), pinned.name);
+    if (found === account) return true;
+    const use = await whileOwned(lease, () => companies.setAccount(lease, found));
+    if (use === undefined) return false;
+    if (use.rival === null) {
+      account = found;
+      waitForOthers(use.quietMs);
+      return true;
+    }
+    hasRival = true;
+    parts.onRival(use.rival);
+    return false;
+  };
+  const isAccountNoted = () => (noting ??= noteAccount().finally(() => (noting = null)));
+  waitForOthers(lease.quietMs);
+  return {
+    /** Another company of the account was owned when this one was to be noted. */
+    hasRival: () => hasRival,
+    /**
+     * Is it noted, as far as the service has said it? One statement at a time, for all who ask. False also while Postgres
+     * is away.
+     */
+    isAccountNoted,
+    assertMaySend: () => lease.noteRequest(),
+    guard: (rateLimiter: RateLimiter): RateLimiter => ({
       view: () => rateLimiter.view(),
       admit: async (lane, signal) => {
         // Until Postgres knows the account of two companies, each of them has a budget of its own.
         for (;;) {
-          const waitMs = (await this.isAccountNoted()) ? this.spentUntilMs - clock.monotonicMs() : retryMs;
+          const waitMs = (await isAccountNoted()) ? spentUntilMs - clock.monotonicMs() : retryMs;
           lease.assertHeld();
           if (signal?.aborted)
             throw new MirrorError("stopped", "stopped while waiting for leave to send a request");
@@ -75,45 +94,6 @@ export class FleetPermits implements RequestGuard {
           await clock.sleep(waitMs, eitherSignal(lease.lost, signal));
         }
       },
-    };
-  }
-
-  /**
-   * Is it noted, as far as the service has said it? One statement at a time, for all who ask. False also while Postgres
-   * is away.
-   */
-  isAccountNoted(): Promise<boolean> {
-    return (this.noting ??= this.noteAccount().finally(() => (this.noting = null)));
-  }
-
-  private async noteAccount(): Promise<boolean> {
-    const { lease, companies, meta, baseUrl, onRival } = this.parts;
-    const opened = meta();
-    const pinned = opened && pinnedIdentity(opened);
-    if (!pinned) return true;
-    const account = accountOf(baseUrl(), pinned.name);
-    if (account === this.account) return true;
-    const use = await whileOwned(lease, () => companies.setAccount(lease, account));
-    if (use === undefined) return false;
-    if (use.rival === null) {
-      this.account = account;
-      this.waitForOthers(use.quietMs);
-      return true;
-    }
-    this.hasRival = true;
-    onRival(use.rival);
-    return false;
-  }
-
-  /** The window of an owner before is taken as spent. */
-  private waitForOthers(quietMs: QuietMs): void {
-    const { windowMs, context } = this.parts;
-    const { clock, log } = context;
-    const waitMs = windowMs + arrivalMs - (quietMs ?? Infinity);
-    this.spentUntilMs = Math.max(this.spentUntilMs, clock.monotonicMs() + waitMs);
-    if (waitMs > noticedMs)
-      log.info("requests wait until those of the owner before have left the service's window", {
-        wait_ms: Math.round(waitMs),
-      });
-  }
+    }),
+  };
 }

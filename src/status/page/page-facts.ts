@@ -93,19 +93,13 @@ export interface ChangeQuestion {
 }
 
 /** Changes that were found, the newest first. */
-export interface FoundChanges {
-  readonly changes: readonly Change[];
-  /** Where to go on; null: everything was searched. */
-  readonly nextSeq: number | null;
-  /** How many changes were looked at. */
-  readonly searched: number;
-}
+export type FoundChanges = Awaited<ReturnType<typeof searchChanges>>;
 
 /** What one search may cost: further ones go on where it ended. */
 const searchLimits = { found: 30, steps: 40, perStep: 500, ms: 300 };
 
 /** Searches the newest changes first, in steps: whatever else the thread has to do comes between them. */
-export async function searchChanges(db: Db, question: ChangeQuestion): Promise<FoundChanges> {
+export async function searchChanges(db: Db, question: ChangeQuestion) {
   const log = new Changes(db);
   const first = log.firstSeq();
   const start = Math.min(question.beforeSeq ?? Infinity, log.lastSeq() + 1);
@@ -122,8 +116,13 @@ export async function searchChanges(db: Db, question: ChangeQuestion): Promise<F
     if (changes.length >= searchLimits.found) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const searched = log.countBetween(beforeSeq, start);
-  return { changes, nextSeq: beforeSeq > first ? beforeSeq : null, searched };
+  return {
+    changes,
+    /** Where to go on; null: everything was searched. */
+    nextSeq: beforeSeq > first ? beforeSeq : null,
+    /** How many changes were looked at. */
+    searched: log.countBetween(beforeSeq, start),
+  };
 }
 
 function findIn(

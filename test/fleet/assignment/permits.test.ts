@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FleetPermits } from "../../../src/fleet/assignment/permits.ts";
+import { createFleetPermits } from "../../../src/fleet/assignment/permits.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import type { AccountUse, QuietMs } from "../../../src/fleet/postgres/tables/owners-table.ts";
@@ -19,7 +19,7 @@ function somePermits(
   const meta = new Map<string, unknown>();
   const asked: string[] = [];
   const rivals: string[] = [];
-  const permits = new FleetPermits({
+  const permits = createFleetPermits({
     lease,
     companies: {
       setAccount: async (_, account) => {
@@ -91,7 +91,7 @@ describe("permits of a fleet", () => {
     identify();
     time.after(1_000, () => lease.end("it was released"));
     await expect(admit()).rejects.toMatchObject({ kind: "locked" });
-    expect([permits.hasRival, rivals[0]]).toEqual([true, "branch"]);
+    expect([permits.hasRival(), rivals[0]]).toEqual([true, "branch"]);
   });
 
   test("are no longer waited for by who stops, or who loses the company", async () => {
