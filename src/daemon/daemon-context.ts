@@ -81,7 +81,7 @@ const isBuiltFrom = {
   exports: false,
   backup: true,
   files: true,
-  report: true,
+  report: false,
   retention: true,
   alerts: false,
   notify: true,
@@ -103,5 +103,7 @@ function builtFrom({ config, company, resources }: CompanySettings): string {
     secret.known ? secret.reveal() : null,
   );
   const names = resources.map(({ name }) => name);
-  return JSON.stringify([sections, account, contact, keys, webhook.places, names]);
+  // What receivers of changes must not see.
+  const redact = config.notify.length > 0 ? config.report.redact : [];
+  return JSON.stringify([sections, redact, account, contact, keys, webhook.places, names]);
 }

@@ -87,8 +87,11 @@ test.each(yaml.map(({ file, text }) => [file, text] as const))(
       },
       cwd: "/srv",
       connectors: [manifest, knownFakturoid],
-      readFile: (file) =>
-        file === "/srv/config.yaml" ? config.toString() : "https://hooks.example.com/secret-of-16-letters",
+      readFile: (file) => {
+        if (file === "/srv/config.yaml") return config.toString();
+        const key = `whsec_${Buffer.alloc(32).toString("base64")}`;
+        return file.endsWith("-secret") ? key : "https://hooks.example.com/secret-of-16-letters";
+      },
     });
     expect(warnings).toEqual([]);
   },
