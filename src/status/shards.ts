@@ -52,7 +52,7 @@ export function judgeShards(
     const isFresh = last !== null && elapsedSince(Date.parse(last), nowMs) <= freshForMs;
     return {
       shard: shardText({ index: at + 1, count }),
-      companies: names as readonly string[],
+      companies: names,
       /** When a list of one of them was last read whole, ISO; null: never. */
       last_read_at: last,
       /** It has companies, and none of them was read lately enough: most likely its runs are not made. */
