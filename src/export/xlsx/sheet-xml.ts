@@ -213,7 +213,7 @@ const order = [
 ] as const;
 
 /** The number of a cell format; `sum` and `label` are of a total, and of the words before it. */
-export function styleOf(format: (typeof order)[number]): number {
+function styleOf(format: (typeof order)[number]): number {
   return order.indexOf(format);
 }
 

@@ -33,7 +33,7 @@ export function manifestKey({ company, epoch, id }: SnapshotName): string {
 }
 
 /** Which snapshot a key of the store belongs to, finished or not; null: to none. */
-export function nameOfKey(key: string): SnapshotName | null {
+function nameOfKey(key: string): SnapshotName | null {
   const pattern = /^([\w-]+)\/e(\d+)\/([\w-]+)\.(?:db\.zst|json)(?:(?:\.\w+)?\.partial)?$/;
   const [, company, epoch, id] = pattern.exec(key) ?? [];
   if (company === undefined || epoch === undefined || id === undefined) return null;
@@ -65,7 +65,7 @@ export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer
 }
 
 /** The snapshot that was published before this one; null: none, or nobody knows. */
-export function previousOf({ facts }: SnapshotPointer): SnapshotName | null {
+function previousOf({ facts }: SnapshotPointer): SnapshotName | null {
   return (facts["previous"] as SnapshotName | null | undefined) ?? null;
 }
 

@@ -303,11 +303,11 @@ export function resourceLines(
 }
 
 /** `3m 10s ago`; `never` for null. */
-export function ago(iso: string | null, nowMs: number): string {
+function ago(iso: string | null, nowMs: number): string {
   return iso === null ? "never" : `${span(iso, nowMs)} ago`;
 }
 
 /** `3m 10s`: since then. */
-export function span(iso: string, nowMs: number): string {
+function span(iso: string, nowMs: number): string {
   return formatDuration(nowMs - Date.parse(iso));
 }
