@@ -71,7 +71,7 @@ describeWithPostgres("fleet add --from", () => {
       { name: "gamma", tags: [] },
     ]);
     expect(await jobs()).toEqual(["acme", "beta", "gamma"]);
-    const asked = service.requests().map(({ path: asked, status }) => `${asked} ${status}`);
+    const asked = service.requests().map(({ path: route, status }) => `${route} ${status}`);
     expect(asked.toSorted()).toEqual([...Array<string>(3).fill("/whoami 200"), "/whoami 401"]);
   });
 

@@ -56,8 +56,8 @@ export function readCompanyList(bytes: Uint8Array, file: string) {
 /** Without doubles, in the order of letters; null: one has other characters than tags have. */
 export function readTags(text: string): readonly string[] | null {
   const tags = text.split(/[\s;]+/).filter((tag) => tag !== "");
-  const isTag = (tag: string) => /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u.test(tag);
-  return tags.every(isTag) ? [...new Set(tags)].toSorted() : null;
+  const isRight = tags.every((tag) => /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u.test(tag));
+  return isRight ? [...new Set(tags)].toSorted() : null;
 }
 
 /** What a tag looks like, for messages. */

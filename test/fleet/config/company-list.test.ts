@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { MirrorError } from "../../../src/base/errors.ts";
+import type { MirrorError } from "../../../src/base/errors.ts";
 import { readCompanyList } from "../../../src/fleet/config/company-list.ts";
 
 const read = (text: string | Uint8Array) =>
   readCompanyList(typeof text === "string" ? Buffer.from(text) : text, "companies.csv");
+const tagsIn = (text: string) => read(text).listed.map((one) => one.tags);
 const acme = { name: "acme", token: "${env:ACME}" };
 
 describe("a list of companies", () => {
@@ -26,13 +27,12 @@ describe("a list of companies", () => {
   });
 
   test("has tags between spaces or semicolons, each once; without the column it says nothing of them", () => {
-    const tags = (text: string) => read(text).listed.map((one) => one.tags);
-    expect(tags('name,token,tags\na,env:A,vip  2026\nb,env:B,"x;vip;x"\nc,env:C,\n')).toEqual([
+    expect(tagsIn('name,token,tags\na,env:A,vip  2026\nb,env:B,"x;vip;x"\nc,env:C,\n')).toEqual([
       ["2026", "vip"],
       ["vip", "x"],
       [],
     ]);
-    expect(tags("name,token\na,env:A\n")).toEqual([null]);
+    expect(tagsIn("name,token\na,env:A\n")).toEqual([null]);
   });
 
   test("counts lines as an editor does, also behind cells with line breaks", () => {
