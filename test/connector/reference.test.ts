@@ -9,6 +9,16 @@ import { added, addition, breaking, get, gone, put, said } from "../support/conn
 const file = new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url);
 const isThere = existsSync(file);
 
+const schema = (...path: string[]) => ["components", "schemas", ...path];
+const parameter = (index: string, ...path: string[]) => [
+  "paths",
+  "/invoices",
+  "get",
+  "parameters",
+  index,
+  ...path,
+];
+
 const absent = isThere ? "" : " (absent here: nothing compared)";
 
 describe.runIf(isThere)(`the fintoro connector against the vendor's reference${absent}`, () => {
@@ -33,15 +43,6 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
     const document: object = Object(structuredClone(published));
     const change = (path: readonly string[], to: (value: unknown) => unknown) =>
       put(document, path, to(get(document, path)));
-    const schema = (...path: string[]) => ["components", "schemas", ...path];
-    const parameter = (index: string, ...path: string[]) => [
-      "paths",
-      "/invoices",
-      "get",
-      "parameters",
-      index,
-      ...path,
-    ];
     put(document, ["paths", "/invoices/{invoice}/pdf"], undefined);
     change(schema("Invoice", "properties"), (value) => {
       const { toBePaid, ...rest } = Object(value) as Record<string, unknown>;

@@ -57,7 +57,7 @@ export type BookRow = Discount &
   };
 
 /** A line of a document, or of a receipt with the item's name, code and unit of that time. */
-export type Line = Discount &
+type Line = Discount &
   Each<"id unitPrice unitId quantity vatRate", number> &
   Each<"uuid", string> &
   Partial<Each<"name itemName", string>> &

@@ -74,7 +74,7 @@ function worthIn(document: BookRow, { currencyId, amountCents, currencyRate }: B
 }
 
 /** The total of an invoice's credit notes, cents with VAT. */
-export function creditedCents(company: Company, invoiceId: number): bigint {
+function creditedCents(company: Company, invoiceId: number): bigint {
   const notes = documentsOf(company, "credit-note").findBy("invoice", invoiceId);
   return notes.reduce((sum, note) => sum + totalsOf(note).gross, 0n);
 }

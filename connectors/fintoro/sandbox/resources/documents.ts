@@ -108,7 +108,7 @@ function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<Book
 function preferencesOf(client: BookRow): Partial<BookRow> {
   const own = Object.entries(client).flatMap(([field, value]) => {
     const [, first, rest] = /^preferred(.)(.*)/.exec(field) ?? [];
-    return first === undefined || value === null ? [] : [[`${first.toLowerCase()}${rest}`, value as unknown]];
+    return first === undefined || value === null ? [] : [[`${first.toLowerCase()}${rest}`, value]];
   });
   return Object.fromEntries(own) as Partial<BookRow>;
 }
