@@ -115,7 +115,7 @@ function textAt(
   const { secret, place } = found;
   const known = secret.known ? read(secret.reveal()) : null;
   if (known && "must" in known)
-    context.addIssue({ code: "custom", path: where.slice(1), message: `must ${known.must}` });
+    context.addIssue({ code: "custom", path: where.slice(1), input: "", message: `must ${known.must}` });
   return { secret, place };
 }
 
