@@ -16,9 +16,7 @@ import type { StatusScope } from "../../status/company-view.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
-import { scrubSources } from "../../sync/plan/scrub.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
-import { readProof } from "../../verify/report.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
@@ -82,7 +80,7 @@ export class MirrorSnapshots {
     signal: AbortSignal,
   ): Promise<SnapshotPointer | null> {
     const { company } = ownership;
-    const { mirror, snapshotStaging: staging, verified } = mirrorFiles(scope.config, company);
+    const { mirror, snapshotStaging: staging } = mirrorFiles(scope.config, company);
     await rm(staging, { recursive: true, force: true });
     const position = positionAt(mirror);
     const published = await this.#parts.snapshots.current(company);
@@ -94,16 +92,11 @@ export class MirrorSnapshots {
     try {
       const takenAtMs = this.#parts.clock.nowMs();
       const ending = eitherSignal(ownership.lost, signal);
-      const { manifest: known, resources } = scope;
-      const sources = scrubSources({ manifest: known.resources, resources, parentsPerRun: "auto" });
-      const task = { kind: "pack", mirror, copy, packed, sources } as const;
-      const made = await this.#inThread<PackedMirror>(task, ending);
-      const { packed: stored, unpacked, oldestReadMs, ...content } = made;
+      const made = await this.#inThread<PackedMirror>({ kind: "pack", mirror, copy, packed }, ending);
+      const { packed: stored, unpacked, ...content } = made;
       const hours = addRequests(requestHoursOf(published), takenAtMs, requests);
       const db = openDatabase(copy, { readonly: true });
       try {
-        const proof = readProof(verified, db);
-        const reads = { oldestMs: oldestReadMs, verifiedAt: proof?.match ? proof.at : null };
         const manifest: SnapshotManifest = {
           format: 1,
           company,
@@ -113,7 +106,7 @@ export class MirrorSnapshots {
           taken_at: isoTime(takenAtMs),
           version: this.#parts.version,
           ...content,
-          summary: readSummary(db, scope, hours, reads, takenAtMs),
+          summary: readSummary(db, scope, hours, takenAtMs),
           request_hours: hours,
           packed: stored,
           unpacked,

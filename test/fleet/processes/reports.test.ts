@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { readRadar } from "../../../src/fleet/status/radar.ts";
 import type { Company } from "../../support/company/open-company.ts";
 import { duckRows } from "../../support/export/export.ts";
 import { aWorkedFleet, startWorker } from "../../support/fleet/worker.ts";
@@ -11,8 +10,7 @@ import { deliver, eventAbout, inMirror } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describeWithPostgres("a worker", () => {
-  test("publishes report and Parquet files after a run, for one query over all companies, and what the radar shows", async () => {
-    const startedMs = Date.now();
+  test("publishes report and Parquet files after a run, for one query over all companies", async () => {
     const fleet = await aWorkedFleet({ records: 5 });
     const reports = tempFolder();
     await fleet.add("acme", { schedule: {} });
@@ -25,10 +23,6 @@ describeWithPostgres("a worker", () => {
       ["acme", invoices],
     ]);
     expect(existsSync(path.join(reports, "report/acme.report.db"))).toBe(true);
-    const { acme } = await readRadar(fleet.tables.postgres, null);
-    expect(acme?.mirror).toMatchObject({ token: "accepted", webhook: "receives", handed_over: null });
-    expect(Date.parse(acme?.mirror?.read_since ?? "")).toBeGreaterThan(startedMs);
-    expect(Object.keys(acme?.answers ?? { none: "" })).toEqual(["einvoice_readiness"]);
     expect((await worker.end("SIGTERM")).code).toBe(0);
   });
 });
