@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { makeFolders } from "../base/atomic-file.ts";
+import { makeFolders } from "../base/files/atomic-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError, throwIfAborted } from "../base/errors.ts";
 import { manifestText } from "../base/files/hashed-file.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import { makeFolders, replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
+import { makeFolders, replaceFile, writeFileAtomically } from "../base/files/atomic-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { messageOf, MirrorError, throwIfAborted } from "../base/errors.ts";
 import { hashOf, partsOf } from "../base/files/hashed-file.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { nearestPresent } from "../base/atomic-file.ts";
+import { nearestPresent } from "../base/files/atomic-file.ts";
 import { assert, MirrorError } from "../base/errors.ts";
 import { companyNameProblems, pathText, problemsOf, valueAt, type ConfigProblem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";

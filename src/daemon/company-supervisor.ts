@@ -1,4 +1,4 @@
-import { makeFolders } from "../base/atomic-file.ts";
+import { makeFolders } from "../base/files/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";

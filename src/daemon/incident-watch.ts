@@ -1,4 +1,4 @@
-import { freeBytesAt } from "../base/atomic-file.ts";
+import { freeBytesAt } from "../base/files/atomic-file.ts";
 import { messageOf } from "../base/errors.ts";
 import { createRedactor } from "../base/secret.ts";
 import { Semaphore } from "../base/semaphore.ts";

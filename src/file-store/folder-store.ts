@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { renameSync } from "node:fs";
 import { open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { flushToDisk, makeFolders, nearestPresent } from "../base/atomic-file.ts";
+import { flushToDisk, makeFolders, nearestPresent } from "../base/files/atomic-file.ts";
 import { throwIfAborted } from "../base/errors.ts";
 import { messageOf, MirrorError, systemReason } from "../base/errors.ts";
 import { hashOf, partsOf, type ContentFacts } from "../base/files/hashed-file.ts";

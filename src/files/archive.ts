@@ -1,6 +1,6 @@
 import { existsSync, linkSync, copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import { makeFolders, replaceFile, syncToDisk } from "../base/atomic-file.ts";
+import { makeFolders, replaceFile, syncToDisk } from "../base/files/atomic-file.ts";
 import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { RecordRef } from "../base/ids.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/atomic-file.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Lane } from "../base/lane.ts";

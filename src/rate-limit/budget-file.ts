@@ -1,7 +1,7 @@
 import { readFileSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { makeFolders } from "../base/atomic-file.ts";
+import { makeFolders } from "../base/files/atomic-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";

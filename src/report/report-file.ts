@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import path from "node:path";
-import { keepMode, makeFolders, replaceFile } from "../base/atomic-file.ts";
+import { keepMode, makeFolders, replaceFile } from "../base/files/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 import { databaseError, guarded, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/atomic-file.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { LogPosition } from "../base/ids.ts";
 import { Changes } from "../store/apply/change-log.ts";

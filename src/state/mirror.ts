@@ -3,7 +3,7 @@ import { yieldToLoop } from "../base/cancellation.ts";
 import type { DeriveResult } from "../store/apply/derive-rows.ts";
 import { idsHeld } from "../store/apply/held-record.ts";
 import { stampWithoutRead, Fences } from "../store/apply/read-stamp.ts";
-import { makeFolders } from "../base/atomic-file.ts";
+import { makeFolders } from "../base/files/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/atomic-file.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import { elapsedSince, isoTime } from "../base/clock.ts";
 import type { Config, ExportConfig } from "../config/config.ts";
 

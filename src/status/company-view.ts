@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { freeBytesAt } from "../base/atomic-file.ts";
+import { freeBytesAt } from "../base/files/atomic-file.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";

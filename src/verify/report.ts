@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/atomic-file.ts";
+import { writeFileAtomically } from "../base/files/atomic-file.ts";
 import type { RecordId } from "../base/ids.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";

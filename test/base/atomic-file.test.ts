@@ -16,7 +16,7 @@ import {
   makeFolders,
   replaceFile,
   writeFileAtomically,
-} from "../../src/base/atomic-file.ts";
+} from "../../src/base/files/atomic-file.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "atomic-file-"));

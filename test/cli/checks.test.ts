@@ -9,7 +9,7 @@ import {
   judgeClock,
   judgeFreeSpace,
 } from "../../src/cli/commands/upkeep/check.ts";
-import { nearestPresent } from "../../src/base/atomic-file.ts";
+import { nearestPresent } from "../../src/base/files/atomic-file.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { load } from "../support/connector/config.ts";
 

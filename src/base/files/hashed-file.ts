@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeFolders } from "../atomic-file.ts";
+import { makeFolders } from "./atomic-file.ts";
 import { MirrorError } from "../errors.ts";
 
 const knownErrors: readonly (readonly [RegExp, string, string])[] = [

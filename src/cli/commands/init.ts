@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { makeFolders, writeFileAtomically } from "../../base/atomic-file.ts";
+import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { configJsonSchema } from "../../config/config-schema.ts";
 import { shortPath } from "../../config/load.ts";

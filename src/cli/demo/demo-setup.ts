@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import { readDatabase } from "../../store/database.ts";

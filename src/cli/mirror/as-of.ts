@@ -1,6 +1,6 @@
 import path from "node:path";
 import { localDate } from "../../base/clock.ts";
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { copyWithHistory } from "../../state/as-of/history.ts";

@@ -16,7 +16,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { Completeness, CompletenessByName } from "../../state/mirror-snapshot.ts";
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import { guardedFile } from "../../base/files/hashed-file.ts";
 
 export interface CompanyScope {

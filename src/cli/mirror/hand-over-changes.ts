@@ -1,5 +1,5 @@
 import path from "node:path";
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import type { MonthPackage } from "../../connector/report-view.ts";

@@ -1,4 +1,4 @@
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import { eitherSignal } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { withChangedToken } from "../../config/companies.ts";

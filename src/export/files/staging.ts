@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
-import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
+import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import { guardedFile, hasContent } from "../../base/files/hashed-file.ts";

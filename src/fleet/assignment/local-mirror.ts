@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import { inboxPositionKey, Meta } from "../../state/meta.ts";

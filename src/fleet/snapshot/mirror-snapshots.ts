@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import { eitherSignal } from "../../base/cancellation.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";

@@ -2,7 +2,7 @@ import { createWriteStream, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { copyMirror, freePlace, removeMirror, type MirrorContent } from "../../backup/copy-mirror.ts";
-import { replaceFile } from "../../base/atomic-file.ts";
+import { replaceFile } from "../../base/files/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { hashOf, partsOf, type ContentFacts } from "../../base/files/hashed-file.ts";
 import { answerTask } from "../../base/threads.ts";

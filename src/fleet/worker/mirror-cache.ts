@@ -1,6 +1,6 @@
 import { readdir, stat, statfs } from "node:fs/promises";
 import path from "node:path";
-import { makeFolders } from "../../base/atomic-file.ts";
+import { makeFolders } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";

@@ -1,4 +1,4 @@
-import { freeBytesAt } from "../../base/atomic-file.ts";
+import { freeBytesAt } from "../../base/files/atomic-file.ts";
 import type { Db } from "../../store/database.ts";
 import { countRows, Repository } from "../../store/own-tables/statement.ts";
 import { logBytes } from "../../store/write-ahead-log.ts";

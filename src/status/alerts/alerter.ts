@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import path from "node:path";
-import { makeFolders, writeFileAtomically } from "../../base/atomic-file.ts";
+import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";

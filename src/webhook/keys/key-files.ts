@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { draftOf, replaceFile } from "../../base/atomic-file.ts";
+import { draftOf, replaceFile } from "../../base/files/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readSecretFile } from "../../config/secrets.ts";

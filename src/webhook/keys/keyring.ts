@@ -1,4 +1,4 @@
-import { draftOf } from "../../base/atomic-file.ts";
+import { draftOf } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Secret } from "../../base/secret.ts";
 import { shortestSecret, tooShort, type SecretPlace } from "../../config/secrets.ts";

@@ -7,7 +7,7 @@ export const fileFaults: readonly PlantedFault[] = [
   {
     ...beside,
     id: "file-renamed-before-it-is-on-the-disk",
-    file: "src/base/atomic-file.ts",
+    file: "src/base/files/atomic-file.ts",
     find: "  syncToDisk(finished);\n",
     replace: "",
     why: "after a power cut the report's name leads to an empty file",
@@ -16,7 +16,7 @@ export const fileFaults: readonly PlantedFault[] = [
   {
     ...beside,
     id: "rename-not-on-the-disk",
-    file: "src/base/atomic-file.ts",
+    file: "src/base/files/atomic-file.ts",
     find: "  syncToDisk(path.dirname(file));\n",
     replace: "",
     why: "after a power cut the earlier file is there again, although the command said that it wrote",

@@ -7,7 +7,7 @@ import type { Companies } from "../../../webhook/receiver.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { listenUntilSignal, type ListeningProcess } from "../../program/listening-process.ts";
-import { makeFolders } from "../../../base/atomic-file.ts";
+import { makeFolders } from "../../../base/files/atomic-file.ts";
 import type { Config } from "../../../config/config.ts";
 import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { writeFileAtomically } from "../../../base/atomic-file.ts";
+import { writeFileAtomically } from "../../../base/files/atomic-file.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { freeBytesAt, nearestPresent } from "../../../base/atomic-file.ts";
+import { freeBytesAt, nearestPresent } from "../../../base/files/atomic-file.ts";
 import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts";
 import { counted, formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";

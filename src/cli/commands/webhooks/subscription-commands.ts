@@ -26,7 +26,7 @@ import {
 import { recordId, type RecordId } from "../../../base/ids.ts";
 import { someOf, unknownName } from "../../../base/names.ts";
 import type { EventRule } from "../../../connector/connector-manifest.ts";
-import { makeFolders } from "../../../base/atomic-file.ts";
+import { makeFolders } from "../../../base/files/atomic-file.ts";
 import { isoTime } from "../../../base/clock.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
 import type { SecretPlace } from "../../../config/secrets.ts";
