@@ -3,7 +3,8 @@ import { eitherSignal } from "../base/cancellation.ts";
 import { assert, messageOf, MirrorError } from "../base/errors.ts";
 import { laneRank, lanes } from "../base/lane.ts";
 import { silentLog, type Log } from "../base/logger.ts";
-import { Notifier, WaitQueue } from "../base/semaphore.ts";
+import { Notifier } from "../base/notifier.ts";
+import { WaitQueue } from "../base/semaphore.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { admit, budgetViewOf } from "./admission.ts";
 import {

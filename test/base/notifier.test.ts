@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Notifier } from "../../src/base/semaphore.ts";
+import { Notifier } from "../../src/base/notifier.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
 test("a wait ends with the next notification", async () => {

@@ -1,7 +1,7 @@
 import type { Resource } from "../../connector/resource.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
-import { Notifier } from "../../base/semaphore.ts";
+import { Notifier } from "../../base/notifier.ts";
 import { ContradictionError } from "../../connector/service-errors.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { requestFor } from "../../extract/work-request.ts";
