@@ -5,7 +5,7 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { isShownWhole } from "../store/apply/previews.ts";
 import { jsonEquals } from "../json/literal.ts";
-import { openTables } from "../state/checks/file-check.ts";
+import { openTables } from "../state/checks/open-tables.ts";
 import { Parents } from "../state/parents.ts";
 import { decodeStored, ownerCells } from "../store/apply/derive-rows.ts";
 import {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fences, type ReadStamp } from "../../src/store/apply/read-stamp.ts";
+import { Fences } from "../../src/store/apply/fences.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty, openShop } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";

@@ -1,15 +1,6 @@
-import { databaseError, openDatabase, type Db, namesWhatIsAbsent } from "../../store/database.ts";
+import { databaseError, openDatabase, type Db } from "../../store/database.ts";
 import { migrate } from "../../store/migrations/migrate.ts";
 import { columnNames } from "../../store/tables/table-layout.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
-import { ChangeLog } from "../../store/apply/change-log.ts";
-import { Fences } from "../../store/apply/read-stamp.ts";
-import { PreviewDifferences } from "../../store/apply/preview-differences.ts";
-import { Quarantine } from "../../store/apply/quarantine.ts";
-import { ResourceTable } from "../../store/apply/resource-table.ts";
-import type { TableContext } from "../../store/apply/table-context.ts";
-import { Derivations, derivationVersion } from "../../store/tables/derivations.ts";
-import { planWithUnknown } from "../../store/tables/unknown-columns.ts";
 
 /** A table or index of the mirror's own, as the migrations make it. */
 interface OwnObject {
@@ -72,35 +63,3 @@ function isThere(db: Db, expected: Db, { type, name }: OwnObject): boolean {
 function isAbsent(db: Db, name: string): boolean {
   return db.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(name) === undefined;
 }
-
-/** Opens the tables of all resources for reading; changes nothing, also where the layout is another one. */
-export function openTables(db: Db, manifest: Manifest) {
-  const context: TableContext = {
-    db,
-    log: new ChangeLog(db),
-    fences: new Fences(),
-    quarantine: new Quarantine(db),
-    differences: new PreviewDifferences(db),
-    notices: {},
-    sequence: { markStored: () => undefined },
-    growth: { tables: new Set(), columns: [] },
-  };
-  const derivations = new Derivations(db);
-  const tables: ResourceTable[] = [];
-  /** Resources whose rows cannot be compared with their JSON, and why. */
-  const unreadable: { readonly resource: string; readonly why: string }[] = [];
-  for (const resource of manifest.resources) {
-    try {
-      const table = new ResourceTable(context, resource, planWithUnknown(db, resource));
-      table.statements.assertComplete();
-      if (derivations.isCurrent(resource.name, derivationVersion(resource))) tables.push(table);
-      else unreadable.push({ resource: resource.name, why: otherVersion });
-    } catch (error) {
-      if (!namesWhatIsAbsent(error)) throw error;
-      unreadable.push({ resource: resource.name, why: error.message });
-    }
-  }
-  return { tables, unreadable };
-}
-
-const otherVersion = "its rows were made by another version and are not derived again yet";

@@ -1,7 +1,7 @@
 import type { Db } from "../database.ts";
 import type { NewColumn } from "../tables/table-plan.ts";
 import type { ChangeLog } from "./change-log.ts";
-import type { Fences } from "./read-stamp.ts";
+import type { Fences } from "./fences.ts";
 import type { PreviewDifferences } from "./preview-differences.ts";
 import type { Quarantine } from "./quarantine.ts";
 

@@ -23,7 +23,7 @@ export const overlapFaults: readonly PlantedFault[] = [
   {
     id: "applied-read-holds-nothing-back",
     invariant: "I3",
-    file: "src/store/apply/read-stamp.ts",
+    file: "src/store/apply/fences.ts",
     find: "return sentSeq <= Math.max(appliedSeq, confirmedSeq);",
     replace: "return sentSeq <= confirmedSeq && appliedSeq >= 0;",
     why: "only reads that wrote nothing hold older answers back",
@@ -32,7 +32,7 @@ export const overlapFaults: readonly PlantedFault[] = [
   {
     id: "confirming-read-holds-nothing-back",
     invariant: "I3",
-    file: "src/store/apply/read-stamp.ts",
+    file: "src/store/apply/fences.ts",
     find: "ids.set(id, receivedSeq);",
     replace: "if (receivedSeq < 0) ids.set(id, receivedSeq);",
     why: "a read that confirmed the record lets an older answer overwrite it",
@@ -123,7 +123,7 @@ export const overlapFaults: readonly PlantedFault[] = [
   {
     id: "fences-forgotten-with-any-answer",
     invariant: "I3",
-    file: "src/store/apply/read-stamp.ts",
+    file: "src/store/apply/fences.ts",
     find: "if (this.inFlight.size === 0) this.confirmed.clear();",
     replace: "this.confirmed.clear();",
     why: "any answer that ends forgets what others confirmed",
