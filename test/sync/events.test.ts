@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
-import {
-  dailyRemovals,
-  runRemovals,
-  runRouteProofs,
-  sharedRouteProofs,
-  removeRecord,
-} from "../../src/sync/deletion/deletion.ts";
+import { runRouteProofs, sharedRouteProofs, removeRecord } from "../../src/sync/deletion/deletion.ts";
+import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listAgeMs, mostQuarantined } from "../../src/sync/context/limits.ts";
-import { addInitialWork, refreshLists } from "../../src/sync/plan/chosen-lists.ts";
+import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";

@@ -10,13 +10,8 @@ import { itemRetryDelayMs, mostRefusedInARow } from "../context/limits.ts";
 import type { AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
-import {
-  deletionVerdict,
-  removeRecord,
-  probeRoute,
-  holdMassDelete,
-  mayRemove,
-} from "../deletion/deletion.ts";
+import { deletionVerdict, removeRecord, probeRoute } from "../deletion/deletion.ts";
+import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { otherListForm, childrenOf, queueOtherForm } from "../plan/list-reads.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueRecord } from "../plan/read-reasons.ts";

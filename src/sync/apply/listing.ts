@@ -18,13 +18,8 @@ import {
 import type { WorkItem } from "../../state/work-item.ts";
 import { mostDeadEnds, mostGrowingSweeps, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
-import {
-  removeRecord,
-  childListComplete,
-  listComplete,
-  holdMassDelete,
-  mayRemove,
-} from "../deletion/deletion.ts";
+import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
+import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import {
   holdWholeList,
   queueNextPage,

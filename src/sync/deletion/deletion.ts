@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -7,19 +7,16 @@ import { recordOf } from "../../extract/work-request.ts";
 import type { BegunList } from "../../state/sweeps.ts";
 import { recordTarget, childTarget, longestDelayMs } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import { itemRetryDelayMs, massDeleteLimit } from "../context/limits.ts";
+import { itemRetryDelayMs } from "../context/limits.ts";
 import type {
   AnswerContext,
   RunContext,
   ReadContext,
   ProbeTrial,
   RouteProofs,
-  Removals,
 } from "../context/run-context.ts";
 import { childrenOf, queueChildList, queueStaleList } from "../plan/list-reads.ts";
 import { asksForDeletion, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
-import { Changes } from "../../store/apply/change-log.ts";
-import type { Db } from "../../store/database.ts";
 
 /** What a 404 on a record's own route proves (I5). */
 type DeletionVerdict =
@@ -297,58 +294,4 @@ export function runRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
     has: (resource) => own.has(resource) || others.has(resource),
     add: (resource) => [own, others].forEach((proofs) => proofs.add(resource)),
   };
-}
-
-export function runRemovals(): Removals {
-  const counts = new Map<string, number>();
-  return {
-    span: "in one run",
-    count: (resource) => counts.get(resource) ?? 0,
-    add: (resource, more) => void counts.set(resource, (counts.get(resource) ?? 0) + more),
-  };
-}
-
-const dayMs = 24 * 3_600_000;
-
-/**
- * Counts the removals of the last 24 hours, for the event worker. Those before a restart are taken from the
- * change log: a process that dies and starts again gets no second allowance.
- */
-export function dailyRemovals(db: Db, clock: Clock): Removals {
-  const since = isoTime(clock.nowMs() - dayMs);
-  const inLog = new Changes(db).deletionsSince(since, "webhook");
-  let removals = inLog.map(({ resource, at }) => ({ resource, atMs: Date.parse(at) }));
-  return {
-    span: "within a day",
-    count: (resource) => {
-      const sinceMs = clock.nowMs() - dayMs;
-      removals = removals.filter(({ atMs }) => atMs > sinceMs);
-      return removals.filter((one) => one.resource === resource).length;
-    },
-    add: (resource, more) => {
-      const atMs = clock.nowMs();
-      removals.push(...Array.from({ length: more }, () => ({ resource, atMs })));
-    },
-  };
-}
-
-/** May this run remove `more` records of the resource (I5)? Counts them if so. */
-export function mayRemove(run: RunContext, resource: string, more: number): boolean {
-  const count = run.removals.count(resource) + more;
-  const limit = massDeleteLimit(run.mirror.records.counts(resource).live);
-  if (count > limit && !run.allowMassDelete) return false;
-  run.removals.add(resource, more);
-  return true;
-}
-
-/** Reports that `count` records were kept because removing them needs permission. */
-export function holdMassDelete(run: RunContext, resource: string, count: number): void {
-  const live = run.mirror.records.counts(resource).live;
-  const message =
-    `Kept ${count} of ${live} records that seem to be deleted: ` +
-    `removing more than ${massDeleteLimit(live)} ${run.removals.span} needs permission.`;
-  const hint =
-    "If they were deleted on purpose, run `fintoro-mirror sync --allow-mass-delete`; it checks each of them first.";
-  run.tally.trouble({ resource, kind: "held", message, hint });
-  if (run.runId === null) run.afterCommit.push(() => run.log.warn(`${resource}: ${message}`, { hint }));
 }

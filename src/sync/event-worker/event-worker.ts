@@ -1,7 +1,8 @@
 import { databaseError } from "../../store/database.ts";
 import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
 import { Tally } from "../context/tally.ts";
-import { dailyRemovals, sharedRouteProofs } from "../deletion/deletion.ts";
+import { sharedRouteProofs } from "../deletion/deletion.ts";
+import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { Engine } from "../engine/engine.ts";
 import { stopSignal } from "../../base/cancellation.ts";
 import type { WorkOptions } from "../engine/engine.ts";

@@ -13,10 +13,11 @@ import {
   type WholeListSettings,
 } from "../context/run-context.ts";
 import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
-import { runRemovals, runRouteProofs } from "../deletion/deletion.ts";
+import { runRouteProofs } from "../deletion/deletion.ts";
+import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import type { Identified } from "../identity/identify.ts";
 import { addQuickWork } from "../plan/quick-reads.ts";
-import { addInitialWork } from "../plan/chosen-lists.ts";
+import { addInitialWork } from "../plan/initial-work.ts";
 import type { ParentsPerRun, ScrubQuestion } from "../plan/scrub.ts";
 import type { WorkOptions } from "../engine/engine.ts";
 import type { LaneShare } from "../../state/lease-order.ts";

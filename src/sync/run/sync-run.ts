@@ -10,7 +10,7 @@ import type { CompanyReport, Outcome, RunError, ScrubReport } from "../context/r
 import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
 import { identify } from "../identity/identify.ts";
-import { refreshLists } from "../plan/chosen-lists.ts";
+import { refreshLists } from "../plan/initial-work.ts";
 import { queueScrub } from "../plan/read-reasons.ts";
 import {
   readRecent,

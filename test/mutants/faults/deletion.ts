@@ -32,7 +32,7 @@ export const deletionFaults: readonly PlantedFault[] = [
   {
     id: "no-limit-of-deletions",
     invariant: "I5",
-    file: "src/sync/deletion/deletion.ts",
+    file: "src/sync/deletion/mass-delete-guard.ts",
     find: "if (count > limit && !run.allowMassDelete) return false;",
     replace: "",
     why: "a run removes any number of records without leave",

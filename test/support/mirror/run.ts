@@ -5,7 +5,7 @@ import type { Resource } from "../../../src/connector/resource.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import type { ReadStamp } from "../../../src/store/apply/read-stamp.ts";
 import { Runs } from "../../../src/state/runs.ts";
-import { runRemovals } from "../../../src/sync/deletion/deletion.ts";
+import { runRemovals } from "../../../src/sync/deletion/mass-delete-guard.ts";
 import { applyCounted, createRunContext, type RunContext } from "../../../src/sync/context/run-context.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { applyDetail } from "../../../src/sync/apply/detail-answer.ts";
