@@ -5,7 +5,7 @@ import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { identify } from "../sync/identity/identify.ts";
-import { BatchRetryPolicy } from "../sync/retry/retry-policy.ts";
+import { BatchRetryPolicy } from "../sync/retry/batch-retry-policy.ts";
 import type { ComparedReads } from "./compared-reads.ts";
 import { MirrorView } from "./compare-record.ts";
 import { Comparison, nameDifferences, type DeepRead, type Finding } from "./comparison.ts";

@@ -9,7 +9,8 @@ import {
 } from "../../src/connector/service-errors.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import { Tally, type Outage } from "../../src/sync/context/tally.ts";
-import { BatchRetryPolicy, outageAfter, mayPass } from "../../src/sync/retry/retry-policy.ts";
+import { BatchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
+import { mayPass } from "../../src/sync/retry/retry-policy.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
 const minuteMs = 60_000;

@@ -12,7 +12,7 @@ import {
   UnauthenticatedError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { continuousRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
+import { continuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 
 function row(id: number, attempts = 0): WorkItem {

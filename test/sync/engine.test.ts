@@ -5,7 +5,7 @@ import type { ServiceRequest, Transport } from "../../src/connector/transport.ts
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { Engine, type EngineOptions } from "../../src/sync/engine/engine.ts";
-import { BatchRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
+import { BatchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";

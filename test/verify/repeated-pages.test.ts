@@ -4,7 +4,7 @@ import { invoices } from "../../connectors/fakturoid/resources/invoices-and-expe
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { BatchRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
+import { BatchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { ServiceCopy } from "../../src/verify/service-copy.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { stillClock } from "../support/mirror/run.ts";

@@ -20,7 +20,7 @@ import {
   type ParentsPerRun,
   withdrawScrub,
 } from "../plan/scrub.ts";
-import { BatchRetryPolicy } from "../retry/retry-policy.ts";
+import { BatchRetryPolicy } from "../retry/batch-retry-policy.ts";
 import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
 import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 

@@ -1,0 +1,173 @@
+import { isoTime, type Clock } from "../../base/clock.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import { backoffMs } from "../../base/retry.ts";
+import { formatDuration } from "../../base/units.ts";
+import { ServiceError } from "../../connector/service-errors.ts";
+import type { WorkItem } from "../../state/work-item.ts";
+import { mostRetries, retryPauseMs } from "../context/limits.ts";
+import type { Outage, Tally } from "../context/tally.ts";
+import {
+  failureOutcome,
+  mayPass,
+  ownFailures,
+  type FailureOutcome,
+  type RetryPolicy,
+} from "./retry-policy.ts";
+
+const pauses = { baseMs: 2_000, maxMs: 60_000 };
+
+/** The outage after one more failure. What was in flight when it began does not make the pauses longer. Pure. */
+export function outageAfter(
+  before: Outage | null,
+  { error, nowMs }: { readonly error: MirrorError; readonly nowMs: number },
+  patienceMs: number,
+): Outage {
+  if (before && nowMs < before.probeAtMs) return before;
+  const sinceMs = before?.sinceMs ?? nowMs;
+  const untilMs = sinceMs + patienceMs;
+  const probes = before ? before.probes + 1 : 0;
+  const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
+  const pauseMs = Math.max(backoffMs(probes + 1, pauses), Math.min(askedMs, pauses.maxMs));
+  const probeAtMs = Math.max(nowMs, Math.min(nowMs + pauseMs, untilMs));
+  return { sinceMs, untilMs, probeAtMs, probes, error };
+}
+
+interface BatchParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Progress reads the outage here. */
+  readonly tally: Tally;
+  /** From the first failure to the next success. */
+  readonly patienceMs: number;
+  /** Ends every wait. */
+  readonly ended: AbortSignal;
+}
+
+/**
+ * A run's policy: it ends when nothing of its own is due, and waits for items that failed a moment ago, not for
+ * rechecks. A failure that may pass is the item's own only where others were answered between two of its failures:
+ * then it is tried again 5 times over a minute and set aside. Otherwise the service may be away: the run waits, and one
+ * request at a time asks for it. It is the only owner of that wait: the transport sends requests of a run once.
+ */
+export class BatchRetryPolicy<T> implements RetryPolicy {
+  readonly ends = true;
+  outage: Outage | null = null;
+  private readonly parts: BatchParts;
+  private readonly ask: () => Promise<T>;
+  private readonly own = ownFailures();
+  /** Answers 200 so far: a failure with one before and one after it is not the service's. */
+  private successes = 0;
+  /** Resources whose last answer was a failure. */
+  private readonly failing = new Set<string>();
+
+  /** `ask` reads something that always exists. */
+  constructor(parts: BatchParts, ask: () => Promise<T>) {
+    this.parts = parts;
+    this.ask = ask;
+  }
+
+  isFailing(resource: string): boolean {
+    return this.failing.has(resource);
+  }
+
+  async probe(): Promise<void> {
+    await this.askOnce();
+  }
+
+  /** Asks until the service answers. Throws what does not pass, what ends the run, and `stopped`. */
+  async untilAnswered(): Promise<T> {
+    const { clock, ended, tally } = this.parts;
+    for (;;) {
+      const asked = await this.askOnce();
+      if (asked) return asked.answer;
+      const { probeAtMs = 0, error = null } = this.outage ?? {};
+      await clock.sleep(Math.max(0, probeAtMs - clock.monotonicMs()), ended);
+      if (ended.aborted)
+        throw new MirrorError("stopped", `stopped while waiting for the service: ${messageOf(error)}`, {
+          hint: "Run again when the service answers.",
+        });
+      tally.requests.retried += 1;
+    }
+  }
+
+  succeeded(item: WorkItem): void {
+    this.successes += 1;
+    this.answered();
+    this.own.forget(item);
+    this.failing.delete(item.resource);
+  }
+
+  judge(error: unknown, item: WorkItem): FailureOutcome {
+    if (!mayPass(error)) {
+      if (error instanceof ServiceError && error.status !== null) this.answered();
+      return failureOutcome(error, item);
+    }
+    const because = this.failed(error);
+    if (because !== null) return { kind: "stop", because };
+    this.failing.add(item.resource);
+    const { own, isOwn } = this.own.add(item, this.successes);
+    if (own > mostRetries) return { kind: "dead" };
+    return { kind: isOwn ? "retry" : "postpone", afterMs: retryPauseMs(own) };
+  }
+
+  /** Null: the service may be away. Throws what ends the run. */
+  private async askOnce(): Promise<{ readonly answer: T } | null> {
+    try {
+      const answer = await this.ask();
+      this.successes += 1;
+      this.answered();
+      return { answer };
+    } catch (error) {
+      const ending = mayPass(error) ? this.failed(error) : error;
+      if (ending !== null) throw ending;
+      return null;
+    }
+  }
+
+  /** The service answered, be it with a refusal. */
+  private answered(): void {
+    const { clock, log } = this.parts;
+    const { outage } = this;
+    if (outage && outage.probes > 0)
+      log.info("the service answers again", { after_ms: Math.round(clock.monotonicMs() - outage.sinceMs) });
+    this.set(null);
+  }
+
+  /** One failure that may pass. Returns the error to end with when the run has waited long enough, else null. */
+  private failed(error: MirrorError): MirrorError | null {
+    const { clock, patienceMs } = this.parts;
+    const nowMs = clock.monotonicMs();
+    const before = this.outage;
+    const outage = outageAfter(before, { error, nowMs }, patienceMs);
+    this.set(outage);
+    if (nowMs >= outage.untilMs) return givenUp(outage, nowMs);
+    if (before && outage.probes > before.probes) this.logWait(outage, nowMs);
+    return null;
+  }
+
+  private set(outage: Outage | null): void {
+    this.outage = outage;
+    this.parts.tally.outage = outage;
+  }
+
+  private logWait({ probes, sinceMs, untilMs, probeAtMs, error }: Outage, nowMs: number): void {
+    const { clock, log } = this.parts;
+    const facts = {
+      since: isoTime(clock.nowMs() - (nowMs - sinceMs)),
+      error: messageOf(error),
+      next_try_in_ms: Math.round(probeAtMs - nowMs),
+      gives_up_in_ms: Math.round(untilMs - nowMs),
+    };
+    if (probes === 1) log.warn("the service gives no usable answer: waiting for it, and asking again", facts);
+    else log.info("still waiting for the service", facts);
+  }
+}
+
+function givenUp({ sinceMs, error }: Outage, nowMs: number): MirrorError {
+  const forText = formatDuration(nowMs - sinceMs);
+  const kept = "Everything committed is kept: run again to go on. http.patience sets how long a run waits.";
+  const message = `the service gave no usable answer for ${forText}: ${messageOf(error)}`;
+  const hint = error.hint ? `${error.hint}. ${kept}` : kept;
+  return new MirrorError(error.kind, message, { retryable: true, hint, cause: error });
+}

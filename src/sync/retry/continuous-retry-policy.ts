@@ -1,0 +1,98 @@
+import { MirrorError, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import { ContradictionError, NotFoundError } from "../../connector/service-errors.ts";
+import type { WorkItem } from "../../state/work-item.ts";
+import { itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
+import { failureOutcome, ownFailures, type FailureOutcome, type RetryPolicy } from "./retry-policy.ts";
+
+const longestPostponeMs = 60_000;
+/** So many failures without an answer in between end the engine's work, although the company can be identified. */
+const mostFailuresInARow = 12;
+
+/**
+ * The event worker's policy: it never ends, and it is slow to blame a record. A failure may mean that the service
+ * is away or that one record is broken; a probe shows which. Only an item that fails while others succeed
+ * uses up attempts, so that no outage of any length makes a dead letter of an event.
+ *
+ * @param ask reads something that always exists
+ * @param onWorking called when a record was read, or there is nothing to do
+ */
+export function continuousRetryPolicy(log: Log, ask: () => Promise<unknown>, onWorking: () => void) {
+  const failures = ownFailures();
+  let successes = 0;
+  let failuresInARow = 0;
+  let probing: Promise<unknown> | null = null;
+  const answered = () => {
+    failuresInARow = 0;
+    onWorking();
+  };
+  const probe = async () => {
+    try {
+      await ask();
+      return null;
+    } catch (error) {
+      return error;
+    }
+  };
+  /** One probe at a time, for all items that fail meanwhile. Null: the service answers, else the error. */
+  const probeOnce = () => (probing ??= probe().finally(() => (probing = null)));
+  /** Others succeeded since this item failed last: the failure is its own and counts as an attempt. */
+  const suspect = (item: WorkItem): FailureOutcome => {
+    const { all, isOwn } = failures.add(item, successes);
+    const afterMs = Math.min(longestPostponeMs, itemRetryDelayMs(all));
+    if (!isOwn) return { kind: "postpone", afterMs };
+    if (item.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
+    failures.forget(item);
+    return { kind: "dead" };
+  };
+  return {
+    ends: false,
+    /** An outage ends the engine's work; the event worker pauses. */
+    outage: null,
+    idle() {
+      if (failuresInARow === 0) onWorking();
+    },
+    succeeded(item: WorkItem) {
+      successes += 1;
+      failures.forget(item);
+      answered();
+    },
+    async judge(error: unknown, item: WorkItem): Promise<FailureOutcome> {
+      const outcome = outcomeForOne(error, item);
+      if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
+      const isAway =
+        error instanceof MirrorError && ["network", "unavailable", "rate_limited"].includes(error.kind);
+      if (!isAway && !isOddAnswer(error)) {
+        if (!(error instanceof MirrorError)) {
+          const stack = error instanceof Error ? error.stack : undefined;
+          log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
+        }
+        answered();
+        return outcome;
+      }
+      failuresInARow += 1;
+      const why = await probeOnce();
+      if (why instanceof MirrorError && why.kind === "stopped") return { kind: "drain" };
+      if (why !== null) {
+        failuresInARow = 0;
+        return { kind: "stop", because: why };
+      }
+      if (failuresInARow >= mostFailuresInARow) return { kind: "stop" };
+      return isOddAnswer(error) ? outcome : suspect(item);
+    },
+  } satisfies RetryPolicy;
+}
+
+/** One refused record holds no resource, and an unforeseen error concerns its record only. */
+function outcomeForOne(error: unknown, item: WorkItem): FailureOutcome {
+  if (!(error instanceof MirrorError)) return { kind: "dead" };
+  const outcome = failureOutcome(error, item);
+  return outcome.kind === "hold" ? { kind: "dead" } : outcome;
+}
+
+/** An answer that is not the service's own: the page of a proxy before it, or a broken record. */
+function isOddAnswer(error: unknown): boolean {
+  if (error instanceof ContradictionError) return false;
+  if (error instanceof MirrorError && error.kind === "protocol") return true;
+  return error instanceof NotFoundError && error.serviceMessage === null;
+}
