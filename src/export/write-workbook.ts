@@ -8,14 +8,8 @@ import { ZipStream } from "./files/zip-stream.ts";
 import { numberedRanges, rowsTable, translationTo, type TableExport } from "./plan/export-plan.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { tableFacts, type ExportContext } from "./write-table.ts";
-import {
-  filterRange,
-  sheetFoot,
-  sheetHead,
-  sheetKind,
-  stylesXml,
-  type SheetColumn,
-} from "./xlsx/sheet-xml.ts";
+import { filterRange, sheetFoot, sheetHead } from "./xlsx/sheet-xml.ts";
+import { sheetKind, stylesXml, type SheetColumn } from "./xlsx/styles.ts";
 import { firstParts, lastParts, sheetName, sheetPath, type SheetEntry } from "./xlsx/workbook-parts.ts";
 
 /** A sheet of Excel holds 1,048,576 rows; this leaves room for the heading and totals. */

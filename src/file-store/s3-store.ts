@@ -7,7 +7,6 @@ import { assert, MirrorError, messageOf, throwIfAborted } from "../base/errors.t
 import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 import type { FileStore } from "./file-store.ts";
-import { folderStore } from "./folder-store.ts";
 
 interface S3Access {
   /** With the bucket: `https://acme.s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:9000/acme`. */
@@ -297,11 +296,4 @@ function webAddress(text: string): string {
 function amazonAddress(bucket: string, region: string): string {
   const host = `s3.${region}.amazonaws.com`;
   return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
-}
-
-/** Opens the store at `s3://bucket/prefix`, or in a folder with this mode of its files. Throws as `openObjectStore`. */
-export function openStore(address: string, surroundings: StoreSurroundings, mode?: number): FileStore {
-  return address.startsWith("s3://")
-    ? openObjectStore(address, surroundings)
-    : folderStore(path.resolve(address), mode);
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../src/file-store/file-store.ts";
-import { openStore } from "../../src/file-store/s3-store.ts";
+import { openStore } from "../../src/file-store/open-store.ts";
 import { aFileStore, aRight, storeKinds } from "../support/file-store.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { rejectionOf } from "../support/mirror/store.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { FileStore } from "../../src/file-store/file-store.ts";
-import { openStore, readAccess, readTarget } from "../../src/file-store/s3-store.ts";
+import { openStore } from "../../src/file-store/open-store.ts";
+import { readAccess, readTarget } from "../../src/file-store/s3-store.ts";
 import { aFileStore, aRight } from "../support/file-store.ts";
 import { errorOf, rejectionOf } from "../support/mirror/store.ts";
 

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { FileStore, WriteRight } from "../../src/file-store/file-store.ts";
-import { openStore } from "../../src/file-store/s3-store.ts";
+import { openStore } from "../../src/file-store/open-store.ts";
 import { tempFolder } from "./mirror/mirror.ts";
 import { startS3 } from "./export/s3-server.ts";
 

@@ -11,7 +11,8 @@ import {
   type CellsRow,
 } from "../columns/cells.ts";
 import { partsSql, type LaidOutPart, type TableExport } from "../plan/export-plan.ts";
-import { createRowXml, type SheetColumn } from "../xlsx/sheet-xml.ts";
+import { createRowXml } from "../xlsx/sheet-xml.ts";
+import type { SheetColumn } from "../xlsx/styles.ts";
 import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
 import { CsvWriter, type Dialect } from "../csv/csv-writer.ts";
 import { createRowLines, recordLines } from "../jsonl/jsonl-writer.ts";

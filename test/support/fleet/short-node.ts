@@ -7,7 +7,7 @@ import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import { configOfCompany } from "../../../src/fleet/config/company-document.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
-import { openStore } from "../../../src/file-store/s3-store.ts";
+import { openStore } from "../../../src/file-store/open-store.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
 import type { NodeParts, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";

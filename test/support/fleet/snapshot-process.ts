@@ -10,7 +10,7 @@ import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import { openPostgres, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
 import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
-import { openStore } from "../../../src/file-store/s3-store.ts";
+import { openStore } from "../../../src/file-store/open-store.ts";
 import { scopeIn } from "./snapshot-facts.ts";
 
 const [what = "", url = "", epoch = ""] = process.argv.slice(2);

@@ -23,7 +23,7 @@ import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open
 import { readFileSync } from "node:fs";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
-import { openStore } from "../../../file-store/s3-store.ts";
+import { openStore } from "../../../file-store/open-store.ts";
 import type { NodeParts, NodeSettings } from "../../../fleet/assignment/node-context.ts";
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";

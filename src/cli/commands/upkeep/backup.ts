@@ -8,7 +8,7 @@ import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
 import { formatSize } from "../../../base/units.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
-import { openStore } from "../../../file-store/s3-store.ts";
+import { openStore } from "../../../file-store/open-store.ts";
 import { backupStep } from "../../../status/after-run-record.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
