@@ -4,13 +4,14 @@ import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
 import { noteGiven } from "../../state/log-identity.ts";
-import { stopDeadlines, type ProcessContext } from "../../runs/process-context.ts";
+import { stopDeadlines } from "../../runs/process-context.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
-import { type Lease, whileOwned } from "../ownership/ownership.ts";
+import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { notePublished } from "../reports/publish-reports.ts";
+import { createCompanySnapshots } from "./company-snapshots.ts";
 import { createInboxFollower } from "./drain.ts";
 import {
   abandonMirror,
@@ -23,8 +24,6 @@ import {
 } from "./local-mirror.ts";
 import { createFleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";
-import type { RunEnd } from "../../runs/run-queue.ts";
-import type { StatusScope } from "../../status/company-view.ts";
 
 export type AssignmentEnd =
   | {
@@ -237,67 +236,4 @@ export class Assignment {
     if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;
     return this.snapshots.publish("before the release");
   }
-}
-
-/**
- * When a company's mirror is published: after each run, before its report, now and then while it changes, and before
- * it is released.
- *
- * Guarantee: a snapshot that fails ends nothing; it is made again the next time.
- * Source of truth: the mirror, and the published pointer.
- * Worst outcome of a crash: the next owner reads again what was not published.
- *
- * @param requests that were sent since the claim
- */
-function createCompanySnapshots(
-  lease: Lease,
-  { snapshots, node, cutOff }: NodeContext,
-  { clock, log }: Pick<ProcessContext, "clock" | "log">,
-  scope: () => StatusScope,
-  requests: () => number,
-) {
-  const counts = { published: 0, failed: 0 };
-  const signal = AbortSignal.any([lease.lost, cutOff]);
-  /** Monotonic. */
-  let dueMs = clock.monotonicMs() + node.snapshotEveryMs;
-  let run: RunEnd | null = null;
-  /** Requests that are in a published snapshot. */
-  let noted = 0;
-  let last: Promise<boolean> = Promise.resolve(true);
-  const publishNext = async (why: string): Promise<boolean> => {
-    const startedMs = clock.monotonicMs();
-    dueMs = startedMs + node.snapshotEveryMs;
-    try {
-      const sent = requests();
-      const pointer = await whileOwned(lease, () => snapshots.publish(lease, scope(), sent - noted, signal));
-      if (pointer === undefined) return false;
-      if (pointer) {
-        noted = sent;
-        const { id, seq, inboxSeq, sizeBytes } = pointer;
-        const facts = { snapshot: id, seq, inbox: inboxSeq, bytes: sizeBytes };
-        log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
-        counts.published++;
-      }
-      return true;
-    } catch (error) {
-      // What lost the company says so once.
-      if (!lease.isHeld()) return false;
-      log.error("the snapshot could not be published", { why, error: messageOf(error), ...hintOf(error) });
-      counts.failed++;
-      return false;
-    }
-  };
-  /** One at a time. False: it failed, or the company is lost. Never rejects. */
-  const publish = (why: string) => (last = last.then(() => publishNext(why)));
-  return {
-    counts,
-    publish,
-    /** @param lastRun the last run of this process */
-    publishIfDue: async (lastRun: RunEnd | null) => {
-      const isAfterRun = lastRun !== run;
-      if (!isAfterRun && clock.monotonicMs() < dueMs) return;
-      run = lastRun;
-      await publish(isAfterRun ? "after a run" : "changes");
-    },
-  };
 }

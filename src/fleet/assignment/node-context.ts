@@ -9,7 +9,7 @@ import type { createReceivingTimes } from "../postgres/tables/receiving-table.ts
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
-import type { InboxWatch } from "./drain.ts";
+import type { InboxWatch } from "./inbox-watch.ts";
 
 export interface NodeParts {
   readonly host: HostProcess;

@@ -9,7 +9,7 @@ import { createReceivingTimes } from "../postgres/tables/receiving-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
-import { createInboxWatch } from "../assignment/drain.ts";
+import { createInboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops } from "./node-loops.ts";
 import { pruneMirrors } from "./mirror-cache.ts";
 import { createTimelineWatch, type TimelineWatch } from "./timeline-watch.ts";

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { drainInbox, followInbox, createInboxWatch } from "../../../src/fleet/assignment/drain.ts";
+import { drainInbox, followInbox } from "../../../src/fleet/assignment/drain.ts";
+import { createInboxWatch } from "../../../src/fleet/assignment/inbox-watch.ts";
 import { inboxPosition } from "../../../src/state/meta.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";

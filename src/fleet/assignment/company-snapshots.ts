@@ -1,0 +1,69 @@
+import { hintOf, messageOf } from "../../base/errors.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
+import type { RunEnd } from "../../runs/run-queue.ts";
+import type { StatusScope } from "../../status/company-view.ts";
+import { whileOwned, type Lease } from "../ownership/ownership.ts";
+import type { NodeContext } from "./node-context.ts";
+
+/**
+ * When a company's mirror is published: after each run, before its report, now and then while it changes, and before
+ * it is released.
+ *
+ * Guarantee: a snapshot that fails ends nothing; it is made again the next time.
+ * Source of truth: the mirror, and the published pointer.
+ * Worst outcome of a crash: the next owner reads again what was not published.
+ *
+ * @param requests that were sent since the claim
+ */
+export function createCompanySnapshots(
+  lease: Lease,
+  { snapshots, node, cutOff }: NodeContext,
+  { clock, log }: Pick<ProcessContext, "clock" | "log">,
+  scope: () => StatusScope,
+  requests: () => number,
+) {
+  const counts = { published: 0, failed: 0 };
+  const signal = AbortSignal.any([lease.lost, cutOff]);
+  /** Monotonic. */
+  let dueMs = clock.monotonicMs() + node.snapshotEveryMs;
+  let run: RunEnd | null = null;
+  /** Requests that are in a published snapshot. */
+  let noted = 0;
+  let last: Promise<boolean> = Promise.resolve(true);
+  const publishNext = async (why: string): Promise<boolean> => {
+    const startedMs = clock.monotonicMs();
+    dueMs = startedMs + node.snapshotEveryMs;
+    try {
+      const sent = requests();
+      const pointer = await whileOwned(lease, () => snapshots.publish(lease, scope(), sent - noted, signal));
+      if (pointer === undefined) return false;
+      if (pointer) {
+        noted = sent;
+        const { id, seq, inboxSeq, sizeBytes } = pointer;
+        const facts = { snapshot: id, seq, inbox: inboxSeq, bytes: sizeBytes };
+        log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
+        counts.published++;
+      }
+      return true;
+    } catch (error) {
+      // What lost the company says so once.
+      if (!lease.isHeld()) return false;
+      log.error("the snapshot could not be published", { why, error: messageOf(error), ...hintOf(error) });
+      counts.failed++;
+      return false;
+    }
+  };
+  /** One at a time. False: it failed, or the company is lost. Never rejects. */
+  const publish = (why: string) => (last = last.then(() => publishNext(why)));
+  return {
+    counts,
+    publish,
+    /** @param lastRun the last run of this process */
+    publishIfDue: async (lastRun: RunEnd | null) => {
+      const isAfterRun = lastRun !== run;
+      if (!isAfterRun && clock.monotonicMs() < dueMs) return;
+      run = lastRun;
+      await publish(isAfterRun ? "after a run" : "changes");
+    },
+  };
+}
