@@ -18,7 +18,8 @@ import {
   sizeText,
   within,
 } from "./config-values.ts";
-import { exportEntry, backup, retention, schedule, serve } from "./serve-sections.ts";
+import { backup, retention, schedule, serve } from "./serve-sections.ts";
+import { exportEntry } from "./export-section.ts";
 import { fleet } from "./fleet-section.ts";
 import { companies } from "./company-section.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
