@@ -6,7 +6,8 @@ import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { copyWithHistory } from "../../state/as-of/history.ts";
 import { copyAsOf } from "../../state/as-of/rewind.ts";
 import { databaseError } from "../../store/database.ts";
-import { readExisting, withScratchFolder, type CompanyScope } from "./company-scope.ts";
+import { readExisting, type CompanyScope } from "./company-scope.ts";
+import { withScratchFolder } from "./scratch-folder.ts";
 
 /** A company's scope whose mirror is a copy as of an earlier moment. Its other files are those of now. */
 export interface ScopeAsOf extends CompanyScope {
