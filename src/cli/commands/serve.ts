@@ -11,7 +11,7 @@ import { defaultReadyLimits } from "../../status/conditions.ts";
 import { makePageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
-import { failureOf } from "../console/console.ts";
+import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { createAfterRun } from "../runs/after-run-process.ts";

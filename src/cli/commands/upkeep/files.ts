@@ -20,7 +20,7 @@ import { openDatabase, type Db } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
-import { failureOf } from "../../console/console.ts";
+import { failureOf } from "../../console/failure-text.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
