@@ -5,7 +5,8 @@ import { isPageHost } from "../config/address.ts";
 import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
 import type { Answer } from "../webhook/ingest/delivery.ts";
 import { Receiver, type AdmittedDelivery, type ReceiverOptions } from "../webhook/receiver.ts";
-import { createKeptPages, siteAnswer, type Site } from "./site.ts";
+import { createKeptPages } from "./kept-pages.ts";
+import { siteAnswer, type Site } from "./site.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
 import {
   refusalPage,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createKeptPages } from "../../src/server/site.ts";
+import { createKeptPages } from "../../src/server/kept-pages.ts";
 
 function fail(): never {
   throw new Error("disk I/O error");

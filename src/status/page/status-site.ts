@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
-import { createKeptPages, type Site, type SiteRequest } from "../../server/site.ts";
+import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
+import type { Site, SiteRequest } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";
