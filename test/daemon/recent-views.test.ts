@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { createRecentViews } from "../../src/daemon/daemon.ts";
+import { createRecentViews } from "../../src/daemon/recent-views.ts";
 import { companyView } from "../support/status/company-view.ts";
 
 /** So many companies, each of which takes so long to read. */
