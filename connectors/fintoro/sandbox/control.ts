@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError, messageOf } from "../../../src/base/errors.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
 import { Actor } from "./made-up/record-inputs.ts";
-import { demoChanges, startTick, trigger, type Tick, type TickOptions } from "./made-up/work.ts";
+import { demoChanges, startTick, trigger, type Tick, type TickOptions } from "./made-up/company-changes.ts";
 import type { Company } from "./model/company.ts";
 import { isRefusedByRules, present } from "./rules/rules.ts";
 import type { ServiceParts } from "./service/http-service.ts";

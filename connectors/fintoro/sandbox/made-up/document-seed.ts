@@ -5,7 +5,7 @@ import { pick } from "../base/values.ts";
 import { payableKinds } from "../model/catalogue.ts";
 import { documentsOf } from "../model/company.ts";
 import type { DocumentKind, BookRow } from "../model/row.ts";
-import { paymentsOf, totalsOf } from "../resources/document-view.ts";
+import { paymentsOf, totalsOf } from "../resources/balance.ts";
 import { creditInvoice, documents } from "../resources/documents.ts";
 import { payments } from "../resources/payments.ts";
 import { dealInput, vatRateIn, type Actor } from "./record-inputs.ts";

@@ -7,7 +7,7 @@ import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
-import { balanceOf } from "../resources/document-view.ts";
+import { balanceOf } from "../resources/balance.ts";
 import { nextReceiptNumber, type Side } from "../resources/stock.ts";
 import { present } from "../rules/rules.ts";
 import { clientInput, partyInput } from "../samples/parties.ts";

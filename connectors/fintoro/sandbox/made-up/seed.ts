@@ -7,7 +7,7 @@ import { publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { BookRow } from "../model/row.ts";
 import { writable } from "../resources/all-routes.ts";
-import { totalsOf } from "../resources/document-view.ts";
+import { totalsOf } from "../resources/balance.ts";
 import { receipts, type Side } from "../resources/stock.ts";
 import words from "../samples/words.json" with { type: "json" };
 import { seedDocuments, seedPayments } from "./document-seed.ts";

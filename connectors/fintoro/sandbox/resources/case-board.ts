@@ -7,7 +7,7 @@ import { documentsOf, ownerKey, publicOrigin, type Company } from "../model/comp
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/row.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
-import { totalsOf } from "./document-view.ts";
+import { totalsOf } from "./balance.ts";
 import { collection, removeActivitiesOf, stampsOf, stampsView, type Write } from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
 import { isIn, onePage, tenPerPage } from "./record-list.ts";

@@ -8,7 +8,8 @@ import type { DocumentKind } from "../model/row.ts";
 import { optional, parse, refuse } from "../rules/rules.ts";
 import { list } from "../service/messages.ts";
 import { collection } from "./collection.ts";
-import { balanceOf, paymentsOf, paymentView } from "./document-view.ts";
+import { balanceOf, paymentsOf } from "./balance.ts";
+import { paymentView } from "./document-view.ts";
 
 const payableKind = z.enum(["invoice", "proforma", "credit-note"]);
 

@@ -3,7 +3,7 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { plainLetters } from "../base/values.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { BookRow } from "../model/row.ts";
-import { totalsOf } from "./document-view.ts";
+import { totalsOf } from "./balance.ts";
 
 /** A document or a receipt as its receiver gets it: a real, small PDF of one page, letters without their accents. */
 export function recordPdf(record: BookRow): Buffer {

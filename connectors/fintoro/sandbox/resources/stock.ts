@@ -7,7 +7,7 @@ import { emit, publicOrigin, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
 import { filled, nullable, refuse } from "../rules/rules.ts";
 import { collection, stampsOf } from "./collection.ts";
-import { totalsOf } from "./document-view.ts";
+import { totalsOf } from "./balance.ts";
 import * as partners from "./partners.ts";
 import { isIn, tenPerPage } from "./record-list.ts";
 

@@ -13,7 +13,7 @@ import {
 import type { SentEvent } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
 import { writable } from "../resources/all-routes.ts";
-import { balanceOf } from "../resources/document-view.ts";
+import { balanceOf } from "../resources/balance.ts";
 import { stampsOf } from "../resources/collection.ts";
 import { creditInvoice } from "../resources/documents.ts";
 import { isRefusedByRules, Missing, present } from "../rules/rules.ts";
