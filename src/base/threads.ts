@@ -48,7 +48,11 @@ export async function answerTask(work: (task: never) => Promise<unknown>): Promi
 export type ThreadReply<Value = unknown, Fields = MirrorError> =
   { readonly value: Value } | { readonly error: Error; readonly fields: Partial<Fields> };
 
-/** The file that a thread begins with: TypeScript in the source, JavaScript in the built package. */
+/**
+ * The file that a thread begins with: TypeScript in the source, JavaScript in the built package.
+ *
+ * @param source beside the file that names it: the built package has all its files in one folder
+ */
 export function threadFile(source: URL): URL {
   return new URL(source.href.replace(/\.ts$/, path.extname(import.meta.url)));
 }

@@ -41,6 +41,12 @@ export class ScrubCandidates extends Repository {
     return this.statement(sql).get() as { readonly count: number; readonly oldestMs: number | null };
   }
 
+  /** When the one was read that was read longest ago, epoch milliseconds; null: there is none. */
+  oldestMs(sources: readonly ScrubSource[]): number | null {
+    const times = sources.flatMap((source) => this.readBefore(source).oldestMs ?? []);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
   /** Those last read at or before this moment, the oldest first. */
   stalest(sources: readonly ScrubSource[], times: ScrubTimes, most: number): ScrubCandidate[] {
     return this.oldest(sources, most, (source) => {

@@ -94,9 +94,8 @@ function oldestReads(db: Db, manifest: readonly Resource[], resource: Resource) 
   const candidates = new ScrubCandidates(db);
   const sources = scrubSources({ manifest, resources: [resource], parentsPerRun: "auto" });
   const oldest = (isOfParents: boolean) => {
-    const some = sources.filter(({ listOf }) => (listOf !== null) === isOfParents);
-    const times = some.flatMap((source) => candidates.readBefore(source).oldestMs ?? []);
-    return times.length === 0 ? null : isoTime(Math.min(...times));
+    const ms = candidates.oldestMs(sources.filter(({ listOf }) => (listOf !== null) === isOfParents));
+    return ms === null ? null : isoTime(ms);
   };
   return { oldest_detail_at: oldest(false), oldest_parent_at: oldest(true) };
 }

@@ -164,10 +164,14 @@ export const servingCommands = {
         "exit 1 if a company was last read whole longer ago (default: as its schedule says)",
       ),
       tag,
+      radar: flag(
+        "--radar",
+        "a line for each company: token, webhook, month, proof, and what its report says",
+      ),
     },
     examples: {
       "": "what is wrong first, then who has which company",
-      "--max-age 26h --json": "for a script; exits 1 if a company's data are older",
+      "--radar --tag monthly": "a line for each company with this tag; exits 0",
     },
   },
   "fleet drain": {

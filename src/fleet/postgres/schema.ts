@@ -71,7 +71,7 @@ const migrations: readonly (readonly string[])[] = [
 
     `CREATE TABLE fintoro_mirror.reports (
       company text PRIMARY KEY, epoch bigint NOT NULL, published_at timestamptz NOT NULL, seq bigint NOT NULL,
-      files jsonb NOT NULL) WITH (fillfactor = 50)`,
+      files jsonb NOT NULL, answers jsonb) WITH (fillfactor = 50)`,
     // One row.
     `CREATE TABLE fintoro_mirror.timeline (
       number bigint NOT NULL, id uuid NOT NULL, beats bigint NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),

@@ -6,10 +6,12 @@ import { isDeepStrictEqual } from "node:util";
 import { hashOf } from "../../base/files/hashed-file.ts";
 import type { Config, ExportConfig } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import type { ReportQuestion } from "../../connector/report-view.ts";
 import { readManifest, type ManifestFile } from "../../export/files/export-manifest.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
 import { readSteps, recordStep, reportStep, stepsOf } from "../../status/after-run-record.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
+import { runMirrorTask } from "../snapshot/mirror-tasks.ts";
 import type { ReportFile, ReportFiles, ReportRow, ReportsTable } from "../postgres/tables/reports-table.ts";
 
 /** A file on this node that is to be stored under a key. */
@@ -60,6 +62,7 @@ export async function publishReports(
   store: FileStore,
   reports: Pick<ReportsTable, "begin" | "current" | "publish">,
   signal: AbortSignal,
+  questions: readonly ReportQuestion[] = [],
 ) {
   const { company, epoch, node } = ownership;
   const owner = { company, epoch, node };
@@ -86,9 +89,25 @@ export async function publishReports(
   if (before) await reports.begin(owner, withoutHashes(known, [...written, ...gone]));
   for (const { key, file } of changed) await store.put(key, file, right);
   for (const key of gone) await store.remove(key, right);
+  const isNew = written.includes(reportKey(company));
+  const answers = isNew ? await askReport(files.report, questions, signal) : (before?.answers ?? null);
   right.assertHeld();
-  await reports.publish(owner, { seq, files: kept });
+  await reports.publish(owner, { seq, files: kept, answers: withReport ? answers : null });
   return { seq, written, removed: gone, bytes: changed.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** What a report's questions say that concern everybody, by name. In a thread: views take their time. */
+async function askReport(report: string, questions: readonly ReportQuestion[], signal: AbortSignal) {
+  const asked = questions.flatMap(({ name, sql, inStatus }) => (inStatus ? [{ name, sql, inStatus }] : []));
+  if (asked.length === 0) return {};
+  type Row = Parameters<(typeof asked)[number]["inStatus"]>[0];
+  const task = { kind: "ask", report, queries: asked.map(({ sql }) => sql) } as const;
+  const rows = await runMirrorTask<readonly Row[]>(task, signal);
+  const said = asked.flatMap(({ name, inStatus }, at) => {
+    const sentence = inStatus(rows[at] ?? {});
+    return sentence === null ? [] : [[name, sentence]];
+  });
+  return Object.fromEntries(said) as Record<string, string>;
 }
 
 function withoutHashes(files: ReportFiles, keys: readonly string[]): ReportFiles {

@@ -8,7 +8,6 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 import { manifestText } from "../../base/files/hashed-file.ts";
 import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
-import { runInThread, threadFile } from "../../base/threads.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
 import { readLog } from "../../state/log-identity.ts";
@@ -16,11 +15,14 @@ import type { StatusScope } from "../../status/company-view.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
+import { scrubSources } from "../../sync/plan/scrub.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
+import { readProof } from "../../verify/report.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
 import { epochBase, type Timeline } from "../postgres/tables/timeline-table.ts";
+import { runMirrorTask } from "./mirror-tasks.ts";
 import type { MirrorTask, PackedMirror } from "./mirror-thread.ts";
 import { addRequests, beginning, readMirrorPosition, readSummary } from "./snapshot-facts.ts";
 import {
@@ -80,7 +82,7 @@ export class MirrorSnapshots {
     signal: AbortSignal,
   ): Promise<SnapshotPointer | null> {
     const { company } = ownership;
-    const { mirror, snapshotStaging: staging } = mirrorFiles(scope.config, company);
+    const { mirror, snapshotStaging: staging, verified } = mirrorFiles(scope.config, company);
     await rm(staging, { recursive: true, force: true });
     const position = positionAt(mirror);
     const published = await this.#parts.snapshots.current(company);
@@ -92,11 +94,16 @@ export class MirrorSnapshots {
     try {
       const takenAtMs = this.#parts.clock.nowMs();
       const ending = eitherSignal(ownership.lost, signal);
-      const made = await this.#inThread<PackedMirror>({ kind: "pack", mirror, copy, packed }, ending);
-      const { packed: stored, unpacked, ...content } = made;
+      const { manifest: known, resources } = scope;
+      const sources = scrubSources({ manifest: known.resources, resources, parentsPerRun: "auto" });
+      const task = { kind: "pack", mirror, copy, packed, sources } as const;
+      const made = await this.#inThread<PackedMirror>(task, ending);
+      const { packed: stored, unpacked, oldestReadMs, ...content } = made;
       const hours = addRequests(requestHoursOf(published), takenAtMs, requests);
       const db = openDatabase(copy, { readonly: true });
       try {
+        const proof = readProof(verified, db);
+        const reads = { oldestMs: oldestReadMs, verifiedAt: proof?.match ? proof.at : null };
         const manifest: SnapshotManifest = {
           format: 1,
           company,
@@ -106,7 +113,7 @@ export class MirrorSnapshots {
           taken_at: isoTime(takenAtMs),
           version: this.#parts.version,
           ...content,
-          summary: readSummary(db, scope, hours, takenAtMs),
+          summary: readSummary(db, scope, hours, reads, takenAtMs),
           request_hours: hours,
           packed: stored,
           unpacked,
@@ -191,8 +198,7 @@ export class MirrorSnapshots {
     const release = await this.#threads.acquire(signal);
     if (!release) throw new MirrorError("stopped", "the work was interrupted");
     try {
-      const file = threadFile(new URL("./mirror-thread.ts", import.meta.url));
-      return await runInThread<Value>(file, task, signal);
+      return await runMirrorTask<Value>(task, signal);
     } finally {
       release();
     }

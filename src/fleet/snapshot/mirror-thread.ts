@@ -7,6 +7,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { hashOf, partsOf, type ContentFacts } from "../../base/files/hashed-file.ts";
 import { answerTask } from "../../base/threads.ts";
 import { Meta, pinnedIdentity } from "../../state/meta.ts";
+import { ScrubCandidates, type ScrubSource } from "../../state/scrub-candidates.ts";
 import { databaseError, readDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
 import { readMirrorPosition } from "./snapshot-facts.ts";
@@ -18,13 +19,18 @@ interface PackTask {
   readonly mirror: string;
   readonly copy: string;
   readonly packed: string;
+  /** All details, and lists of parents, that are read now and then. */
+  readonly sources: readonly ScrubSource[];
 }
 
 /** What a snapshot's manifest says of the mirror in it, and of its files. */
 export type PackedMirror = Pick<
   SnapshotManifest,
   keyof MirrorContent | "inbox_seq" | "last_run" | "failed_start" | "packed" | "unpacked"
->;
+> & {
+  /** When that of the sources was read which was read longest ago; null: there is none. */
+  readonly oldestReadMs: number | null;
+};
 
 /** Unpacks a mirror to a new file, checks it, and puts it where one belongs. */
 interface PlaceTask {
@@ -37,7 +43,14 @@ interface PlaceTask {
   readonly about: readonly string[];
 }
 
-export type MirrorTask = PackTask | PlaceTask;
+/** Asks a report, which gives one row for each query. */
+interface AskTask {
+  readonly kind: "ask";
+  readonly report: string;
+  readonly queries: readonly string[];
+}
+
+export type MirrorTask = PackTask | PlaceTask | AskTask;
 
 /**
  * Measured on a mirror of 10,000 documents, 97 MB: level 3 makes 11.2 MB of it in 0.6 s, level 1 12.5 MB in 0.4 s,
@@ -50,9 +63,10 @@ const neverAborts = new AbortController().signal;
 
 await answerTask(async (task: MirrorTask) => {
   try {
+    if (task.kind === "ask") return ask(task);
     return await (task.kind === "pack" ? pack(task) : place(task));
   } catch (error) {
-    throw databaseError(task.mirror, error);
+    throw databaseError(task.kind === "ask" ? task.report : task.mirror, error);
   }
 });
 
@@ -60,13 +74,18 @@ function fileAt(target: string) {
   return createWriteStream(target, { mode: 0o600 });
 }
 
-async function pack({ mirror, copy, packed }: PackTask): Promise<PackedMirror> {
+function ask({ report, queries }: AskTask): unknown[] {
+  return readDatabase(report, (db) => queries.map((sql) => db.prepare(sql).get()));
+}
+
+async function pack({ mirror, copy, packed, sources }: PackTask): Promise<PackedMirror> {
   const content = await copyMirror(mirror, copy, neverAborts);
   const { inboxSeq, lastRun, failedStart } = readDatabase(copy, readMirrorPosition);
   const position = { inbox_seq: inboxSeq, last_run: lastRun, failed_start: failedStart };
+  const oldestReadMs = readDatabase(copy, (db) => new ScrubCandidates(db).oldestMs(sources));
   const unpacked = await hashOf(copy);
   await pipeline(partsOf(copy), createZstdCompress({ params: level }), fileAt(packed));
-  return { ...content, ...position, unpacked, packed: await hashOf(packed) };
+  return { ...content, ...position, oldestReadMs, unpacked, packed: await hashOf(packed) };
 }
 
 async function place({ packed, unpacked, expected, mirror, about }: PlaceTask): Promise<void> {

@@ -1,9 +1,10 @@
 import { isoTime } from "../../base/clock.ts";
+import { HandOverCounts, type HandOverState } from "../../state/as-of/hand-overs.ts";
 import { inboxPosition, Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
-import { readView, type StatusScope } from "../../status/company-view.ts";
-import { openConditions } from "../../status/conditions.ts";
+import { readView, type CompanyStatusView, type StatusScope } from "../../status/company-view.ts";
+import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { lastFailedStart } from "../../sync/run/run-outcome.ts";
@@ -33,14 +34,41 @@ export function readMirrorPosition(db: Db) {
 /** What a snapshot says of its mirror, so that nobody has to fetch it for `fleet status`. Times are ISO. */
 export type SnapshotSummary = ReturnType<typeof readSummary>;
 
+/** What `fleet status --radar` says of a mirror. Times are ISO. */
+export interface MirrorRadar {
+  /** As the last run found it. `missing`: this worker does not have it; `untried`: no run has ended. */
+  readonly token: "accepted" | "refused" | "other company's" | "missing" | "untried";
+  /** `off`: the config names no secret. `gap`: events may be lost, and no run has read everything since. */
+  readonly webhook: "off" | "differs" | "gap" | "no event yet" | "receives";
+  /** The latest month that was handed over, and how many documents changed since of all that were; null: none was. */
+  readonly handed_over: HandOverState | null;
+  /** Since then every list and record was read at least once; null: something was never read. */
+  readonly read_since: string | null;
+  /** When `verify` last found everything equal, on this worker; null: it did not. */
+  readonly verified_at: string | null;
+}
+
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const noLimits = { freshForMs: Infinity, outageLimitMs: Infinity };
 
+/** Since when everything was read, and when `verify` found it equal; null: not known. */
+interface ReadTimes {
+  readonly oldestMs: number | null;
+  readonly verifiedAt: string | null;
+}
+
 /** Reads the summary of a mirror, or of a copy of one, for which so many requests were sent in the last hours. */
-export function readSummary(db: Db, scope: StatusScope, hours: RequestHours, nowMs: number) {
+export function readSummary(
+  db: Db,
+  scope: StatusScope,
+  hours: RequestHours,
+  reads: ReadTimes,
+  nowMs: number,
+) {
   const view = readView(db, scope, nowMs);
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
+  const conditions = openConditions(view, nowMs, noLimits).filter(({ kind }) => kind !== "stale");
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
     whole_at: view.wholeRunMs === null ? null : isoTime(view.wholeRunMs),
@@ -49,9 +77,39 @@ export function readSummary(db: Db, scope: StatusScope, hours: RequestHours, now
     /** Requests in the day before the snapshot. Of the mirror alone: those of runs, without those for events. */
     day_requests: Math.max(new Runs(db).requestsSince(isoTime(nowMs - dayMs)), requests),
     /** What was wrong, without what depends on the time: that is judged when somebody asks. */
-    conditions: openConditions(view, nowMs, noLimits).filter(({ kind }) => kind !== "stale"),
+    conditions,
+    radar: readRadar(db, scope, view, conditions, reads),
   };
 }
+
+function readRadar(
+  db: Db,
+  { company, manifest }: StatusScope,
+  { lastRun, events, sweptMs }: CompanyStatusView,
+  conditions: readonly NamedCondition[],
+  { oldestMs, verifiedAt }: ReadTimes,
+): MirrorRadar {
+  const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
+  const received = events.lastReceivedMs === null ? "no event yet" : "receives";
+  const tried = lastRun === null ? "untried" : (tokenFaults[lastRun.outcome] ?? "accepted");
+  const months = new HandOverCounts().read(db, manifest);
+  const changed = months.reduce((sum, one) => sum + one.changed, 0);
+  const lists = Object.values(sweptMs);
+  const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));
+  const isReceiving = company.webhook.secrets.length > 0;
+  return {
+    token: company.token.known ? tried : "missing",
+    webhook: !isReceiving ? "off" : has("subscription") ? "differs" : has("gap") ? "gap" : received,
+    handed_over: months[0] ? { ...months[0], changed } : null,
+    read_since: Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
+    verified_at: verifiedAt,
+  };
+}
+
+const tokenFaults: Readonly<Record<string, MirrorRadar["token"]>> = {
+  unauthenticated: "refused",
+  identity: "other company's",
+};
 
 /** How many requests were sent for a company in each of the last hours, as `2026-11-23T15`; by clocks of nodes. */
 export type RequestHours = Readonly<Record<string, number>>;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { readRadar } from "../../../src/fleet/status/radar.ts";
 import type { Company } from "../../support/company/open-company.ts";
 import { duckRows } from "../../support/export/export.ts";
 import { aWorkedFleet, startWorker } from "../../support/fleet/worker.ts";
@@ -10,8 +11,12 @@ import { deliver, eventAbout, inMirror } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describeWithPostgres("a worker", () => {
-  test("publishes report and Parquet files after a run, for one query over all companies", async () => {
+  test("publishes report and Parquet files after a run, for one query over all companies, and what the radar shows", async () => {
+    const startedMs = Date.now();
     const fleet = await aWorkedFleet({ records: 5 });
+    const { control } = fleet.company.sandbox;
+    for (const id of control.snapshot().get("clients")?.keys() ?? [])
+      control.alter("clients", id, { countryId: null });
     const reports = tempFolder();
     await fleet.add("acme", { schedule: {} });
     const worker = await startWorker(fleet, "one", { reports });
@@ -23,6 +28,10 @@ describeWithPostgres("a worker", () => {
       ["acme", invoices],
     ]);
     expect(existsSync(path.join(reports, "report/acme.report.db"))).toBe(true);
+    const { acme } = await readRadar(fleet.tables.postgres, null);
+    expect(acme?.mirror).toMatchObject({ token: "accepted", webhook: "no event yet", handed_over: null });
+    expect(Date.parse(acme?.mirror?.read_since ?? "")).toBeGreaterThan(startedMs);
+    expect(Object.keys(acme?.answers ?? { none: "" })).toEqual(["einvoice_readiness"]);
     expect((await worker.end("SIGTERM")).code).toBe(0);
   });
 });

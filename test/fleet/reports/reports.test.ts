@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.ts";
 import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
+import type { ReportQuestion } from "../../../src/connector/report-view.ts";
 import type { Ownership } from "../../../src/fleet/ownership/ownership.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
@@ -91,6 +92,43 @@ describeWithPostgres("after a run", () => {
       expect(await lake.reports.current("acme")).toMatchObject({ seq: 4 });
     },
   );
+
+  test("what its questions say that concern everybody stands beside it, as of the report that is stored", async () => {
+    const lake = await aLake();
+    const owner = leaseOf(await lake.owned("acme"));
+    const { mirror, files, make } = await aCompany(1);
+    const questions: readonly ReportQuestion[] = [
+      { name: "silent", title: "", doc: "", sql: "SELECT 1", inStatus: () => null },
+      { name: "asked_only", title: "", doc: "", sql: "SELECT :name" },
+      {
+        name: "people",
+        title: "",
+        doc: "",
+        sql: "SELECT count(*) AS people FROM people",
+        inStatus: ({ people }) => `there are ${people}`,
+      },
+    ];
+    const publishAgain = (schedule = { publish: "after_sync" }) =>
+      publishReports(
+        owner,
+        schedule,
+        files,
+        lake.store,
+        lake.reports,
+        new AbortController().signal,
+        questions,
+      );
+    const answers = async () => (await lake.reports.current("acme"))?.answers;
+    await publishAgain();
+    expect(await answers()).toEqual({ people: "there are 1" });
+    put(mirror, "people", { id: 9, name: "new", email: null, score: 1 });
+    expect(await answers()).toEqual({ people: "there are 1" });
+    await make();
+    await publishAgain();
+    expect(await answers()).toEqual({ people: "there are 2" });
+    await publishAgain({ publish: null } as never);
+    expect(await answers()).toBeNull();
+  });
 
   test("a table that is not mirrored any more disappears", async () => {
     const lake = await aLake();

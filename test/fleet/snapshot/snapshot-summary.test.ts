@@ -1,11 +1,18 @@
 import { expect, test } from "vitest";
 import { isoTime, systemClock } from "../../../src/base/clock.ts";
+import { MirrorError } from "../../../src/base/errors.ts";
+import { Secret } from "../../../src/base/secret.ts";
+import { readSummary } from "../../../src/fleet/snapshot/snapshot-facts.ts";
+import { recordHandOver } from "../../../src/state/as-of/hand-overs.ts";
+import { readLog } from "../../../src/state/log-identity.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
+import type { StatusScope } from "../../../src/status/company-view.ts";
 import { aFleet } from "../../support/fleet/node.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
-const hoursAgo = (hours: number) => isoTime(Date.now() - hours * 3_600_000);
+const startedMs = Date.now();
+const hoursAgo = (hours: number) => isoTime(startedMs - hours * 3_600_000);
 const work = { resource: "people", kind: "detail", lane: "hydration", reason: "new" } as const;
 
 describeWithPostgres("the pointer to a snapshot", () => {
@@ -42,7 +49,41 @@ describeWithPostgres("the pointer to a snapshot", () => {
           message: "the last run did not finish: failed: the service is away",
         },
       ],
+      radar: { token: "accepted", webhook: "off", handed_over: null, read_since: null, verified_at: null },
     });
+  });
+
+  test("says of the radar how token, webhook, handed over months and reads stand", async () => {
+    const fleet = await aFleet("folder");
+    const node = await fleet.node("node-1");
+    const mirror = await node.open();
+    const [sinceMs, nowMs] = [Date.parse(hoursAgo(50)), Date.now()];
+    const { company } = node.scope;
+    const scope = { ...node.scope, manifest: mirror.manifest };
+    const radarOf = (more: Partial<StatusScope>, readMs: number | null = sinceMs) =>
+      readSummary(mirror.db, { ...scope, ...more }, {}, { oldestMs: readMs, verifiedAt: null }, nowMs).radar;
+    expect(radarOf({})).toMatchObject({ token: "untried", webhook: "off", read_since: isoTime(sinceMs) });
+    expect(radarOf({ resources: mirror.manifest.resources })).toMatchObject({ read_since: null });
+    expect(radarOf({}, null)).toMatchObject({ read_since: null });
+    const missing = Secret.absent(new MirrorError("config", "the variable is not set"));
+    const webhook = { ...company.webhook, secrets: [company.token] };
+    expect(radarOf({ company: { ...company, token: missing, webhook } })).toMatchObject({
+      token: "missing",
+      webhook: "no event yet",
+    });
+    for (const month of ["2026-09", "2026-10"])
+      recordHandOver(mirror.db, {
+        month,
+        log: readLog(mirror.db).id,
+        seq: 0,
+        at: hoursAgo(9),
+        command: "package",
+        files: {},
+      });
+    expect(radarOf({})).toMatchObject({ handed_over: { month: "2026-10", at: hoursAgo(9), changed: 0 } });
+    const identity = { outcome: "identity", at: hoursAgo(1), message: "another company's" };
+    mirror.meta.set("failed_start", identity);
+    expect(radarOf({})).toMatchObject({ token: "other company's" });
   });
 
   test("counts the requests of the last day, for events too, over all nodes that had the company", async () => {
@@ -76,6 +117,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
       failed_start: "unauthenticated",
       summary: {
         conditions: [{ kind: "failed", message: expect.stringContaining("the token is refused") as string }],
+        radar: { token: "refused" },
       },
     });
     mirror.meta.set("failed_start", { ...failed, at: hoursAgo(0) });

@@ -26,6 +26,13 @@ export function healthyFacts(
       reads_waiting: 0,
       day_requests: 40,
       conditions: [],
+      radar: {
+        token: "accepted",
+        webhook: "receives",
+        handed_over: { month: "2026-10", at, changed: 0 },
+        read_since: at,
+        verified_at: null,
+      },
       ...more,
     },
   };

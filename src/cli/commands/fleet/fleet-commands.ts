@@ -13,6 +13,7 @@ import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
 import { formatFleetStatus } from "../../../fleet/status/format-fleet-status.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../fleet/status/read-fleet-status.ts";
+import { radarLines, readRadar } from "../../../fleet/status/radar.ts";
 import { unknownName } from "../../../base/names.ts";
 import { NodesTable } from "../../../fleet/postgres/tables/nodes-table.ts";
 
@@ -150,10 +151,15 @@ function whatStays(config: Config, name: string): string[] {
 /** Prints how the fleet stands: nodes, companies, deliveries and jobs that wait, Postgres. */
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, loaded: { config } }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
-    const { maxAge, tag } = options;
+    const { maxAge, tag, radar } = options;
     const wanted = namedCompanies(context, []);
     const isOfSome = wanted.length > 0 || tag !== undefined;
     const only = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
+    if (radar) {
+      const companies = await readRadar(postgres, only);
+      await printResult(context, { companies }, radarLines(companies));
+      return "complete";
+    }
     const status = await readFleetStatus(postgres, maxAge ?? null, only);
     await printResult(context, status, formatFleetStatus(status));
     return fleetStatusOutcome(status);

@@ -244,16 +244,18 @@ async function openNodeParts(
 
 /** Publishes what was made after a run where readers of all companies find it. A failure is logged. */
 function reportPublisher(
-  { clock, log, signal }: CommandContext,
+  context: CommandContext,
   store: FileStore,
   { reports }: FleetTables,
 ): NodeParts["publishReport"] {
+  const { clock, log, signal } = context;
   return async ({ config, company: { name: company } }, ownership) => {
     const startedMs = clock.monotonicMs();
     const files = mirrorFiles(config, company);
     const { schedule } = config;
     try {
-      const published = await publishReports(ownership, schedule, files, store, reports, signal);
+      const { questions } = (await loadConnector(context, config.connector)).manifest;
+      const published = await publishReports(ownership, schedule, files, store, reports, signal, questions);
       if (!published) return null;
       const { seq, written, removed, bytes } = published;
       const facts = { seq, files: written.length, removed: removed.length, bytes };

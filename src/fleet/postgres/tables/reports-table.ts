@@ -20,6 +20,8 @@ export interface ReportRow {
   /** The mirror's last change that is in the Parquet files. */
   readonly seq: number;
   readonly files: ReportFiles;
+  /** What the report's questions say that concern everybody, by name; empty: nothing. Null: no report is stored. */
+  readonly answers: Readonly<Record<string, string>> | null;
 }
 
 /**
@@ -47,15 +49,18 @@ export class ReportsTable extends FleetTable {
   }
 
   /** @throws MirrorError `locked` where the company has another owner */
-  async publish(owner: Owner, { seq, files }: Pick<ReportRow, "seq" | "files">): Promise<void> {
+  async publish(
+    owner: Owner,
+    { seq, files, answers = null }: Pick<ReportRow, "seq" | "files"> & Partial<ReportRow>,
+  ): Promise<void> {
     const rows = await this.postgres.query(
       `WITH owner AS (${ownerCondition})
-       INSERT INTO fintoro_mirror.reports (company, epoch, published_at, seq, files)
-       SELECT company, epoch, clock_timestamp(), $4::bigint, $5::jsonb FROM owner
+       INSERT INTO fintoro_mirror.reports (company, epoch, published_at, seq, files, answers)
+       SELECT company, epoch, clock_timestamp(), $4::bigint, $5::jsonb, $6::jsonb FROM owner
        ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, published_at = excluded.published_at,
-         seq = excluded.seq, files = excluded.files
+         seq = excluded.seq, files = excluded.files, answers = excluded.answers
        RETURNING company`,
-      [...valuesOf(owner), seq, files],
+      [...valuesOf(owner), seq, files, answers],
     );
     if (rows.length === 0) throw noOwner(owner);
   }
@@ -63,7 +68,7 @@ export class ReportsTable extends FleetTable {
   /** Null: none was published. */
   async current(company: string): Promise<ReportRow | null> {
     const [row] = await this.postgres.query<ReportRow>(
-      `SELECT company, epoch, ${epochMs("published_at")} AS "publishedAtMs", seq, files
+      `SELECT company, epoch, ${epochMs("published_at")} AS "publishedAtMs", seq, files, answers
        FROM fintoro_mirror.reports WHERE company = $1`,
       [company],
     );
