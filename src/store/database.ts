@@ -83,36 +83,44 @@ export function guarded<T>(path: string, step: () => T): T {
 
 const unopened = "the database cannot be opened";
 
-/** What happened, by the codes of SQLite or the system, and what to do. */
-const faults: Readonly<Record<string, readonly [RegExp, string]>> = {
+/** What happened: its codes of SQLite or the system, what to do, and whether it may be over when it is tried again. */
+const faults: Readonly<Record<string, readonly [RegExp, string, boolean]>> = {
   "the disk is full": [
     /^SQLITE_FULL|^(ENOSPC|EFBIG|EDQUOT)$/,
     "Free some space and run it again: everything committed is kept.",
+    true,
   ],
   "the database is busy": [
     /^SQLITE_(BUSY|LOCKED)/,
     "Another program holds a lock on the file; close it and run again.",
+    true,
   ],
   "the database is damaged": [
     /^SQLITE_CORRUPT/,
     "Keep the file for rescue, then restore a backup or move it away and sync anew.",
+    false,
   ],
   "the file is not a SQLite database": [
     /^SQLITE_NOTADB/,
     "Check data_dir: a foreign file stands where the mirror belongs.",
+    false,
   ],
   "the database cannot be written": [
     /^SQLITE_(READONLY|PERM)|^(EACCES|EPERM|EROFS)$/,
     "Check the owner and mode of the file and its folder.",
+    false,
   ],
   [unopened]: [
     /^SQLITE_CANTOPEN|^(ENOENT|ENOTDIR|EEXIST)$|^directory missing$/,
     "Check that data_dir exists and may be read and written.",
+    false,
   ],
-  "the disk gave an input/output error": [/^SQLITE_IOERR/, "Check the disk; everything committed is kept."],
+  "the disk gave an input/output error": [
+    /^SQLITE_IOERR/,
+    "Check the disk; everything committed is kept.",
+    true,
+  ],
 };
-/** Of them those that may be over when it is tried again. */
-const passing = /^SQLITE_(FULL|BUSY|LOCKED|IOERR)|^(ENOSPC|EFBIG|EDQUOT)$/;
 
 /** The advice, with the reason why a file can be neither made nor written, as far as its folder or itself says it. */
 export function withFault(advice: string, file: string): string {
@@ -136,9 +144,8 @@ export function databaseError(path: string, error: unknown): unknown {
   const code = codeOf(error);
   const known = Object.entries(faults).find(([, [pattern]]) => pattern.test(code));
   if (known) {
-    const [what, [, advice]] = known;
+    const [what, [, advice, retryable]] = known;
     const hint = what === unopened ? withFault(advice, path) : advice;
-    const retryable = passing.test(code);
     return new MirrorError("database", `${what}: ${path}`, { hint, retryable, cause: error });
   }
   if (!code.startsWith("SQLITE_")) return error;
