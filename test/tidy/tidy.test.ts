@@ -30,11 +30,11 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 65_900,
-  files: 520,
-  exportedNamesPerThousandLines: 39,
+  lines: 65_600,
+  files: 481,
+  exportedNamesPerThousandLines: 38,
   longestImportChain: 16,
-  interfacesOfMoreThanEightMembers: 27,
+  interfacesOfMoreThanEightMembers: 26,
   typeNamesThatStandTwice: 0,
 };
 /** Tables whose names are ordinary words of the code, too. */
