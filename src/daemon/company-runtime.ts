@@ -222,7 +222,6 @@ export class CompanyRuntime {
     this.track(askAboutRefusals(context, refusals, company, list, skewMs, closed));
   }
 
-  /** Called when a run has ended, before the next one begins. */
   private countRun(run: CompanyRun, ended: RunEnd): void {
     const { counters } = this.options;
     counters.add(run);

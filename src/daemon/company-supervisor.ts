@@ -77,7 +77,6 @@ export class CompanySupervisor {
     void this.followSecrets();
   }
 
-  /** Counts a delivery's answer; `refusal`: it was refused. */
   countDelivery(result: string, refusal?: Refusal): void {
     this.counters.countDelivery(result);
     if (refusal) this.refusals.refused(refusal);
@@ -247,7 +246,6 @@ export class CompanySupervisor {
     return { ...lock, isHeld, lostBecause };
   }
 
-  /** Opens the runtime and runs it until it is stopped, restarted or broken. */
   private async runOnce(lock: WriterLock): Promise<void> {
     const { context, settings, counters, refusals, hooks } = this;
     const { clock, log, turns } = context;
@@ -284,13 +282,11 @@ export class CompanySupervisor {
   }
 }
 
-/** Why secrets that the config names are not known. */
 function missingSecrets({ company }: CompanySettings, runtime: CompanyRuntime | null): readonly string[] {
   const ofWebhook = runtime?.keyring.missing() ?? company.webhook.secrets.map(({ problem }) => problem);
   return [company.token.problem, ...ofWebhook].filter((problem) => problem !== null);
 }
 
-/** What counts now: the event worker, and the run under way. */
 function countingOf(runtime: CompanyRuntime | null): readonly Counting[] {
   if (!runtime) return [];
   const { eventWorker, service, runQueue } = runtime;

@@ -5,7 +5,6 @@ import type { RunEnd } from "../runs/run-queue.ts";
 
 const ops = ["inserted", "updated", "hydrated", "deleted", "unchanged"] as const;
 
-/** What counts: a run, or the event worker. */
 export interface Counting {
   readonly tally: Tally;
   readonly transport: Pick<HttpTransport, "stats">;
@@ -23,7 +22,6 @@ type KeptTotals = Omit<Totals, "requests"> & { readonly requests: ReadonlyMap<st
 export class CompanyCounters {
   readonly runs: Record<string, number> = {};
   readonly deliveries = new Map<string, number>();
-  /** The last run of this process; null: none yet. */
   lastRun: RunEnd | null = null;
   /** What went wrong after the last run, where it is recorded nowhere. */
   afterRunProblem: string | null = null;
@@ -42,7 +40,6 @@ export class CompanyCounters {
     this.totals = sum(this.totals, [ended]);
   }
 
-  /** The totals, with those that are still counting. */
   with(counting: readonly Counting[]): Totals {
     const totals = sum(this.totals, counting);
     return { ...totals, requests: Object.fromEntries(totals.requests) };

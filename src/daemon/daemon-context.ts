@@ -14,7 +14,6 @@ import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
-/** What a process gives to all companies that it holds. */
 export interface HostProcess extends ProcessContext {
   readonly performRun: (run: CompanyRun) => Promise<CompanyReport>;
   /**

@@ -102,7 +102,6 @@ export class Daemon implements Companies {
     return this.config.companies.map(({ name }) => name);
   }
 
-  /** One company for its page; null: there is none. */
   pageOf(name: string): PageCompany | null {
     const supervisor = this.supervisors.get(name);
     if (!supervisor) return null;

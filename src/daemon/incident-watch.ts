@@ -12,7 +12,6 @@ import { conditionsOf, defaultReadyLimits, spaceConditions } from "../status/con
 import type { ProcessContext } from "../runs/process-context.ts";
 import { freshForMs, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
-/** What the alerts of many companies are sent with. */
 export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | "log"> {
   readonly targetsOf: (config: Config) => readonly AlertTarget[];
   /** @default the disk's own */

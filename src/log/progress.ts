@@ -254,9 +254,7 @@ export interface ProgressView {
 
 /** Requests of a run before its scrub, with those that pages still to be read will show. */
 export interface RequestsAhead {
-  /** Pages of lists. */
   readonly lists: number;
-  /** Resources whose list is not in. */
   readonly openLists: number;
   /** Details, and lists of parents. */
   readonly details: number;
@@ -272,14 +270,12 @@ export interface ResourceProgress {
   /** null while it is not known. */
   readonly total: number | null;
   readonly changed: number;
-  /** Requests of it in the queue. */
   readonly waiting?: number;
 }
 
 /** With fewer requests the pace of the run says little. */
 const paceFromRequests = 30;
 
-/** Requests still to be made, as far as known. */
 function requestsLeft({ queued, ahead, scrub }: ProgressView): number {
   return scrub || !ahead ? queued : Math.max(queued, ahead.lists + ahead.details);
 }

@@ -6,7 +6,6 @@ import { errorOfReply, threadFile } from "../base/threads.ts";
 import type { QueryAnswer } from "./report-query.ts";
 import type { QueryReply, Question } from "./query-process.ts";
 
-/** Of one question. */
 const deadlineMs = 5_000;
 const program = threadFile(new URL("./query-process.ts", import.meta.url));
 

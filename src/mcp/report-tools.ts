@@ -6,7 +6,6 @@ import { documentFiles, tablesOfReport, type SnapshotTable } from "../store/snap
 import type { QueryAnswer, ShownColumns } from "./report-query.ts";
 import type { QueryRunner } from "./query-runner.ts";
 
-/** A report that questions are asked of. */
 export interface ReportBooks {
   readonly manifest: Manifest;
   readonly report: string;

@@ -52,7 +52,6 @@ export type RunEnd = NonNullable<CompanyStatusView["lastRun"]>;
 
 export interface RunQueueParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
-  /** Shared by all companies. */
   readonly places: RunPlaces;
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
@@ -146,7 +145,6 @@ export class RunQueue {
       .catch((error: unknown) => log.error("a step after the run failed", { error: messageOf(error) }));
   }
 
-  /** Resolves when every requested run has ended. */
   async idle(): Promise<void> {
     await this.last;
   }

@@ -20,7 +20,6 @@ import type { ProcessContext } from "./process-context.ts";
 export type ServiceConnection = ReturnType<typeof connectService>;
 
 interface ServiceOptions {
-  /** Of one request. @default http's own */
   readonly attempts?: number;
   /** `memory`: for a data folder that cannot be written. @default file */
   readonly budget?: "file" | "memory";

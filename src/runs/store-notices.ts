@@ -54,7 +54,6 @@ function emptyNotices(): RunNotices {
   return { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
 }
 
-/** Gives the names that were not in the set. */
 function addNew(known: Set<string>, resource: string, paths: readonly string[]): string[] {
   const names = [...new Set(paths.map((path) => `${resource}.${path}`))].filter((name) => !known.has(name));
   for (const name of names) known.add(name);

@@ -22,16 +22,13 @@ export type StepStatus = { readonly step: string; readonly age_ms: number | null
   StepRecord | { readonly [K in keyof StepRecord]: null }
 );
 
-/** What an attempt came to. */
 export type StepResult = Pick<StepRecord, "outcome" | "error" | "seq">;
 
-/** When an attempt began and ended, epoch milliseconds. */
 export interface StepTimes {
   readonly startedMs: number;
   readonly endedMs: number;
 }
 
-/** The step that writes the report. */
 export const reportStep = "report";
 
 /** The step that makes a backup. It follows a schedule of its own. */

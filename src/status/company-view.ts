@@ -46,7 +46,6 @@ interface StoredFacts {
     readonly outcome: string;
     readonly startedMs: number;
     readonly finishedMs: number;
-    /** Why it did not finish. */
     readonly message?: string | undefined;
   } | null;
   /** When the last run began that read all that the config asks for, details too; null: none did. */
@@ -80,13 +79,11 @@ interface StoredFacts {
 
 /** What the process knows that holds the mirror. */
 interface LiveFacts {
-  /** Why secrets that the config names are not known. */
   readonly missingSecrets: readonly string[];
   /** False while the mirror's file cannot be opened: deliveries get 503. */
   readonly open: boolean;
   /** Can records be read and written? As the event worker found it last. */
   readonly service: WorkerState;
-  /** The run under way. */
   readonly run: { readonly mode: string; readonly startedMs: number } | null;
   readonly budget: BudgetView | null;
   /** What the receiver refused, and by how much this clock differs. */
@@ -98,11 +95,9 @@ interface LiveFacts {
 
 /** What that process has counted since its start. */
 interface CountedFacts {
-  /** Ended runs by outcome. */
   readonly runs: Readonly<Record<string, number>>;
   /** Answers by status, `none` for attempts without one. */
   readonly requests: Readonly<Record<string, number>>;
-  /** Time spent waiting for permits, milliseconds. */
   readonly waitedMs: number;
   /** Changes by resource and `inserted`, `updated`, `hydrated`, `deleted`, `unchanged`. */
   readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];
@@ -118,15 +113,12 @@ interface CountedFacts {
  */
 export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts {
   readonly company: string;
-  /** How what follows runs went last. */
   readonly afterRun: {
     readonly steps: readonly StepStatus[];
-    /** What went wrong and could not be recorded. */
     readonly problem: string | null;
     /** The report is made by a pattern of its own: its age says nothing. */
     readonly isReportScheduled: boolean;
   };
-  /** Incidents, and what is sent about them. */
   readonly alerts: AlertState;
   readonly receivers: readonly ReceiverStatus[];
 }

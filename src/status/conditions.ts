@@ -22,7 +22,6 @@ const hourMs = 60 * minuteMs;
 /** A day and two hours, as `status --max-age 26h`. */
 export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, outageLimitMs: hourMs / 4 };
 
-/** A condition as people are shown it. */
 export type NamedCondition = Omit<Condition, "raises">;
 
 /** A mirror that another process writes for a moment, or that is being opened, is no incident. */

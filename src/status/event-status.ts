@@ -37,7 +37,6 @@ interface ReceiverGap {
   readonly cause: "stopped" | "killed" | "silent" | "refused";
 }
 
-/** What judging events needs besides. */
 export interface EventSurroundings {
   /** Who holds the mirror's writer lock; null: nobody. */
   readonly writer: Pick<LockHolder, "command" | "since"> | null;
@@ -141,7 +140,6 @@ export const receiverNoteKey = "receiver";
 /** What the receiver counts, as the daemon wrote it last: valid only while it runs. */
 export type ReceiverNote = ReturnType<typeof noteOf>;
 
-/** A mirror without a daemon's note. */
 export const emptyReceiverNote: ReceiverNote = {
   refused: {},
   refused_elsewhere: {},
@@ -208,7 +206,6 @@ export interface WholeRun {
   readonly seesFromMs: number;
 }
 
-/** How many successful runs are searched. */
 const runsSearched = 200;
 
 /** The last run that read all these resources; null: none of the last 200 successful runs did. */

@@ -21,7 +21,6 @@ import type { Trouble } from "../sync/context/tally.ts";
 /** What a mirror's file says of its tables and runs, as `status --json` prints it. */
 export type Health = ReturnType<typeof readHealth>;
 
-/** How one resource stands in the mirror. */
 export type ResourceHealth = ReturnType<typeof readResource>;
 
 /** How many runs are searched for the last one that read a resource. */

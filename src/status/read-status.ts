@@ -30,7 +30,6 @@ import {
 } from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
-/** Which company's status is read, and from what. */
 export interface StatusQuestion extends StatusScope {
   /** The mirror, opened for reading; null while there is none. */
   readonly db: Db | null;
@@ -65,11 +64,9 @@ export function readStatus(question: StatusQuestion) {
     /** The run it is making; `unknown` where the lock does not say since when it is held. */
     running,
     ...budget,
-    /** How report and exports went last. */
     after_run: view.afterRun.steps,
     /** Incidents, and alerts about them that are not delivered yet. */
     alerts: view.alerts,
-    /** How far each receiver of changes is. */
     receivers: view.receivers,
     /** What an unchanged run costs; null: no run has read everything yet. */
     plan: health && readPlan(db, question, health, budget.budget),

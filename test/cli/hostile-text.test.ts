@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createOutput, printResult } from "../../src/cli/console/output.ts";
+import { createOutput } from "../../src/cli/console/output.ts";
 import { subscriptionLines } from "../../src/cli/commands/webhooks/subscriptions.ts";
 
 /** Turns the terminal red, clears it, and turns the direction of what follows. */
@@ -19,8 +19,8 @@ function recorded() {
 // Fault: webhook | a name with control characters and turns of direction | data that a command prints | escapes, on the terminal and in JSON
 test("nothing that a command prints can move the cursor, colour the screen or turn a line's direction", async () => {
   const { output, written } = recorded();
-  await printResult({ globals: { json: false }, output }, {}, [`company ${hostile}`, "below\nit"]);
-  await printResult({ globals: { json: true }, output }, { name: hostile }, []);
+  await output.result(false, {}, [`company ${hostile}`, "below\nit"]);
+  await output.result(true, { name: hostile }, []);
   await output.jsonText(JSON.stringify({ name: hostile }));
   expect(written.filter((text) => unsafe.test(text))).toEqual([]);
   expect(written[0]).toBe(String.raw`company Acme\x1b[31m\x1b[2J\x9b1A\u202egpj.exe` + "\n");

@@ -4,7 +4,6 @@ import { MirrorError } from "../../base/errors.ts";
 import { readFailure } from "../../config/secrets.ts";
 import { readDocument } from "../../config/yaml.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
-import { printResult } from "../console/output.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { configJsonSchema } from "../../config/config-schema.ts";
 import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
@@ -23,7 +22,7 @@ export const connectorCheckCommand: CommandRun<"connector check"> = async (conte
   const drifts = compareWithReference(connectors[0].manifest, document);
   const breaking = drifts.filter((drift) => drift.severity === "breaking").length;
   const lines = drifts.map(({ severity, where, what }) => `${severity.padEnd(8)}  ${where}: ${what}`);
-  await printResult(context, { breaking, drifts }, lines.length === 0 ? ["no difference"] : lines);
+  await context.print({ breaking, drifts }, lines.length === 0 ? ["no difference"] : lines);
   return breaking > 0 ? "difference" : "complete";
 };
 

@@ -6,7 +6,6 @@ import { configJsonSchema } from "../../config/config-schema.ts";
 import { shortPath } from "../../config/load.ts";
 import { configPath } from "../../config/yaml.ts";
 import { makePageToken, pageTokenFile } from "../../status/page/page-access.ts";
-import { printResult } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
 import { draftText, loadDraft, tokenFileOf, type ConfigDraft } from "../init/config-draft.ts";
 import { askChoices, usualSchedule } from "../init/init-questions.ts";
@@ -15,7 +14,6 @@ import type { CommandRun } from "../program/command-table.ts";
 import type { CommandContext } from "../program/command.ts";
 import { ownEntry } from "../program/own-process.ts";
 
-/** Writes a first config: asks for what it needs, and checks the token before anything is written. */
 export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const { cwd, globals, env, log } = context;
   const prompts = options.input ? (context.prompts ?? null) : null;
@@ -47,7 +45,7 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
     ...next.map((step) => `next: ${step}`),
   ];
   const document = { config: file, company, name: serviceName, written, page_token_file: pageToken };
-  await printResult(context, { ...document, installed, next }, lines);
+  await context.print({ ...document, installed, next }, lines);
   return isFailed ? "failed" : "complete";
 };
 

@@ -1,6 +1,5 @@
 import { listenFailure, MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
-import { printResult } from "../console/output.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
@@ -19,7 +18,7 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
   try {
     const { url, token, access = { token }, companies, webhookSecrets } = sandbox;
     const document = { url, ...access, webhook_secret: webhookSecrets[0], companies };
-    await printResult(context, document, introduction(sandbox));
+    await context.print(document, introduction(sandbox));
     const startedMs = clock.monotonicMs();
     while (!signal.aborted) await clock.sleep(dayMs, signal);
     const after = formatDuration(clock.monotonicMs() - startedMs);
@@ -43,7 +42,6 @@ function introduction({ url, token, access, companies, webhookSecrets }: Running
   return [`base_url  ${url}`, ...own, ...others, ...secrets];
 }
 
-/** What the sandbox did, the events that followed, and what became of their deliveries. */
 interface TriggerAnswer {
   readonly event: string;
   readonly id: number;
@@ -63,13 +61,12 @@ interface TriggerAnswer {
   }[];
 }
 
-/** Makes one event happen. Exits 1 where a subscription did not receive it. */
 export const sandboxTriggerCommand: CommandRun<"sandbox trigger"> = async (context, { args, options }) => {
   const [event] = args;
   const { id, forge } = options;
   const ask = connectTo(context, options);
   const done = (await ask("POST", "/sandbox/trigger", { event, id, forge })) as TriggerAnswer;
-  await printResult(context, done, triggerLines(done));
+  await context.print(done, triggerLines(done));
   // A delivery that the sandbox lost on purpose has ended, too.
   const ended = done.deliveries.filter(({ outcome }) => outcome === "delivered" || outcome === "lost");
   const isEnded = (one: TriggerAnswer["deliveries"][number]) =>
@@ -116,7 +113,7 @@ export const sandboxTickCommand: CommandRun<"sandbox tick"> = async (context, { 
   await ask("POST", "/sandbox/tick", { durationMs: duration, changes, seed });
   const report = await followTick(context, ask, duration + lateByMs);
   if (report.problem !== null) throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
-  await printResult(context, report, tickLines(report));
+  await context.print(report, tickLines(report));
   return report.changes < report.of ? "interrupted" : "complete";
 };
 
@@ -147,7 +144,6 @@ function tickLines({ changes, of, events, kinds }: TickReport): string[] {
 
 type SandboxAddress = Pick<CommandOptions<"sandbox tick">, "url" | "port">;
 
-/** Sends one request to the running sandbox's control server. */
 type Ask = (method: "GET" | "POST" | "DELETE", path: string, input?: unknown) => Promise<unknown>;
 
 const answerWithinMs = 30_000;

@@ -11,11 +11,11 @@ import { defaultReadyLimits } from "../../status/conditions.ts";
 import { makePageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
-import { failureOf } from "../console/failure-text.ts";
+import { failureOf } from "../console/console.ts";
 import { selectResources } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { createAfterRun } from "../runs/after-run-process.ts";
-import { targetsOf } from "../runs/send-alerts.ts";
+import { targetsOf } from "./upkeep/alerts.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { listenUntilSignal, type ListeningProcess } from "../program/listening-process.ts";
 

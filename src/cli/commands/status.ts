@@ -8,12 +8,10 @@ import { HandOverCounts, type HandOverState } from "../../state/as-of/hand-overs
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { judgeShards, shardLines } from "../../status/shards.ts";
-import { printResult } from "../console/output.ts";
 import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome } from "../program/exit-code.ts";
 
-/** Prints how every company's mirror stands, and which shard of them has no runs. */
 export const statusCommand: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
   const isOfSome = context.globals.company !== undefined || options.shard !== undefined;
   if (options.all && isOfSome)
@@ -46,7 +44,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   lines.push(...shardLines(shards, options.all, nowMs));
   if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
     lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");
-  await printResult(context, { companies, shards }, lines);
+  await context.print({ companies, shards }, lines);
   return worstOutcome([
     ...Object.values(companies).map(statusOutcome),
     ...(shards?.some(({ missing }) => missing) ? (["difference"] as const) : []),

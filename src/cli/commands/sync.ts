@@ -15,11 +15,10 @@ import { letHeapGrow } from "../program/own-process.ts";
 import { worstOutcome, type CommandOutcome } from "../program/exit-code.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany, type RemoteRun } from "../runs/company-sync.ts";
-import { sendAlerts } from "../runs/send-alerts.ts";
+import { sendAlerts } from "./upkeep/alerts.ts";
 import { afterRun, filesOne } from "./output/after-run-command.ts";
 import type { Log } from "../../base/logger.ts";
 import { formatCount, formatDuration } from "../../base/units.ts";
-import { printResult } from "../console/output.ts";
 
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const { shard } = options;
@@ -146,7 +145,7 @@ async function printReports(
   const { quiet } = context.globals;
   const shown = [...reports].filter(([, { outcome }]) => !quiet || outcome !== "complete");
   const lines = shown.flatMap(([company, report]) => reportLines(company, report));
-  await printResult(context, { companies: Object.fromEntries(reports) }, lines);
+  await context.print({ companies: Object.fromEntries(reports) }, lines);
 }
 
 function logTroubles(log: Log, company: string, report: CompanyReport): void {
@@ -167,7 +166,6 @@ function leftText(pending: number): string {
     : `${pending} requests are left for the next run`;
 }
 
-/** The outcome of a run in one line, and one line for each resource that changed. */
 function reportLines(company: string, report: CompanyReport): string[] {
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
   const resumed = report.resumed ? ", resumed after an interruption" : "";

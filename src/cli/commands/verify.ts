@@ -10,7 +10,6 @@ import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { ResourceCheck } from "../../verify/local/check-locally.ts";
 import { verifyLocally, type LocalVerification } from "../../verify/local/repair-locally.ts";
 
-/** Compares the mirror of each company with the service, or with itself, and names every difference. */
 export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {
   const sample = sampleOf(options);
   const { repair, local, month } = options;

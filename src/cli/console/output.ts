@@ -41,18 +41,22 @@ export function createOutput(stream: DataStream) {
     });
     if (broken) throw new MirrorError("stopped", `stdout cannot be written: ${broken.message}`);
   };
+  /** Writes a line for people, or several: what comes from data cannot move the cursor or colour the screen. */
+  const line = (text: string) => {
+    const lines = text.split("\n").map((one) => terminalText(one, longestLine));
+    return write(lines.join("\n"));
+  };
+  /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
+  const json = (value: unknown) => write(safeJson(JSON.stringify(value, exactNumbers)));
   return {
-    /** Writes a line for people, or several: what comes from data cannot move the cursor or colour the screen. */
-    line: (text: string) =>
-      write(
-        text
-          .split("\n")
-          .map((one) => terminalText(one, longestLine))
-          .join("\n"),
-      ),
+    line,
+    json,
     jsonText: (text: string) => write(safeJson(text)),
-    /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
-    json: (value: unknown) => write(safeJson(JSON.stringify(value, exactNumbers))),
+    /** Writes the document, or each line. */
+    result: async (asJson: boolean, document: unknown, lines: readonly string[]) => {
+      if (asJson) return json(document);
+      for (const one of lines) await line(one);
+    },
     /** Columns of the terminal; null where stdout is none. */
     get columns() {
       return stream.isTTY === true ? stream.columns || 80 : null;
@@ -68,16 +72,6 @@ export function createOutput(stream: DataStream) {
     /** Aborts when the reader closed its end. */
     closed: closed.signal,
   };
-}
-
-/** Prints the result of a command: as the one document with --json, otherwise as lines. */
-export async function printResult(
-  { globals, output }: { readonly globals: { readonly json: boolean }; readonly output: Output },
-  document: unknown,
-  lines: readonly string[],
-): Promise<void> {
-  if (globals.json) return output.json(document);
-  for (const line of lines) await output.line(line);
 }
 
 /** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */

@@ -15,7 +15,6 @@ export const demoCompany = "acme";
 export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
-/** This program as a process of its own, with what it printed so far. */
 export interface DemoProcess {
   readonly child: ChildProcess;
   /** Exit code; null when a signal ended it. */
@@ -28,7 +27,6 @@ export interface DemoProcess {
 export interface TimedChange extends MadeChange {
   /** The wall clock just before, ISO. */
   readonly since: string;
-  /** Milliseconds since then. */
   readonly elapsedMs: () => number;
 }
 
@@ -77,7 +75,6 @@ export class DemoSetup {
     return path.join(this.folder, name);
   }
 
-  /** Starts a command of this program with --json. */
   start(args: readonly string[]): DemoProcess {
     const flags = ["--json", "--config", this.inFolder("config.yaml"), "--log-format", "json", "-q"];
     const { token, companies } = this.sandbox;

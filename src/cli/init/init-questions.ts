@@ -76,7 +76,6 @@ export async function askChoices(
   return { draft: { ...draft, exports: exports ?? [], files: files ?? [] }, serviceName };
 }
 
-/** Asks for the token until the service takes it, and gives whose it is. */
 async function askToken(
   context: CommandContext,
   options: CommandOptions<"init">,

@@ -63,6 +63,7 @@ export async function openContext(
     ...given,
     connectors: [connector],
     output,
+    print: (document, lines) => output.result(globals.json, document, lines),
     log,
     signal,
     config,

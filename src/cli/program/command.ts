@@ -21,7 +21,6 @@ export interface ProcessEnvironment {
   readonly stderr: OutputStream;
   readonly signals: SignalSource;
   readonly readInput: () => Promise<string>;
-  /** Ends the process without waiting for anything. */
   readonly endNow: (code: number) => void;
   /** Opens questions to the person at the terminal, which the signal cancels; undefined without a terminal. */
   readonly openPrompts?: ((signal: AbortSignal, colour: boolean) => Prompts) | undefined;
@@ -43,6 +42,8 @@ export interface CommandContext extends Pick<
   readonly knownConnectors: readonly [ConnectorEntry, ...ConnectorEntry[]];
   /** Data on stdout. Everything else goes to the log. */
   readonly output: Output;
+  /** Prints the result of a command: as the one document with --json, otherwise as lines. */
+  readonly print: (document: unknown, lines: readonly string[]) => Promise<void>;
   readonly log: AdjustableLog;
   /** Aborts on SIGINT and SIGTERM, and when stdout is closed: stop at the next safe point. */
   readonly signal: AbortSignal;
@@ -72,7 +73,6 @@ export interface Connector {
   startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
 }
 
-/** A sentence about a change, and the record that shows it in the mirror. */
 export interface MadeChange {
   readonly sentence: string;
   readonly table: string;

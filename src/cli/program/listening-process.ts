@@ -3,10 +3,8 @@ import { once } from "node:events";
 import { isLocalAddress, listenUrl, type ListenAddress } from "../../config/address.ts";
 import { stopDeadlines, type ProcessContext } from "../../runs/process-context.ts";
 import { startServer, type ServerOptions, type WebhookServer } from "../../server/server.ts";
-import { printResult } from "../console/output.ts";
 import type { CommandContext } from "./command.ts";
 
-/** What a process does that listens until a signal comes. */
 export interface ListeningProcess {
   readonly address: ListenAddress;
   /** Deliveries, not only pages. */
@@ -44,7 +42,7 @@ export async function listenUntilSignal(context: CommandContext, listening: List
     if (!signal.aborted) {
       const url = listenUrl(host, server.port);
       const [document, lines] = listening.announce(url);
-      await printResult(context, { url, pid: process.pid, ...document }, lines);
+      await context.print({ url, pid: process.pid, ...document }, lines);
       systemd.ready(signal);
       await signalled;
     }

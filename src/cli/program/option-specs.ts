@@ -9,7 +9,6 @@ interface OptionSpec<T> {
   /** As help shows it: `-c, --config <file>`. */
   readonly flags: string;
   readonly doc: string;
-  /** What it is where it is not given. */
   readonly usual: T;
   readonly repeats?: true;
   /** All that it takes; absent: any text. */
@@ -21,7 +20,6 @@ interface OptionSpec<T> {
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
 export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: S[K]["usual"] };
 
-/** A command as help and the parser see it. */
 export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   readonly summary: string;
   /** As help shows them: `[resource...]`. */

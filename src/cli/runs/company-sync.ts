@@ -17,12 +17,10 @@ import { askDaemon, formatSyncOptions } from "../../daemon/commands.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 
-/** What a run of one company is made with, here or in the daemon. */
 export interface RemoteRun extends Required<Pick<CompanyRun, "request" | "onListsRead" | "onListed">> {
   readonly scope: CompanyScope;
   /** Epoch milliseconds when `request.closed` aborts; null: never. */
   readonly untilMs: number | null;
-  /** When this run was asked for, ISO. */
   readonly startedAt: string;
   /** Takes what gives the run's progress; null before it begins. */
   readonly show: (view: () => ProgressView | null) => void;

@@ -32,7 +32,6 @@ import {
   type ScrubQuestion,
 } from "../../sync/plan/scrub.ts";
 import { unfinishedRun } from "../../sync/run/begin-run.ts";
-import { printResult } from "../console/output.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandOutcome } from "../program/exit-code.ts";
@@ -58,7 +57,7 @@ export async function dryRun(
     const pace = `at ${budget.granted} in ${formatDuration(scope.config.rateLimit.windowMs)}`;
     lines.push(...estimateLines(name, estimate, pace));
   }
-  await printResult(context, { dry_run: true, companies }, lines);
+  await context.print({ dry_run: true, companies }, lines);
   return "complete";
 }
 

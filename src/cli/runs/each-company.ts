@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { recordStep, type StepResult } from "../../status/after-run-record.ts";
-import { failureOf } from "../console/failure-text.ts";
+import { failureOf } from "../console/console.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { worstOutcome, type CommandOutcome } from "../program/exit-code.ts";

@@ -40,7 +40,6 @@ export function createPruner(
 ) {
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Removes what is old now. Throws MirrorError `database`. */
   const prune = (): Promise<PruneReport> => {
     const pruned = last.then(async () => {
       const report = await pruneMirror({ db, retention, clock, signal: closed });

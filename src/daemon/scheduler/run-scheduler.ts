@@ -240,7 +240,6 @@ export class RunScheduler {
   }
 }
 
-/** What is done by a schedule, and how it is known to be done. */
 interface ScheduledWork {
   readonly schedule: CronSchedule;
   readonly clock: Clock;
@@ -254,7 +253,6 @@ interface ScheduledWork {
 
 /** What is known of a schedule's past; null: nothing. Epoch milliseconds. */
 interface DoneRuns {
-  /** The last slot whose run is done. */
   readonly slotMs: number | null;
   /** When the last complete run began, whoever made it: the first list of it, where it continues another. */
   readonly wholeRunMs: number | null;
@@ -293,7 +291,6 @@ export async function runOnSchedule(work: ScheduledWork): Promise<void> {
   }
 }
 
-/** The current slot, when its run begins (with the jitter), and the next slot. */
 function slotAt({ schedule, random }: ScheduledWork, nowMs: number) {
   const slotMs = schedule.before(nowMs);
   const nextMs = schedule.after(nowMs);

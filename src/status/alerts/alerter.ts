@@ -18,7 +18,6 @@ import {
 } from "./incidents.ts";
 import type { AlertTarget } from "./targets.ts";
 
-/** The longest message of an alert, characters. */
 const mostCharacters = 2_000;
 
 interface AlerterParts {
@@ -28,7 +27,6 @@ interface AlerterParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
 }
 

@@ -43,7 +43,6 @@ interface Incident extends Pick<Condition, "kind" | "subject" | "message"> {
   readonly sent_to: readonly string[];
 }
 
-/** An alert on its way to one target. */
 export interface Undelivered {
   readonly alert: Alert;
   readonly target: string;
@@ -117,7 +116,6 @@ function seenConditions(conditions: readonly Condition[]): Seen {
   return seen;
 }
 
-/** An open incident after this look. */
 function look(incident: Incident, seen: Seen, { nowMs }: AlertFacts): Incident {
   const keys = [keyOf(incident), keyOf({ ...incident, subject: everySubject })];
   if (keys.some((key) => seen.has(key))) return { ...incident, clear_since: null };
@@ -157,7 +155,6 @@ function announce(incidents: readonly Incident[], { targets }: AlertFacts): Inci
   });
 }
 
-/** The alerts that follow from what changed. */
 function alertsOf(before: AlertState, incidents: readonly Incident[], company: string | null): Undelivered[] {
   const old = new Map(before.incidents.map((one) => [one.id, one]));
   return incidents.flatMap((incident) => {

@@ -30,7 +30,6 @@ export interface AlertTarget {
   readonly send: (alert: Alert, signal: AbortSignal) => Promise<void>;
 }
 
-/** What sending needs of the process. */
 interface SenderContext {
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;

@@ -24,7 +24,6 @@ export function companyBody(facts: CompanyPageFacts): Html {
     </div>`;
 }
 
-/** The sentence on top, and the numbers that people ask for first. */
 function verdict(facts: CompanyPageFacts): Html {
   const { status, view, moment, company } = facts;
   const { level, sentence, next } = headlineOf(facts);

@@ -38,7 +38,6 @@ const safety = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** What stands on a page, and around it. */
 export interface DocumentFacts {
   /** Without the name of this program. */
   readonly title: string;

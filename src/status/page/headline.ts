@@ -34,7 +34,6 @@ export function isFirstRun({ wholeRunMs, run }: CompanyStatusView): boolean {
   return wholeRunMs === null && run !== null;
 }
 
-/** Its mirror is about to be opened. */
 function isStarting({ open, service }: CompanyStatusView): boolean {
   return !open && service.message === null;
 }
@@ -110,7 +109,6 @@ function goodHeadline({ view, status: { verified }, moment }: CompanyPageFacts):
   return { level: "good", sentence: `Everything is fresh and proven ${asOf}`, next: null };
 }
 
-/** When the stalest list was last read whole. */
 function freshSinceMs({ sweptMs, wholeRunMs }: CompanyStatusView): number {
   const times = Object.values(sweptMs).filter((ms) => ms !== null);
   return times.length > 0 ? Math.min(...times) : (wholeRunMs ?? 0);

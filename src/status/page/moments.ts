@@ -4,7 +4,6 @@ import { html, type Html } from "./html.ts";
 /** When a page is made, and the time zone of its exact times. */
 export interface PageMoment {
   readonly nowMs: number;
-  /** IANA name. */
   readonly timeZone: string;
 }
 

@@ -105,7 +105,6 @@ export function overviewPath({ text, page }: OverviewQuestion): string {
   return query.size === 0 ? "/" : `/?${query.toString()}`;
 }
 
-/** Finds a company by its name: works without a script. */
 function overviewForm(text: string): Html {
   return html`<form class="search" role="search" method="get" action="/">
     <label

@@ -17,7 +17,6 @@ export type PageVerdict = "granted" | "token wanted" | "made token wanted" | "no
 
 type WantedToken = Pick<PageToken, "secret" | "isMade">;
 
-/** What access depends on, as it is now. */
 export interface AccessOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;

@@ -19,7 +19,6 @@ export interface PageCompany {
   /** What earlier pages found. */
   readonly handOvers: HandOverCounts;
   view(): CompanyStatusView;
-  /** The run under way; null: none. */
   progress(): ProgressView | null;
 }
 
@@ -82,7 +81,6 @@ function openMirror({ scope: { config, company } }: PageCompany): Db | null {
   return openReadable(mirrorFiles(config, company.name).mirror);
 }
 
-/** What somebody looks for in the change log. */
 export interface ChangeQuestion {
   /** A number is a record's id, or stands in the text of a record; "": anything. */
   readonly text: string;
@@ -92,7 +90,6 @@ export interface ChangeQuestion {
   readonly beforeSeq: number | null;
 }
 
-/** Changes that were found, the newest first. */
 export type FoundChanges = Awaited<ReturnType<typeof searchChanges>>;
 
 /** What one search may cost: further ones go on where it ended. */
@@ -120,7 +117,6 @@ export async function searchChanges(db: Db, question: ChangeQuestion) {
     changes,
     /** Where to go on; null: everything was searched. */
     nextSeq: beforeSeq > first ? beforeSeq : null,
-    /** How many changes were looked at. */
     searched: log.countBetween(beforeSeq, start),
   };
 }

@@ -42,9 +42,7 @@ export function hiddenPart(id: string): Html {
 
 export interface ListRow {
   readonly name?: Piece;
-  /** Beside the name. */
   readonly about?: Piece;
-  /** Lines below it. */
   readonly small?: readonly Piece[];
   readonly text?: Piece;
   readonly more?: Piece;

@@ -18,7 +18,6 @@ interface SiteOptions {
   readonly clock: Clock;
   readonly version: string;
   readonly access: PageAccess;
-  /** In the order of the config. */
   readonly companies: () => readonly string[];
   readonly find: (company: string) => PageCompany | null;
   readonly views: () => Promise<readonly CompanyStatusView[]>;
@@ -32,7 +31,6 @@ const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/changes)?$/;
 const costMs = () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000;
 /** A page is made again after so many times what making it computes: looking takes little of the one thread there is. */
 const keptFor = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs };
-/** The longest text that is searched for. */
 const mostText = 100;
 
 /** The pages for people. They send no request to the service, and write nothing. */

@@ -174,7 +174,6 @@ export function runTimeline(facts: CompanyPageFacts): Html {
   return pagePart("runs", "Runs", [why, strip(facts), rowList(rows, "No run was made yet.")], aside);
 }
 
-/** All runs as marks on a line of time. */
 function strip(facts: CompanyPageFacts): Html | null {
   const { runs, moment } = facts;
   const oldest = runs.at(-1);

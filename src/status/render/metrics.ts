@@ -8,7 +8,6 @@ import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts"
 import { oldestWaitingMs, openConditions, type ReadyLimits } from "../conditions.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 
-/** What the receiver has counted for no company since the start. */
 export interface OtherCounts {
   /** Requests for no company and no page, by the status of the answer. */
   readonly requests: Readonly<Record<string, number>>;

@@ -5,10 +5,8 @@ import { openConditions, staleLists, type ReadyLimits } from "../conditions.ts";
 import { createMetrics, type OtherCounts } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 
-/** What the pages need besides the companies' status. */
 interface PagesOptions {
   readonly version: string;
-  /** What was for no company of the config. */
   readonly others: () => OtherCounts;
   /** Called for each request: the schedule may change, and its intervals are not equal. */
   readonly limits: () => ReadyLimits;
@@ -16,7 +14,6 @@ interface PagesOptions {
 
 type CompanyViews = () => readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
 
-/** Pages by path. */
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 
 /** The pages of `serve`. They send no request to the service and write nothing. */

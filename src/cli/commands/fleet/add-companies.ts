@@ -17,13 +17,11 @@ import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { connectService } from "../../../runs/service-connection.ts";
-import { printResult } from "../../console/output.ts";
 import { askWhoami } from "../../mirror/whoami.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { chosenMembers, namedCompanies, withEngine, withPostgres } from "./open-fleet.ts";
 
-/** A company that is to be shared. */
 interface SharedCompany {
   readonly name: string;
   readonly document: CompanyDocument;
@@ -33,7 +31,6 @@ interface SharedCompany {
   readonly line: number | null;
 }
 
-/** What is to be shared, and what cannot be. */
 interface Sharing extends Pick<DocumentOfFile, "leftOut"> {
   readonly companies: readonly SharedCompany[];
   readonly refused: RefusedLine[];
@@ -70,7 +67,7 @@ export const fleetAddCommand: CommandRun<"fleet add"> = async (context, { args, 
     lines.push(`${from}: ${outcomes.size - shown.length} unchanged, ${refused.length} refused`);
   const ofLines = from === undefined ? {} : { refused: refused.toSorted((a, b) => a.line - b.line) };
   const document = { companies: documents, ...ofLines, left_out: leftOut };
-  await printResult(context, document, globals.quiet ? [] : lines);
+  await context.print(document, globals.quiet ? [] : lines);
   return refused.length > 0 ? "partial" : "complete";
 };
 

@@ -3,7 +3,6 @@ import { formatDuration } from "../../../base/units.ts";
 import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/tables/companies-table.ts";
 import { OwnersTable, type OwnerRow } from "../../../fleet/postgres/tables/owners-table.ts";
 import { forgetCompany, readRemovedCompanies } from "../../../fleet/postgres/tables/removed-companies.ts";
-import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
 import { chosenMembers, fleetOf, namedCompanies, withPostgres } from "./open-fleet.ts";
@@ -53,7 +52,7 @@ export const fleetListCommand: CommandRun<"fleet list"> = (
       return [company, { removed_at: isoTime(removedAtMs), kept_until: isoTime(keptUntilMs) }] as const;
     });
     const companies = Object.fromEntries(members);
-    await printResult(context, { companies, removed: Object.fromEntries(removedOnes) }, lines);
+    await context.print({ companies, removed: Object.fromEntries(removedOnes) }, lines);
     return "complete";
   });
 
@@ -91,11 +90,7 @@ export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { 
     `${name}: ${outcome}${released_by === null ? "" : `; ${released_by} publishes it once more and releases it`}`,
     ...stays.map((place) => `  stays: ${place}`),
   ]);
-  await printResult(
-    context,
-    { companies: Object.fromEntries(documents) },
-    context.globals.quiet ? [] : lines,
-  );
+  await context.print({ companies: Object.fromEntries(documents) }, context.globals.quiet ? [] : lines);
   return "complete";
 };
 
@@ -125,7 +120,6 @@ async function forgetReleased(
   }
 }
 
-/** The nodes that hold these companies. */
 async function ownersNow(postgres: Postgres, names: readonly string[]): Promise<Map<string, string>> {
   const owners = await new OwnersTable(postgres).ownersOf(names);
   return new Map(
@@ -148,7 +142,6 @@ function whatStays(config: Config, name: string): string[] {
   ];
 }
 
-/** Prints how the fleet stands: nodes, companies, deliveries and jobs that wait, Postgres. */
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, loaded: { config } }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const { maxAge, tag, radar } = options;
@@ -157,15 +150,14 @@ export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { option
     const only = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
     if (radar) {
       const companies = await readRadar(postgres, only);
-      await printResult(context, { companies }, radarLines(companies));
+      await context.print({ companies }, radarLines(companies));
       return "complete";
     }
     const status = await readFleetStatus(postgres, maxAge ?? null, only);
-    await printResult(context, status, formatFleetStatus(status));
+    await context.print(status, formatFleetStatus(status));
     return fleetStatusOutcome(status);
   });
 
-/** Asks a node to release its companies. */
 export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [node = ""], loaded }) =>
   withPostgres<CommandEnding>(context, loaded.config, async (postgres) => {
     const nodes = new NodesTable(postgres);
@@ -184,6 +176,6 @@ export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [n
     const count = held === 1 ? "its company" : `its ${held} companies`;
     const now = held === 0 ? "holds no company" : `releases ${count}`;
     const line = `${node}: ${now}, and takes no more until it is started again`;
-    await printResult(context, { node, draining: true, held }, context.globals.quiet ? [] : [line]);
+    await context.print({ node, draining: true, held }, context.globals.quiet ? [] : [line]);
     return "complete";
   });

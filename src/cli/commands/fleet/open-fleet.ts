@@ -93,7 +93,6 @@ function assertKnown(kind: string, wanted: readonly string[], known: readonly st
     throw new MirrorError("usage", unknownName(kind, unknown, known, " in the fleet"), { hint });
 }
 
-/** How long a starting process waits for Postgres. */
 export interface PostgresWait {
   readonly clock: Clock;
   readonly log: Log;
@@ -138,7 +137,6 @@ export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise
   }
 }
 
-/** Logs a failure at once, and then in growing intervals. */
 function createWaitLog({ clock, log }: PostgresWait, endMs: number): (error: MirrorError) => void {
   let [nextMs, lines] = [0, 0];
   return ({ message, hint }) => {

@@ -34,7 +34,6 @@ import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";
 
-/** Runs one node of the fleet until a signal comes. */
 export const workerCommand: CommandRun<"worker"> = async (context, { options, loaded: { config } }) => {
   const { role } = options;
   const { log } = context;
@@ -107,14 +106,12 @@ class WorkerProcess {
   /** Null: not yet, or not in this role. */
   node: FleetNode | null = null;
   receiver: FleetCompanies | null = null;
-  /** Gives the data folder back. */
   readonly unlock: () => void;
   /** Metrics of the whole fleet; none before Postgres is there. */
   fleetMetrics: () => Promise<readonly string[]> = () => Promise.resolve([]);
   private readonly context: CommandContext;
   private readonly config: Config;
   private readonly loops: NodeLoops;
-  /** Ends what goes on by itself. */
   private readonly closing = new AbortController();
   private startProblem: string | null = "the node starts";
   private postgres: Postgres | null = null;
@@ -277,7 +274,6 @@ async function loadConnector({ knownConnectors }: CommandContext, name: string) 
   throw new MirrorError("config", `this version knows no connector ${name}`);
 }
 
-/** Opens what answers deliveries. Reads nothing yet. */
 function openReceiver(
   context: CommandContext,
   config: Config,

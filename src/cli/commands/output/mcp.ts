@@ -6,7 +6,6 @@ import { createReportServer } from "../../../mcp/report-tools.ts";
 import { soleScope, selectResources } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
-/** Answers an assistant over stdin and stdout until it hangs up. */
 export const mcpCommand: CommandRun<"mcp"> = async (context, { options, loaded: { config } }) => {
   const { signal, version, connectors, log } = context;
   const { manifest } = connectors[0];

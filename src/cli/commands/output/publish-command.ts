@@ -16,7 +16,6 @@ import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
-/** Publishes the report of each company, and with `--combined` one over all of them. */
 export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) => {
   const { combined, force, asOf } = options;
   if (combined && asOf) throw new MirrorError("usage", "--combined and --as-of exclude each other");

@@ -91,7 +91,6 @@ interface CheckResult {
   readonly name: string;
   readonly status: "ok" | "warn" | "fail";
   readonly detail: string;
-  /** What the reader can do about it. */
   readonly hint?: string;
   /** Kind of a failure; chooses the exit code. */
   readonly kind?: ErrorKind;
@@ -109,7 +108,6 @@ function fail(name: string, detail: string, hint: string, kind?: ErrorKind): Che
   return { name, status: "fail", detail, hint, ...(kind === undefined ? {} : { kind }) };
 }
 
-/** A check that failed with an error; its hint and kind are kept. */
 function failFrom(name: string, error: unknown): CheckResult {
   const { hint = "see the message", kind } = error instanceof MirrorError ? error : {};
   return fail(name, messageOf(error), hint, kind);

@@ -20,7 +20,7 @@ import { openDatabase, type Db } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
-import { failureOf } from "../../console/failure-text.ts";
+import { failureOf } from "../../console/console.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
@@ -40,7 +40,6 @@ interface FilesRequest {
   readonly kinds: readonly FileKind[];
   readonly question: FilesQuestion;
   readonly mostRequests?: number | undefined;
-  /** Closes when the time for it is over. */
   readonly closed?: AbortSignal | undefined;
 }
 
@@ -187,7 +186,6 @@ async function fetchLocked(
   }
 }
 
-/** Proves the stored files of each company. Sends no request and writes nothing. */
 export const filesCheckCommand: CommandRun<"files check"> = (context, { loaded: { config } }) =>
   forEachCompany(context, config, checkFiles, { failed: { match: false } });
 

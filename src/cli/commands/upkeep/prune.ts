@@ -5,7 +5,6 @@ import { isDaemonThere, readExisting, writeExisting, type CompanyScope } from ".
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
 
-/** Prunes the mirror of each company: the daemon that holds it does it, else this process. */
 export const pruneCommand: CommandRun<"prune"> = (context, { options, loaded: { config } }) =>
   forEachCompany(context, config, async (scope) => {
     const report = await prune(scope, options.dryRun);

@@ -5,7 +5,6 @@ import { parseDurationMs } from "../../../base/units.ts";
 import { EventIds } from "../../../state/inbox/event-ids.ts";
 import type { Db } from "../../../store/database.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox.ts";
-import { printResult } from "../../console/output.ts";
 import {
   isDaemonThere,
   readExisting,
@@ -37,7 +36,7 @@ export const inboxCommand: CommandRun<"webhooks inbox"> = async (
     if (found.length > limit)
       context.log.info(`there are more than these ${limit}: --limit, --since, --state and --resource choose`);
     const document = { company: scope.company.name, deliveries: rows.map(viewOf) };
-    await printResult(context, document, rows.flatMap(linesOf));
+    await context.print(document, rows.flatMap(linesOf));
   });
   return "complete";
 };
@@ -132,7 +131,7 @@ export const replayCommand: CommandRun<"webhooks replay"> = async (context, { ar
     });
   const company = scope.company.name;
   const line = `${company}: replayed ${replayed} (${queued} to read, ${unread} without anything to read); ${next}`;
-  await printResult(context, { company, replayed, queued, unread, missing, pruned, next }, [line]);
+  await context.print({ company, replayed, queued, unread, missing, pruned, next }, [line]);
   return missing.length + pruned.length > 0 ? "failed" : "complete";
 };
 

@@ -10,7 +10,6 @@ import {
   storePendingKey,
 } from "../../../webhook/keys/key-files.ts";
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
-import { printResult } from "../../console/output.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
 import { subscriptionLines, viewOfSubscription } from "./subscriptions.ts";
@@ -52,7 +51,7 @@ export async function receiveSecret(
   const next = [nextStepText(plan, failure), ...(oldUntil === undefined ? [] : [oldSecretText(oldUntil)])];
   const kept = { secret, stored: failure === null ? file : null, old_accepted_until: oldUntil };
   const lines = [...subscriptionLines(company.name, subscription), `secret: ${secret}`, ...next];
-  await printResult(context, { company: company.name, subscription, ...kept, next }, lines);
+  await context.print({ company: company.name, subscription, ...kept, next }, lines);
   if (failure === null) return "complete";
   const hint = `The secret stands on stdout, this once. Put it into ${file} yourself, mode 0600.`;
   context.log.error(`the secret could not be stored: ${failure}`, { hint });

@@ -7,7 +7,6 @@ import {
   subscriptionProblems,
 } from "../../../webhook/subscriptions/subscription-problems.ts";
 import { assertEndpoint } from "../upkeep/check.ts";
-import { printResult } from "../../console/output.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
@@ -24,7 +23,6 @@ import { someOf, unknownName } from "../../../base/names.ts";
 import type { EventRule } from "../../../connector/connector-manifest.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
-/** Lists every company's subscriptions. A company that fails is logged, and the others are still listed. */
 export const listCommand: CommandRun<"webhooks list"> = async (context, { options, loaded }) => {
   const scopes = companyScopes(context, loaded.config);
   if (options.tokenEnv !== undefined && scopes.length > 1)
@@ -47,11 +45,10 @@ export const listCommand: CommandRun<"webhooks list"> = async (context, { option
       context.log.error(`${name}: ${error.message}`, { kind: error.kind, hint: error.hint });
     }
   }
-  await printResult(context, { companies }, lines);
+  await context.print({ companies }, lines);
   return failure ? { kind: failure.kind } : "complete";
 };
 
-/** Warns of what keeps events from coming, and gives it. */
 function warnOfProblems(
   { context, company, manifest, resources }: CompanyScope,
   all: readonly Subscription[],
@@ -120,7 +117,7 @@ export const updateCommand: CommandRun<"webhooks update"> = async (context, { ar
   });
   const view = viewOfSubscription(changed, scope);
   const { name } = scope.company;
-  await printResult(context, { company: name, subscription: view }, subscriptionLines(name, view));
+  await context.print({ company: name, subscription: view }, subscriptionLines(name, view));
   return "complete";
 };
 
@@ -157,7 +154,7 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
     context.log.warn("nothing was deleted");
     return "failed";
   }
-  await printResult(context, { company: name, deleted }, [`${name}: subscription ${deleted} is deleted`]);
+  await context.print({ company: name, deleted }, [`${name}: subscription ${deleted} is deleted`]);
   return "complete";
 };
 
@@ -184,7 +181,6 @@ function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
   });
 }
 
-/** Parses the id given to a command. Throws MirrorError `usage`. */
 function subscriptionId([text = ""]: readonly string[]): RecordId {
   const id = recordId(text);
   if (id !== null) return id;
@@ -193,7 +189,6 @@ function subscriptionId([text = ""]: readonly string[]): RecordId {
   });
 }
 
-/** The subscription with this id. Throws MirrorError `not_found`. */
 function subscriptionWith(id: RecordId, all: readonly Subscription[]): Subscription {
   const found = all.find((one) => one.id === id);
   if (found) return found;

@@ -1,0 +1,93 @@
+import { isoTime } from "../../../base/clock.ts";
+import { messageOf, MirrorError } from "../../../base/errors.ts";
+import { createRedactor } from "../../../base/secret.ts";
+import { secretTexts } from "../../../config/companies.ts";
+import type { Config } from "../../../config/config.ts";
+import { Alerters } from "../../../daemon/incident-watch.ts";
+import { parseCronSchedule } from "../../../daemon/scheduler/cron-schedule.ts";
+import type { Alert } from "../../../status/alerts/incidents.ts";
+import { alertTargets, type AlertTarget } from "../../../status/alerts/targets.ts";
+import { readViewAfterRun } from "../../../status/company-view.ts";
+import type { CompanyReport } from "../../../sync/context/run-report.ts";
+import { isDaemonThere, companyScopes } from "../../mirror/company-scope.ts";
+import type { CommandContext } from "../../program/command.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+
+export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { loaded: { config } }) => {
+  const { clock, random, signal, globals } = context;
+  if (config.alerts.length === 0)
+    throw new MirrorError("config", "the config has no alerts", {
+      hint: "docs/monitoring.md shows two: mail by a command, and a chat by its webhook.",
+    });
+  const redact = createRedactor(secretTexts(config));
+  const alert: Alert = {
+    id: `${random.uuid()}-test`,
+    event: "test",
+    kind: "test",
+    subject: "test",
+    company: globals.company ?? null,
+    message: "this is a test: nothing is wrong",
+    began_at: isoTime(clock.nowMs()),
+    ended_at: null,
+  };
+  const send = async ({ key, when, send: attempt }: AlertTarget) => {
+    const error = await attempt(alert, signal).then(
+      () => null,
+      (reason: unknown) => redact(messageOf(reason)),
+    );
+    return { target: key, when, ok: error === null, error };
+  };
+  const targets = await Promise.all(targetsOf(context, config).map(send));
+  const lines = targets.map(
+    ({ target, ok, error }) => `${ok ? "ok  " : "fail"}  ${target}: ${error ?? "the test alert was taken"}`,
+  );
+  const isTaken = targets.every(({ ok }) => ok);
+  await context.print({ ok: isTaken, targets }, lines);
+  return isTaken ? "complete" : "failed";
+};
+
+/** For all alerts of a `sync` together; what is left is sent by the next one. */
+const timeLimitMs = 60_000;
+/** Pauses between the attempts. */
+const pausesMs = [2_000, 5_000];
+
+/** The targets that the config names. */
+export function targetsOf(context: CommandContext, config: Config): AlertTarget[] {
+  const { env, version, clock, keepSecret } = context;
+  return alertTargets(config, { env, version, clock, onSecrets: keepSecret });
+}
+
+/**
+ * Sends the alerts that follow from these runs. A company whose mirror a daemon holds is the daemon's. Never rejects:
+ * what cannot be sent is logged.
+ */
+export async function sendAlerts(
+  context: CommandContext,
+  config: Config,
+  reports: ReadonlyMap<string, CompanyReport>,
+): Promise<void> {
+  if (config.alerts.length === 0) return;
+  const { clock, random, log, signal } = context;
+  try {
+    const views = companyScopes(context, config).flatMap((scope) => {
+      const report = reports.get(scope.company.name);
+      if (!report || isDaemonThere(scope)) return [];
+      return [readViewAfterRun(scope, report, clock.nowMs())];
+    });
+    if (views.length === 0) return;
+    const parts = { clock, random, log, targetsOf: (one: Config) => targetsOf(context, one) };
+    const alerters = new Alerters(parts, config);
+    const { sync, timezone } = config.schedule;
+    alerters.update(views, sync === null ? null : parseCronSchedule(sync, timezone));
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
+    let failed = await alerters.deliver(limit, true);
+    for (const pauseMs of pausesMs) {
+      if (failed === 0 || limit.aborted) break;
+      await clock.sleep(pauseMs, limit);
+      failed = await alerters.deliver(limit, true);
+    }
+    if (failed > 0) log.error("alerts were not delivered: the next run tries again", { targets: failed });
+  } catch (error) {
+    log.error("alerts were not sent", { error: messageOf(error) });
+  }
+}
