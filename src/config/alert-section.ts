@@ -126,6 +126,13 @@ export function currentUrl(url: PlacedText, onSecrets: (secrets: readonly string
   throw new Error(`its url must ${read.must}`);
 }
 
+/** The key that signs for a receiver, as it is at this moment. Throws why nothing can be signed. */
+export function currentKey(secret: PlacedText, onSecrets: (secrets: readonly string[]) => void): Buffer {
+  const read = readSigningKey(currentText(secret, onSecrets));
+  if ("value" in read) return read.value;
+  throw new Error(`its secret must ${read.must}`);
+}
+
 /** The host, and a few digits: the same after a restart, as long as the config says the same. It shows no secret. */
 export function addressKey({ secret, place }: PlacedText, ...more: readonly unknown[]): string {
   const text = secret.known ? secret.reveal() : "";

@@ -1,9 +1,8 @@
 import { stopSignal } from "../base/cancellation.ts";
 import { messageOf } from "../base/errors.ts";
 import { backoffMs } from "../base/retry.ts";
-import { currentUrl } from "../config/alert-section.ts";
+import { currentKey, currentUrl } from "../config/alert-section.ts";
 import type { Config } from "../config/config.ts";
-import { currentText, readSigningKey } from "../config/secrets.ts";
 import { NotTaken, openPoster, type Poster } from "../http/poster.ts";
 import { endOfLog } from "../state/log-identity.ts";
 import { pushPositionKey, type PushPosition } from "../state/meta.ts";
@@ -16,6 +15,11 @@ import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 
 const lookEveryMs = 1_000;
 const pauses = { baseMs: 2_000, maxMs: 15 * 60_000 };
+/** A longer `Retry-After` is cut to this. */
+const longestAskedMs = 3_600_000;
+/** The receiver wants nothing more, ever (Standard Webhooks). */
+const gone = 410;
+const untilWhen = "nothing more is sent to it until its entry is changed or `serve` is started again";
 /** How long what is on its way may take when the mirror is closed. */
 const graceMs = 3_000;
 const loadAnew = "Load all of it anew: `export` without --since, or the report.";
@@ -47,6 +51,7 @@ export class ChangePusher {
   private position: PushPosition;
   private noted: PushPosition | null = null;
   private failures = 0;
+  private lastFailure: NotTaken | null = null;
   private poster: Poster | null = null;
 
   constructor(parts: PusherParts) {
@@ -59,7 +64,7 @@ export class ChangePusher {
     this.position = { ...endOfLog(mirror.db), error: null, refuses: false };
   }
 
-  /** Sends until `closed`. Rejects where the mirror cannot be used any more. */
+  /** Sends until `closed`, or the receiver is gone. Rejects where the mirror cannot be used any more. */
   async follow(): Promise<void> {
     const { context, closed } = this.parts;
     this.begin();
@@ -67,9 +72,15 @@ export class ChangePusher {
       await this.note();
       await this.sendAll();
       await this.note();
-      const retryMs = backoffMs(this.failures, { ...pauses, random: context.random });
-      await context.clock.sleep(this.failures === 0 ? lookEveryMs : retryMs, closed);
+      if (this.lastFailure?.status === gone) return;
+      await context.clock.sleep(this.pauseMs(), closed);
     }
+  }
+
+  private pauseMs(): number {
+    if (this.failures === 0) return lookEveryMs;
+    const asked = Math.min(this.lastFailure?.retryAfterMs ?? 0, longestAskedMs);
+    return Math.max(asked, backoffMs(this.failures, { ...pauses, random: this.parts.context.random }));
   }
 
   /** Goes on where the receiver was. One that is new, or was in another log, begins at the present end. */
@@ -121,15 +132,20 @@ export class ChangePusher {
       await this.send(change);
       if (this.position.error !== null) context.log.info("the receiver takes changes again", this.about());
       this.failures = 0;
+      this.lastFailure = null;
       return true;
     } catch (thrown) {
       if (closed.aborted) return false;
-      const error = messageOf(thrown);
+      const failure = thrown instanceof NotTaken ? thrown : null;
+      const isGone = failure?.status === gone;
+      const error = `${messageOf(thrown)}${isGone ? `: ${untilWhen}` : ""}`;
       const facts = { ...this.about(), seq: change.seq, error };
-      if (error !== this.position.error)
+      if (isGone) context.log.error("a receiver of changes is gone", facts);
+      else if (error !== this.position.error)
         context.log.warn("a change was not taken: it is sent again, and later ones wait", facts);
       this.failures += 1;
-      this.position = { ...this.position, error, refuses: thrown instanceof NotTaken && thrown.refuses };
+      this.lastFailure = failure;
+      this.position = { ...this.position, error, refuses: failure?.refuses ?? false };
       return false;
     }
   }
@@ -137,12 +153,11 @@ export class ChangePusher {
   private async send(change: Change): Promise<void> {
     const { context, receiver } = this.parts;
     const { clock, onSecrets, version } = context;
-    const key = readSigningKey(currentText(receiver.secret, onSecrets));
-    if (!("value" in key)) throw new Error(`its secret must ${key.must}`);
+    const key = currentKey(receiver.secret, onSecrets);
     this.poster ??= openPoster(currentUrl(receiver.url, onSecrets), version, !receiver.allowPrivate);
     const [id, body] = [`${this.position.log}:${change.seq}`, this.bodyOf(change)];
     const seconds = Math.floor(clock.nowMs() / 1000);
-    const signature = signatureOf(`${id}.${seconds}.${body}`, key.value).toString("base64");
+    const signature = signatureOf(`${id}.${seconds}.${body}`, key).toString("base64");
     await this.poster.post({ id, body, seconds, signature: `v1,${signature}` }, this.late);
   }
 

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { isPublicAddress, isPublicHost } from "../config/address.ts";
+import { answerHeaders, retryAfterS } from "./headers.ts";
 import { openPool } from "./pool.ts";
 
 const limitMs = 10_000;
@@ -11,10 +12,16 @@ const drain = { bytes: 16_384, limitMs: 1_000 };
 export class NotTaken extends Error {
   /** Asking again changes nothing: the receiver says so, or nothing may be sent there. */
   readonly refuses: boolean;
+  /** Of the answer; null: there was none. */
+  readonly status: number | null;
+  /** How long the receiver asks to wait; 0: it does not. */
+  readonly retryAfterMs: number;
 
-  constructor(message: string, refuses: boolean) {
+  constructor(message: string, refuses: boolean, status: number | null = null, retryAfterMs = 0) {
     super(message);
     this.refuses = refuses;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -58,13 +65,21 @@ export function openPoster(url: string, version: string, isPublicOnly = false): 
       const answer = await pool.request({ ...request, signal: AbortSignal.any([signal, limit]) });
       const within = { limit: drain.bytes, signal: AbortSignal.timeout(drain.limitMs) };
       drained = answer.body.dump(within).catch(() => undefined);
-      assertTaken(answer.statusCode);
+      const waitS = retryAfterS(answerHeaders(answer.headers), seconds * 1000) ?? 0;
+      assertTaken(answer.statusCode, waitS * 1000);
     } catch (error) {
       if (error instanceof NotTaken) throw error;
       throw new NotTaken(limit.aborted ? `no answer within ${limitMs / 1000} s` : causeOf(error), false);
     }
   };
   return { post, close: () => pool.destroy() };
+}
+
+/** Why nothing would be sent to an address, by what its name leads to now; null: it would. Sends nothing. */
+export function addressFault(url: string, isPublicOnly: boolean): Promise<string | null> {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+  const look = isPublicOnly ? lookUpPublic : lookup;
+  return new Promise((resolve) => look(host, {}, (error) => resolve(error && causeOf(error))));
 }
 
 function privateAddress(): NotTaken {
@@ -89,15 +104,17 @@ const lookUpPublic: LookupFunction = (host, options, callback) => {
 /** What a client must change before it asks again, but for these three. */
 const passing = new Set([408, 425, 429]);
 
-function assertTaken(status: number): void {
+function assertTaken(status: number, retryAfterMs: number): void {
   if (status >= 200 && status < 300) return;
   const isRedirect = status >= 300 && status < 400;
   const refuses = status >= 300 && status < 500 && !passing.has(status);
-  throw new NotTaken(`it answered ${status}${isRedirect ? ", and no redirect is followed" : ""}`, refuses);
+  const why = `it answered ${status}${isRedirect ? ", and no redirect is followed" : ""}`;
+  throw new NotTaken(why, refuses, status, status === 429 || status === 503 ? retryAfterMs : 0);
 }
 
 /** By its code: a message may hold the address. That of a refused tunnel has the proxy's status alone. */
 function causeOf(error: unknown): string {
+  if (error instanceof NotTaken) return error.message;
   const { code, message } = error as { code?: string; message: string };
   const cause = message.startsWith("Proxy response") ? message : (code ?? "no connection");
   return `it cannot be reached: ${cause}`;

@@ -5,6 +5,8 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
+import { everyNameLeadsTo } from "../support/http/names.ts";
+import { openSink } from "../support/sandbox/webhook-sink.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 
 async function runningSandbox() {
@@ -57,6 +59,27 @@ describe("check", () => {
       "acme lock",
       "acme webhook",
     ]);
+  });
+
+  // Fault: network | the name of a receiver leads to a private network, or to nothing | `check` | its row fails and says why; it is sent nothing
+  test("has a row for each receiver of changes, and sends none anything", async () => {
+    everyNameLeadsTo("10.0.0.1");
+    const [sandbox, sink] = [await runningSandbox(), await openSink()];
+    const secret = `secret: whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    const entry = (url: string, more = "") => `  - { url: "${url}", ${secret}${more} }\n`;
+    const isPrivate = ", allow_private: on";
+    const urls = ["https://8.8.8.8/a", "https://erp.example.com/b", "https://erp.example.com/c"] as const;
+    const entries = [entry(urls[0]), entry(urls[1]), entry(urls[2], isPrivate), entry(sink.url, isPrivate)];
+    const cwd = temporaryFolder({ "config.yaml": `${configOf(sandbox)}notify:\n${entries.join("")}` });
+    const { code, checks } = await checksIn(cwd);
+    const allowed = expect.stringContaining(": its address is allowed, and its secret is there") as string;
+    expect(checks.filter(({ name }) => name === "notify")).toMatchObject([
+      { status: "ok", detail: allowed },
+      { status: "fail", detail: expect.stringMatching(/^erp\.example\.com \w{8}: it leads to this machine/) },
+      { status: "ok", detail: allowed },
+      { status: "ok", detail: allowed },
+    ]);
+    expect([code, sink.received]).toEqual([1, []]);
   });
 
   test("spends one request", async () => {

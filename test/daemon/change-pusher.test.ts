@@ -51,8 +51,14 @@ function follow(
 ) {
   const closing = new AbortController();
   const { log, records } = recordingLog();
+  const slept: number[] = [];
   const turns = new LoopTurns(() => performance.now());
-  const context = { clock, random: seededRandom(1), log, version: "test", turns, onSecrets: () => undefined };
+  const sleep: Clock["sleep"] = (ms, until) => {
+    slept.push(ms);
+    return clock.sleep(ms, until);
+  };
+  const seen = { clock: { ...clock, sleep }, log, turns };
+  const context = { ...seen, random: seededRandom(1), version: "test", onSecrets: () => undefined };
   const { settings, receiver } = sendingTo(url, redact);
   const { signal } = new AbortController();
   const parts = { context, settings, receiver: { ...receiver, tables }, mirror, signal };
@@ -64,7 +70,7 @@ function follow(
   onTestFinished(stop);
   const isAt = () => noted(mirror)?.seq === new Changes(mirror.db).lastSeq();
   const caughtUp = () => eventually(isAt, "everything taken and noted");
-  return { stop, caughtUp, said: () => records().map(({ msg }) => msg) };
+  return { stop, ended, slept, caughtUp, said: () => records().map(({ msg }) => msg) };
 }
 
 /** The position of the only receiver. */
@@ -127,7 +133,7 @@ test("every change comes once and in order, as the change log shows it, signed b
   }
 });
 
-// Fault: network | a receiver answers 500, 410, 429 or a redirect, resets the connection, or never ends its answer | between `serve` and a receiver of changes | every change is taken once and in order; later ones wait
+// Fault: network | a receiver answers 500, 429 or a redirect, resets the connection, or never ends its answer | between `serve` and a receiver of changes | every change is taken once and in order; later ones wait
 test("whatever a receiver does, what it takes is every change once and in order", async () => {
   const [mirror, sink] = [await openHasty(), await openSink()];
   const treatments: Treatment[] = [
@@ -135,7 +141,7 @@ test("whatever a receiver does, what it takes is every change once and in order"
     204,
     "reset",
     "redirect",
-    410,
+    404,
     204,
     429,
     500,
@@ -159,16 +165,56 @@ test("whatever a receiver does, what it takes is every change once and in order"
 
 test("a receiver that refuses is named with its reason, which goes when it takes the change", async () => {
   const [mirror, sink] = [await openHasty(), await openSink()];
-  sink.treat(410);
+  sink.treat(404);
   const { caughtUp } = follow(mirror, sink);
   await eventually(() => noted(mirror) !== null, "its beginning");
   addPeople(mirror, 1, 2);
   await eventually(() => noted(mirror)?.refuses === true, "its refusal");
-  expect(noted(mirror)).toMatchObject({ seq: 0, error: "it answered 410", refuses: true });
+  expect(noted(mirror)).toMatchObject({ seq: 0, error: "it answered 404", refuses: true });
   sink.treat(204);
   await caughtUp();
   expect(noted(mirror)).toMatchObject({ seq: 2, error: null, refuses: false });
 });
+
+// Fault: network | a receiver answers 410: it is gone | between `serve` and a receiver of changes | it is sent nothing more; the next start of `serve`, or a changed entry, sends what waits
+test("a receiver that is gone is sent nothing more until changes are followed anew, and that is noted", async () => {
+  const [mirror, sink] = [await openHasty(), await openSink()];
+  const first = follow(mirror, sink);
+  await eventually(() => noted(mirror) !== null, "its beginning");
+  const taken = treatInOrder(sink, [204, 410]);
+  addPeople(mirror, 1, 4);
+  await first.ended;
+  expect([seqs(taken), seqs(sink.received)]).toEqual([[1], [1, 2]]);
+  const error = expect.stringMatching(/^it answered 410: nothing more is sent to it until /) as string;
+  expect(noted(mirror)).toMatchObject({ seq: 1, error, refuses: true });
+  expect(first.said()).toContain("a receiver of changes is gone");
+  const second = follow(mirror, sink);
+  await second.caughtUp();
+  expect(seqs(taken)).toEqual([1, 2, 3, 4]);
+});
+
+// Fault: network | a receiver answers 429 or 503 and asks to be left alone for hours | between `serve` and a receiver of changes | it is, for an hour at most
+test.each([
+  [503, "120", 120_000],
+  [429, () => new Date(systemClock.nowMs() + 60_000).toUTCString(), 60_000],
+  [503, "86400", 3_600_000],
+] as const)(
+  "a receiver that answers %d and asks to wait is left alone, an hour at most",
+  async (status, asked, ms) => {
+    const [mirror, sink] = [await openHasty(), await openSink()];
+    const retryAfter = typeof asked === "string" ? asked : asked();
+    const { caughtUp, slept } = follow(mirror, sink);
+    await eventually(() => noted(mirror) !== null, "its beginning");
+    treatInOrder(sink, [{ status, retryAfter }, 500]);
+    addPeople(mirror, 1, 1);
+    await caughtUp();
+    expect(seqs(sink.received)).toEqual([1, 1, 1]);
+    const longest = Math.max(...slept);
+    expect(longest).toBeLessThanOrEqual(ms);
+    expect(longest).toBeGreaterThan(ms - 2_000);
+    expect(slept.filter((one) => one > 10_000)).toHaveLength(1);
+  },
+);
 
 // Fault: network | one of two receivers is dead | between `serve` and its receivers of changes | the other one gets every change at once
 test("a receiver that is dead costs the other one nothing", async () => {

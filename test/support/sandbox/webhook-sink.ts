@@ -20,7 +20,8 @@ export interface Received {
 }
 
 /** A status, or what is done instead of an answer. */
-export type Treatment = number | "hang" | "reset" | "redirect" | "drip";
+export type Treatment =
+  number | { readonly status: number; readonly retryAfter: string } | "hang" | "reset" | "redirect" | "drip";
 
 type Treat = (request: Received, index: number) => Treatment | Promise<Treatment>;
 
@@ -95,7 +96,8 @@ function answer(response: ServerResponse, treatment: Treatment): void {
   if (treatment === "reset") response.destroy();
   else if (treatment === "redirect") response.writeHead(307, { Location: "/elsewhere" }).end();
   else if (treatment === "drip") response.writeHead(200).write("never the end");
-  else response.writeHead(treatment).end();
+  else if (typeof treatment === "number") response.writeHead(treatment).end();
+  else response.writeHead(treatment.status, { "Retry-After": treatment.retryAfter }).end();
 }
 
 function parsed(body: Buffer): Dict {

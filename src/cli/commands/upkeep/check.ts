@@ -12,10 +12,12 @@ import { lookup } from "node:dns/promises";
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { shortText } from "../../../base/terminal-text.ts";
 import { isLoopbackUrl } from "../../../config/address.ts";
+import { currentKey, currentUrl } from "../../../config/alert-section.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { skewText, skewWarnMs } from "../../../http/clock-skew.ts";
+import { addressFault } from "../../../http/poster.ts";
 import { lowSpaceBytes } from "../../../status/conditions.ts";
 import { lockHolder } from "../../../store/writer-lock.ts";
 import { endpointFault, type Lookup } from "../../../webhook/subscriptions/endpoint-rules.ts";
@@ -47,6 +49,8 @@ async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> 
   yield { company, ...checkDataDir(config.dataDir) };
   yield { company, ...judgeFreeSpace(freeBytesAt(config.dataDir)) };
   yield { company, ...checkModes(config) };
+  for (const receiver of config.notify)
+    yield { company, ...(await checkReceiver(receiver, context.keepSecret)) };
   for (const scope of companyScopes(context, config)) {
     const found = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];
     for (const result of found) yield { company: scope.company.name, ...result };
@@ -135,6 +139,22 @@ export function judgeFreeSpace(freeBytes: number): CheckResult {
   if (freeBytes >= lowSpaceBytes) return ok("disk", detail);
   const hint = "free some space: a mirror, its change log and a report being rewritten need room";
   return freeBytes < fullBytes ? fail("disk", detail, hint) : warn("disk", detail, hint);
+}
+
+/** Checks what is sent to a receiver of changes, without sending anything: may it go there, and can it be signed? */
+async function checkReceiver(
+  { key, url, secret, allowPrivate }: Config["notify"][number],
+  onSecrets: CommandContext["keepSecret"],
+): Promise<CheckResult> {
+  try {
+    currentKey(secret, onSecrets);
+    const fault = await addressFault(currentUrl(url, onSecrets), !allowPrivate);
+    return fault === null
+      ? ok("notify", `${key}: its address is allowed, and its secret is there`)
+      : fail("notify", `${key}: ${fault}`, "it is sent nothing: see docs/readers.md");
+  } catch (error) {
+    return fail("notify", `${key}: ${messageOf(error)}`, "set it, or take its entry out of the config");
+  }
 }
 
 function checkLock({ files }: CompanyScope): CheckResult {
