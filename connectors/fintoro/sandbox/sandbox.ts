@@ -21,7 +21,6 @@ import { Sender, type SenderOptions } from "./webhooks/sender.ts";
 const sizes = { small: 60, medium: 5_000 };
 type RecordCount = keyof typeof sizes | number;
 
-/** What the made-up companies hold. */
 interface BooksOptions {
   /** @default 1 */
   readonly seed?: number;
@@ -47,7 +46,6 @@ export interface SandboxOptions extends BooksOptions, SenderOptions, Partial<Omi
   readonly faults?: readonly Fault[];
   /** Subscriptions may point to this machine. @default true where `webhooks` are given */
   readonly allowLoopbackWebhooks?: boolean;
-  /** Active subscriptions of the first company, from the start. */
   readonly webhooks?: readonly FirstSubscription[];
 }
 
@@ -102,13 +100,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
     /** `http://127.0.0.1:PORT/api/public/v1` */
     url: `http://127.0.0.1:${port}${basePath}`,
     port,
-    /** The first company's; it may write. */
     token: access[0]?.token ?? "",
     readToken: access[0]?.readToken ?? "",
     companies: access,
     /** Of the subscriptions that were asked for at the start, in their order. */
     webhookSecrets,
-    /** The last 20,000 requests, oldest first. */
     requests: () => service.requests.list(),
     control,
     /** Answers a request that another server of this process received, as if it had come here. */
@@ -138,7 +134,7 @@ function openCompanies(options: SandboxOptions, onBug: (cause: unknown) => void)
     });
     seedCompany(company, (seed + index * 7919) >>> 0, typeof records === "number" ? records : sizes[records]);
     const limiter = createLimiter(clock, { kind, limit, windowMs });
-    return { company, limiter, sender: new Sender(company, seed + index, clock, options, onBug) };
+    return { company, limiter, sender: new Sender({ company, seed: seed + index, clock, options, onBug }) };
   });
 }
 

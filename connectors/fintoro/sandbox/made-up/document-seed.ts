@@ -138,7 +138,7 @@ export function seedPayments(past: Past): void {
   for (const kind of payableKinds) {
     for (const [index, document] of [...documentsOf(company, kind).values()].entries()) {
       const isReplaced =
-        kind === "proforma" && company.tables.invoices.findBy("proforma", document.id).length > 0;
+        kind === "proforma" && company.tables.invoices.findBy("proformaId", document.id).length > 0;
       if (isReplaced || document.type === "payment_receipt") continue;
       pay(past.actor(`paid-${kind}`, index, today), document, today, false);
     }

@@ -77,7 +77,6 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
 export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];
 export const payableKinds = documentKinds.filter((kind) => kindFacts[kind].payable);
 
-/** All event types that a subscription may name. */
 export const eventTypes: readonly string[] = [
   ...tableNames
     .filter((table) => table !== "document_payments" && table !== "webhook_subscriptions")

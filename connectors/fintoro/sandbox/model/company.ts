@@ -1,36 +1,11 @@
 import type { Random } from "../../../../src/base/random.ts";
 import { boundedLog, singular } from "../base/values.ts";
-import { documentKinds, kindFacts, pathOf, tableNames, type TableName } from "./catalogue.ts";
+import { kindFacts, pathOf, tableNames, type TableName } from "./catalogue.ts";
 import type { DocumentKind, BookRow, Upload } from "./row.ts";
 import { RowTable } from "./table.ts";
 
-const receiptKeys = {
-  number: ({ number }: BookRow) => number,
-  warehouse: ({ warehouseId }: BookRow) => warehouseId,
-};
-const documentKeys = {
-  number: ({ number }: BookRow) => number,
-  invoice: ({ invoiceId }: BookRow) => invoiceId,
-  proforma: ({ proformaId }: BookRow) => proformaId,
-};
-const indexes: Readonly<Record<string, Readonly<Record<string, (row: BookRow) => string | number | null>>>> =
-  {
-    contact_activity_logs: { target: ({ target }) => ownerKey(target.table, target.id) },
-    bank_accounts: { iban: ({ iban }) => iban },
-    warehouses: { code: ({ code }) => code },
-    warehouse_inbound_receipts: receiptKeys,
-    warehouse_outbound_receipts: receiptKeys,
-    price_list_items: { ean: ({ ean }) => ean, warehouseCode: ({ warehouseCode }) => warehouseCode },
-    ...Object.fromEntries(documentKinds.map((kind) => [kindFacts[kind].table, documentKeys])),
-    document_payments: { document: ({ documentKind, documentId }) => ownerKey(documentKind, documentId) },
-  };
-
-/** The key of a document or a contact, under which payments and CRM events are found. */
-export const ownerKey = (kind: DocumentKind | TableName, id: number) => `${kind}:${id}`;
-
 export interface CompanyStart {
   readonly index: number;
-  /** What documents show of the company. */
   readonly snapshot: { readonly name: string };
   readonly nowMs: () => number;
   readonly random: Random;
@@ -52,7 +27,7 @@ export function openCompany(start: CompanyStart) {
   const { index, snapshot, random, nowMs } = start;
   let partId = 2_000_000_000 + index * 10_000_000;
   const tables = [...tableNames, "numerical_series" as const].map(
-    (name, i) => [name, new RowTable(index * 10_000_000 + 101 + i * 37, indexes[name])] as const,
+    (name, i) => [name, new RowTable(index * 10_000_000 + 101 + i * 37)] as const,
   );
   return {
     ...start,
@@ -61,7 +36,6 @@ export function openCompany(start: CompanyStart) {
     events: eventLog(random, nowMs),
     /** How much of each item (millionths) lies in which warehouse, the sum of all receipts; by item and warehouse. */
     stock: new Map<number, Map<number, bigint>>(),
-    /** Deleted accounts that documents still show. */
     closedAccounts: new Map<number, BookRow>(),
     /** Uploaded files by token, until a CRM event takes them. */
     uploads: new Map<string, Upload>(),
@@ -74,7 +48,6 @@ export function openCompany(start: CompanyStart) {
 
 export const documentsOf = ({ tables }: Company, kind: DocumentKind) => tables[kindFacts[kind].table];
 
-/** An event as a delivery carries it. */
 export interface SentEvent {
   readonly id: string;
   readonly type: string;

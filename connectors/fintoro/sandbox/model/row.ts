@@ -34,7 +34,6 @@ export type BookRow = Discount &
   Each<"kind documentKind", DocumentKind> & {
     readonly subscribedEvents: readonly string[];
     readonly contactType: "client" | "supplier";
-    /** Table and id of what a CRM event belongs to. */
     readonly target: { readonly table: "business_cases" | "clients" | "suppliers"; readonly id: number };
     /** Of all types of CRM events together. */
     readonly metadata: Partial<
@@ -44,10 +43,8 @@ export type BookRow = Discount &
         Each<"documentKind", DocumentKind>
     >;
     readonly attachments: readonly Attachment[];
-    /** A receipt's supplier or client. */
     readonly partner: BookRow | null;
     readonly answer: "waiting" | "accepted" | "rejected";
-    /** What documents show of the company itself and of their client. */
     readonly company: object;
     readonly client: BookRow;
     readonly items: readonly Line[];
@@ -64,6 +61,5 @@ type Line = Discount &
   Each<"itemCode", string | null> &
   Each<"priceListItemId", number | null>;
 
-/** An uploaded file, and a file at a CRM event. */
 export type Upload = Each<"name mimeType", string> & { readonly content: Buffer };
 export type Attachment = Upload & Each<"id", number>;

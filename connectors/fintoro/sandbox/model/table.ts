@@ -10,14 +10,13 @@ export class RowTable {
   readonly firstId: number;
   nextId: number;
   readonly #rows = new Map<number, BookRow>();
-  readonly #indexes: ReadonlyMap<string, { readonly keyOf: KeyOf; readonly ids: Map<Key, number[]> }>;
+  /** By what is looked for: the ids of each key. Made when it is first asked for. */
+  readonly #indexes = new Map<keyof BookRow | KeyOf, Map<Key, number[]>>();
   /** Sorted records by the name of the order; dropped at each write. */
   readonly #orders = new Map<string, readonly BookRow[]>();
 
-  /** @param keys the indexes that `findBy` can use, by name; null leaves a record out */
-  constructor(firstId: number, keys: Readonly<Record<string, KeyOf>> = {}) {
+  constructor(firstId: number) {
     this.firstId = this.nextId = firstId;
-    this.#indexes = new Map(Object.entries(keys).map(([name, keyOf]) => [name, { keyOf, ids: new Map() }]));
   }
 
   get(id: number | null | undefined): BookRow | undefined {
@@ -47,9 +46,12 @@ export class RowTable {
     return [...this.values()].filter(test);
   }
 
-  findBy(indexName: string, key: Key): BookRow[] {
-    const ids = this.#indexes.get(indexName)?.ids.get(key) ?? [];
-    return ids.flatMap((id) => this.#rows.get(id) ?? []);
+  /** @param by a field, or always the same function */
+  findBy(by: keyof BookRow | KeyOf, key: Key): BookRow[] {
+    const index = this.#indexes.get(by) ?? new Map<Key, number[]>();
+    if (!this.#indexes.has(by)) for (const row of this.values()) move(index, row.id, null, keyBy(by, row));
+    this.#indexes.set(by, index);
+    return (index.get(key) ?? []).flatMap((id) => this.#rows.get(id) ?? []);
   }
 
   /** The live records by key, ascending; equal keys by id. The order is kept until the next write. */
@@ -66,15 +68,17 @@ export class RowTable {
   #index(id: number, after: BookRow | undefined): void {
     this.#orders.clear();
     const before = this.#rows.get(id);
-    for (const { keyOf, ids } of this.#indexes.values()) {
-      const [from, to] = [before && keyOf(before), after && keyOf(after)];
-      if (from === to) continue;
-      if (from !== undefined && from !== null)
-        ids.set(from, ids.get(from)?.filter((one) => one !== id) ?? []);
-      if (to === undefined || to === null) continue;
-      const others = ids.get(to);
-      if (others) others.push(id);
-      else ids.set(to, [id]);
-    }
+    for (const [by, index] of this.#indexes)
+      move(index, id, before ? keyBy(by, before) : null, after ? keyBy(by, after) : null);
   }
+}
+
+const keyBy = (by: keyof BookRow | KeyOf, row: BookRow) =>
+  typeof by === "function" ? by(row) : ((row[by] as Key | null | undefined) ?? null);
+
+/** Null leaves a record out. */
+function move(index: Map<Key, number[]>, id: number, from: Key | null, to: Key | null): void {
+  if (from === to) return;
+  if (from !== null) index.set(from, index.get(from)?.filter((one) => one !== id) ?? []);
+  if (to !== null && !index.get(to)?.push(id)) index.set(to, [id]);
 }

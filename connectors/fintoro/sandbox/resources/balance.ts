@@ -8,7 +8,7 @@ import {
   toCents,
   withVatCents,
 } from "../base/decimal-money.ts";
-import { documentsOf, ownerKey, type Company } from "../model/company.ts";
+import { documentsOf, type Company } from "../model/company.ts";
 import type { BookRow, Discount } from "../model/row.ts";
 
 /**
@@ -39,9 +39,11 @@ function discountOf(cents: bigint, { discountType: type, discountValue: value }:
   return cents < 0n ? -toCents(decimal(value)) : toCents(decimal(value));
 }
 
+const paidDocument = ({ documentKind, documentId }: BookRow) => `${documentKind}:${documentId}`;
+
 /** A document's payments, newest first; of one day, the one recorded last first. */
 export function paymentsOf({ tables }: Company, { kind, id }: Pick<BookRow, "kind" | "id">): BookRow[] {
-  const payments = tables.document_payments.findBy("document", ownerKey(kind, id));
+  const payments = tables.document_payments.findBy(paidDocument, `${kind}:${id}`);
   return payments.toSorted((a, b) => b.paymentDate.localeCompare(a.paymentDate) || b.id - a.id);
 }
 
@@ -68,6 +70,6 @@ function worthIn(document: BookRow, { currencyId, amountCents, currencyRate }: B
 
 /** The total of an invoice's credit notes, cents with VAT. */
 export function creditedCents(company: Company, invoiceId: number): bigint {
-  const notes = documentsOf(company, "credit-note").findBy("invoice", invoiceId);
+  const notes = documentsOf(company, "credit-note").findBy("invoiceId", invoiceId);
   return notes.reduce((sum, note) => sum + totalsOf(note).gross, 0n);
 }

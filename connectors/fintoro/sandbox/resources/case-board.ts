@@ -3,12 +3,19 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets } from "../model/catalogue.ts";
-import { documentsOf, ownerKey, publicOrigin, type Company } from "../model/company.ts";
+import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/row.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
-import { collection, removeActivitiesOf, stampsOf, stampsView, type Write } from "./collection.ts";
+import {
+  activitiesOf,
+  collection,
+  removeActivitiesOf,
+  stampsOf,
+  stampsView,
+  type Write,
+} from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
 import { isIn, onePage, tenPerPage } from "./record-list.ts";
 
@@ -93,9 +100,7 @@ export const activities = collection("contact_activity_logs", {
   view: activityView,
   list: (call) => {
     const { company, language, query } = call;
-    const { table, id } = targetOf(company, query);
-    const logs = company.tables.contact_activity_logs
-      .findBy("target", ownerKey(table, id))
+    const logs = activitiesOf(company, targetOf(company, query))
       .filter(({ type }) => type === (query["type"] ?? type))
       .toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
     return onePage(call, "contact_activity_logs", logs, (log) => activityView(company, log, language));
@@ -157,7 +162,6 @@ function activityView(company: Company, log: BookRow, language: ServiceLanguage)
   };
 }
 
-/** Only the fields that belong to the type. */
 function metadataView(
   company: Company,
   { type, metadata }: BookRow,

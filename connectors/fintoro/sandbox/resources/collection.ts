@@ -3,16 +3,14 @@ import { offsetStamp } from "../base/calendar.ts";
 import type { AnsweredRecord } from "../base/values.ts";
 import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { pathOf, referenceOf, type TableName } from "../model/catalogue.ts";
-import { emit, ownerKey, type Company } from "../model/company.ts";
+import { emit, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/row.ts";
 import { Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
 import { nothing, oneRecord, route, type Reply, type Route, type RouteCall } from "../service/messages.ts";
 import { recordList, type ListRules } from "./record-list.ts";
 
-/** What an answer shows of a record; of one that is new, too. */
 type View = (company: Company, row: BookRow, language: ServiceLanguage, isNew?: boolean) => AnsweredRecord;
 
-/** One write of a record: what was sent, and the record that it changes. */
 export interface Write<S> {
   readonly company: Company;
   readonly sent: S;
@@ -51,7 +49,8 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     const problems = wrongReferences(company, sent, "");
     for (const field of unique) {
       const value = sent[field as keyof typeof sent];
-      const same = typeof value === "string" ? company.tables[table].findBy(field, value) : [];
+      const same =
+        typeof value === "string" ? company.tables[table].findBy(field as keyof BookRow, value) : [];
       if (same.some(({ id }) => id !== own?.id)) problems.push({ field, key: "unique" });
     }
     if (problems.length > 0) throw new Invalid(problems);
@@ -78,7 +77,6 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     emit(company, table, "deleted", own.id);
     afterChange?.(company, own, null);
   };
-  /** List, detail, create, update, delete. */
   const routes = (): Route[] => {
     const path = `/${pathOf(table)}`;
     const { list: listed = {} } = rules;
@@ -127,8 +125,14 @@ export function stampsView({ createdAtMs, updatedAtMs }: BookRow) {
   return { createdAt: offsetStamp(createdAtMs), updatedAt: offsetStamp(updatedAtMs) };
 }
 
+const targetKey = ({ target }: Pick<BookRow, "target">) => `${target.table}:${target.id}`;
+
+/** The CRM events of a target. */
+export function activitiesOf({ tables }: Company, target: BookRow["target"]): BookRow[] {
+  return tables.contact_activity_logs.findBy(targetKey, targetKey({ target }));
+}
+
 /** Removes the CRM events of a deleted target, without events of their own. */
-export function removeActivitiesOf({ tables }: Company, target: TableName, id: number): void {
-  for (const log of tables.contact_activity_logs.findBy("target", ownerKey(target, id)))
-    tables.contact_activity_logs.remove(log.id);
+export function removeActivitiesOf(company: Company, table: BookRow["target"]["table"], id: number): void {
+  for (const log of activitiesOf(company, { table, id })) company.tables.contact_activity_logs.remove(log.id);
 }

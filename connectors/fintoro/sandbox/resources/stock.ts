@@ -13,7 +13,6 @@ import { isIn, tenPerPage } from "./record-list.ts";
 
 const [id, text, amount] = [z.int(), z.string(), z.number()];
 
-/** A warehouse that a receipt names stays. */
 export const warehouses = collection("warehouses", {
   shape: z.object({
     name: text,
@@ -29,7 +28,7 @@ export const warehouses = collection("warehouses", {
   writes: { idempotent: false },
   beforeRemove: ({ tables }, warehouse) => {
     const receiptTables = [tables.warehouse_inbound_receipts, tables.warehouse_outbound_receipts];
-    if (receiptTables.some((table) => table.findBy("warehouse", warehouse.id).length > 0))
+    if (receiptTables.some((table) => table.findBy("warehouseId", warehouse.id).length > 0))
       refuse("warehouse");
   },
 });
@@ -97,7 +96,6 @@ function itemView(company: Company, item: BookRow, language: ServiceLanguage) {
   };
 }
 
-/** Goods that come in, or goods that go out. */
 export type Side = "inbound" | "outbound";
 
 const receiptShape = z.object({

@@ -19,7 +19,6 @@ export interface DeliveryShares {
 }
 
 export interface SenderOptions {
-  /** What goes wrong on the way to receivers. */
   readonly deliveries?: Partial<DeliveryShares>;
   /** Waits between attempts as a multiple of the service's; 0.001 makes 10 s into 10 ms. @default 1 */
   readonly retryScale?: number;
@@ -27,6 +26,15 @@ export interface SenderOptions {
   readonly deliveryTimeoutMs?: number;
   /** Deliveries to one subscription at once; 1 keeps them strictly in order. @default 8 */
   readonly deliveryConcurrency?: number;
+}
+
+interface SenderParts {
+  readonly company: Company;
+  readonly seed: number;
+  readonly clock: Clock;
+  readonly options: SenderOptions;
+  /** Receives bugs of the sandbox itself. */
+  readonly onBug: (cause: unknown) => void;
 }
 
 /** One event on its way to one subscription; `attempts` are those made. */
@@ -70,11 +78,7 @@ const firstDelayMs = 5;
 export class Sender {
   readonly attempts = boundedLog<DeliveryAttempt>(50_000);
   private accepted = 0;
-  private readonly company: Company;
-  private readonly seed: number;
-  private readonly clock: Clock;
-  private readonly options: SenderOptions;
-  private readonly onBug: (cause: unknown) => void;
+  private readonly parts: SenderParts;
   private readonly jitter: SeededRandom;
   private readonly turns = new Map<number, Semaphore>();
   /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
@@ -83,27 +87,16 @@ export class Sender {
   private readonly unsubscribe: () => void;
   private readonly ended = new EventEmitter().setMaxListeners(0);
 
-  /** @param onBug receives bugs of the sandbox itself */
-  constructor(
-    company: Company,
-    seed: number,
-    clock: Clock,
-    options: SenderOptions,
-    onBug: (cause: unknown) => void,
-  ) {
-    this.company = company;
-    this.clock = clock;
-    this.options = options;
-    this.onBug = onBug;
-    this.jitter = new SeededRandom(seed);
-    this.seed = seed;
+  constructor(parts: SenderParts) {
+    this.parts = parts;
+    this.jitter = new SeededRandom(parts.seed);
     setMaxListeners(0, this.closing.signal);
-    this.unsubscribe = company.events.subscribe((event) => this.accept(event));
+    this.unsubscribe = parts.company.events.subscribe((event) => this.accept(event));
   }
 
   /** Deliveries that are neither delivered nor given up; without retries due later than `ms` from now. */
   pendingWithin(ms: number): number {
-    const untilMs = this.clock.monotonicMs() + ms;
+    const untilMs = this.parts.clock.monotonicMs() + ms;
     return [...this.pending.values()].filter((dueMs) => dueMs <= untilMs).length;
   }
 
@@ -120,17 +113,17 @@ export class Sender {
 
   private accept(event: SentEvent): void {
     const body = Buffer.from(JSON.stringify(event));
-    for (const { id, isActive, subscribedEvents } of this.company.tables.webhook_subscriptions.values()) {
+    const { company, seed, options, onBug } = this.parts;
+    for (const { id, isActive, subscribedEvents } of company.tables.webhook_subscriptions.values()) {
       if (!isActive || !subscribedEvents.includes(event.type)) continue;
-      const copies = heldCopies(this.seed, this.accepted++, this.options.deliveries ?? {}).map((ms) => ({
-        ms,
-        copy: { event, body, subscription: id, attempts: 0 },
-      }));
-      if (copies.length === 0) this.record({ event, body, subscription: id, attempts: 0 }, "lost");
-      for (const { ms, copy } of copies) {
+      const copyOf = (): SentCopy => ({ event, body, subscription: id, attempts: 0 });
+      const held = heldCopies(seed, this.accepted++, options.deliveries ?? {});
+      if (held.length === 0) this.record(copyOf(), "lost");
+      for (const ms of held) {
+        const copy = copyOf();
         this.pending.set(copy, 0);
         void this.deliver(copy, firstDelayMs + ms)
-          .catch(this.onBug)
+          .catch(onBug)
           .finally(() => this.pending.delete(copy));
       }
     }
@@ -138,7 +131,8 @@ export class Sender {
 
   /** Tries a delivery until it succeeds, is dropped, or has had all its attempts. */
   private async deliver(copy: SentCopy, firstWaitMs: number): Promise<void> {
-    const { retryScale = 1, deliveryConcurrency = 8 } = this.options;
+    const { clock, options } = this.parts;
+    const { retryScale = 1, deliveryConcurrency = 8 } = options;
     const { signal } = this.closing;
     const turn = this.turns.get(copy.subscription) ?? new Semaphore(deliveryConcurrency);
     this.turns.set(copy.subscription, turn);
@@ -148,11 +142,11 @@ export class Sender {
       const delayMs = signal.aborted ? undefined : await this.attempt(copy);
       const waitMs = (delayMs ?? 0) * retryScale * (1 + jitterShare * (2 * this.jitter.next() - 1));
       if (delayMs === undefined) this.pending.delete(copy);
-      else this.pending.set(copy, this.clock.monotonicMs() + waitMs);
+      else this.pending.set(copy, clock.monotonicMs() + waitMs);
       release?.();
       this.ended.emit("attempt");
       if (delayMs === undefined) return;
-      await this.clock.sleep(waitMs, signal);
+      await clock.sleep(waitMs, signal);
       if (signal.aborted) return;
       this.pending.set(copy, 0);
     }
@@ -160,7 +154,8 @@ export class Sender {
 
   /** Uses the subscription as it is now: its URL and its current secret. Gives the wait for the next attempt. */
   private async attempt(copy: SentCopy): Promise<number | undefined> {
-    const { company, closing } = this;
+    const { closing } = this;
+    const { company, options } = this.parts;
     const { webhook_subscriptions: subscriptions } = company.tables;
     const known = subscriptions.get(copy.subscription);
     if (!known?.isActive) return this.record(copy, "dropped");
@@ -170,7 +165,7 @@ export class Sender {
       "webhook-timestamp": String(Math.floor(company.nowMs() / 1000)),
       "webhook-signature": createHmac("sha256", known.secret).update(copy.body).digest("hex"),
     };
-    const { deliveryTimeoutMs = 10_000 } = this.options;
+    const { deliveryTimeoutMs = 10_000 } = options;
     const result = await sendPost(known.url, headers, copy.body, deliveryTimeoutMs, closing.signal);
     if (closing.signal.aborted) return undefined;
     copy.attempts++;
@@ -193,7 +188,7 @@ export class Sender {
     outcome: DeliveryAttempt["outcome"],
     result: PostResult = { status: null, error: null },
   ): undefined {
-    const at = isoTime(this.company.nowMs());
+    const at = isoTime(this.parts.company.nowMs());
     this.attempts.add({ eventId: event.id, type: event.type, subscription, attempt, at, ...result, outcome });
   }
 }
