@@ -19,7 +19,6 @@ export interface EventRule {
 export interface Cascade {
   readonly resource: string;
   readonly dependent: string;
-  /** The dependent's column with the id. */
   readonly column: string;
 }
 
@@ -65,7 +64,6 @@ export type LastKnown = Readonly<
   Record<"number" | "name" | "total" | "currency" | "date", readonly string[]>
 >;
 
-/** What a connector declares of its remote system. Data, no behaviour. */
 export interface Manifest {
   readonly name: string;
   readonly title: string;

@@ -10,7 +10,6 @@ export interface Operation {
   readonly path: string;
   readonly origin: Origin;
   readonly query?: z.ZodObject;
-  /** Request body; `multipart` for the upload. */
   readonly body?: z.ZodObject;
   readonly bodyType?: "json" | "multipart";
   readonly status: number;

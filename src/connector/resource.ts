@@ -47,7 +47,6 @@ export type ListPlan =
       /** Absent: every run reads the whole list. */
       readonly changes?: ChangesPlan;
     }
-  /** One list in pages for each parent record. */
   | {
       readonly kind: "parents";
       readonly path: string;

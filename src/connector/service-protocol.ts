@@ -46,7 +46,6 @@ export interface MonthlyQuota {
   readonly stated?: { readonly path: string; readonly limitField: string; readonly usedField: string };
 }
 
-/** What the transport must know of a service besides HTTP. */
 export interface Protocol {
   /** @default a token */
   readonly access?: Access;

@@ -1,6 +1,5 @@
 import type { Lane } from "../base/lane.ts";
 
-/** What a query parameter may be; null and undefined are not sent. */
 export type QueryValue = string | number | bigint | boolean | null | undefined;
 
 /** One call to the service, relative to the base URL; the transport adds origin, token and language. */

@@ -76,7 +76,6 @@ export function readParts(slice: Buffer, field: string): Slices | null {
 /** A million records at ten a page. A longer list would fill the queue. */
 const mostPages = 100_000;
 
-/** What an answer says about the whole list that it is a page of. */
 export interface PageFacts {
   readonly page: number;
   readonly perPage: number;

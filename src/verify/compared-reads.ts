@@ -4,7 +4,6 @@ import type { AskedRead } from "./service-copy.ts";
 
 /** The file's first line: of what the comparison is. */
 interface Head {
-  /** `nameOfMirror`. */
   readonly mirror: string | null;
   /** The command: `verify --all`. */
   readonly by: string;

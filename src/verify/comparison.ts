@@ -46,11 +46,9 @@ export interface Uncompared {
 export interface ComparedCounts {
   /** Records that its lists show; null: it has no list of its own. */
   service: number | null;
-  /** Live rows. */
   mirror: number;
   /** Live rows of which only the preview is known. */
   provisional: number;
-  /** Details, or lists of parents, that were compared. */
   details: number;
   isDone: boolean;
 }
@@ -75,7 +73,6 @@ export class Comparison {
   readonly suspects = new Map<string, Set<RecordId>>();
   /** Details and lists of parents that may be compared. */
   readonly deepReads: DeepRead[] = [];
-  /** How many of those that were compared are equal. */
   equalReads = 0;
   readonly uncompared: Uncompared[] = [];
 

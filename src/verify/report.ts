@@ -17,11 +17,9 @@ export interface NamedRecords {
 interface VerifiedResource extends NamedRecords {
   /** Records at the service: as its lists show; of records without a list of their own, as far as compared. */
   readonly service: number;
-  /** Live rows. */
   readonly mirror: number;
   /** Of those, rows of which only the preview is known. */
   readonly provisional: number;
-  /** Details, or lists of parents, that were compared. */
   readonly details: number;
 }
 
@@ -137,7 +135,6 @@ export interface MonthReport extends Pick<
   /** The mirror's position before it was compared; after a repair. */
   readonly log: string;
   readonly position: number;
-  /** Documents of the month, and those that refer to them. */
   readonly compared: number;
   readonly equal: number;
   readonly differences: readonly ({

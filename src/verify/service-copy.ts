@@ -162,7 +162,6 @@ export class ServiceCopy {
     return this.whyNoList(resource) === null && troubles.every(({ kind }) => kind !== "unsettled");
   }
 
-  /** What the service says of a record that was asked for. */
   shown(resource: Resource, id: RecordId): ShownRecord {
     const { name, detail } = resource;
     const why =

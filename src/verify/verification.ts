@@ -25,7 +25,6 @@ interface VerificationParts extends Asking {
   /** Only the documents of these days are compared, each by its detail. @default all of the mirror */
   readonly month?: { readonly from: string; readonly to: string } | undefined;
   readonly shownFile: string;
-  /** Does another process hold the mirror's writer lock? */
   readonly isWritten: () => boolean;
   readonly compared: ComparedReads;
 }

@@ -1,4 +1,3 @@
-/** A record as the service shows it. */
 type SandboxRecord = { id: number; updated_at: string } & Record<string, unknown>;
 
 /** Kinds of records that can be made, changed and removed; what others refer to comes first. */

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { Books, kinds, pragueTime, type RecordKind } from "./books.ts";
 
-/** What clients may ask for. */
 interface QuotaOptions {
   /** Requests in a window. @default 400 */
   readonly limit?: number | undefined;
@@ -41,7 +40,6 @@ interface StandInAnswer {
 
 /** Pauses between attempts, ms. The service's own are not documented; about 22 s and 2.5 min were seen. */
 const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
-/** The service waits so long for an answer. */
 const answerMs = 30_000;
 
 const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000 };
@@ -63,10 +61,8 @@ type StandInSettings = StandInOptions &
  * ends the one before, errors 404 have no body, `updated_since` includes its bound, a page past the end is empty.
  */
 export class StandIn {
-  /** What a config needs besides the URL. */
   readonly access: Readonly<Record<"account" | "client_id" | "client_secret", string>>;
   readonly books: Books;
-  /** Requests with the status they were answered. */
   readonly visits: (Visit & Pick<StandInAnswer, "status">)[] = [];
   readonly attempts: { readonly eventId: string; readonly outcome: string }[] = [];
   tokensIssued = 0;

@@ -55,7 +55,6 @@ const partyInput = {
   countryId: maybe(id),
 };
 
-/** A delivery address with a zip code of that many characters. */
 const deliveryInput = (zipLength: number) => ({
   ...each("deliveryStreet deliveryCity", maybe(characters(255))),
   deliveryZip: maybe(characters(zipLength)),

@@ -4,7 +4,6 @@ const columnOf =
   (type: ReportType) =>
   (name: string, doc: string): ReportViewColumn => ({ name, type, doc });
 
-/** A record's id, or another number that identifies something. */
 export const id = (name: string, doc: string): ReportViewColumn => ({
   ...columnOf("INTEGER")(name, doc),
   format: "id",
@@ -33,7 +32,6 @@ export function amounts(
   ];
 }
 
-/** By which day rows belong to a period: the newest come first. */
 export const newest = (day: string) => ({ date: day, sort: { column: day, descending: true } });
 
 /** Amounts of payment receipts, wherever invoices are summed. */

@@ -7,7 +7,6 @@ export const contactTypes = ["person", "company"] as const;
 const registrationNumber = "Business registration number (IČO)";
 const someCountry = () => t.orNull(t.nested("countries", country));
 
-/** Numbers of a client or supplier as it is today. */
 const numbers = () => ({
   subjectId: t.doc(registrationNumber, t.orNull(t.text())),
   taxId: t.doc("Tax number (DIČ)", t.orNull(t.text())),

@@ -74,7 +74,6 @@ const discount = (isListed: boolean) => ({
   discountValue: t.doc("Percent or amount, by the discount's type", t.orNull(t.decimal())),
 });
 
-/** What was agreed for the whole document. */
 export const terms = (isDiscountListed: boolean) => ({
   businessCaseId: t.orNull(t.idOf("business_cases")),
   ...discount(isDiscountListed),
@@ -97,7 +96,6 @@ export function someSettings<K extends keyof typeof settings>(...names: readonly
   return Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, K>;
 }
 
-/** Texts, and the sums of the lines. */
 export const content = {
   ...t.each("note textAboveItems", t.orNull(t.text())),
   itemsTotal: t.doc("Lines without VAT, before the document's discount", t.decimal()),

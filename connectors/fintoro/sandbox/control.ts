@@ -11,7 +11,6 @@ import type { Limiter } from "./service/limiter.ts";
 import { error, nothing, parseJsonBody, value, type Reply, type WholeRequest } from "./service/messages.ts";
 import type { Sender } from "./webhooks/sender.ts";
 
-/** A company with what serves it alone. */
 export interface StandInCompany {
   readonly company: Company;
   readonly sender: Sender;
@@ -63,7 +62,6 @@ function deliveriesOf(companies: readonly StandInCompany[]) {
   const pendingWithin = (ms: number, index?: number) =>
     chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
-    /** Every attempt so far, oldest first. */
     history: (index = 0) => present(companies[index]).sender.attempts.list(),
     /** Deliveries that are neither delivered nor given up, retries included. */
     pending: () => pendingWithin(Number.POSITIVE_INFINITY),

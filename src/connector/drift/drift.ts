@@ -3,7 +3,6 @@ import { connectorPlaces } from "./connector-places.ts";
 import { lowerLimits, upperLimits, type PlaceFacts, type Place } from "./place.ts";
 import { publishedPlace, readReference, routeKey } from "./reference.ts";
 
-/** One difference between the connector and the reference. */
 export interface Drift {
   /** `breaking`: the connector relies on something else. `addition`: the service has more. `note`: neither. */
   readonly severity: Severity;

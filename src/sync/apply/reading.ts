@@ -54,7 +54,6 @@ export function nextStep(
   return { kind: "read tail", anchor: lastOlder, pages: Math.max(pages, Math.ceil(total / perPage)) };
 }
 
-/** Whether a list is complete, and what was shown of it. */
 export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt"> {
   /**
    * `whole`: every record of the list was shown. `again`: another reading may show the rest. `dead end`: it may not,
@@ -63,7 +62,6 @@ export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt
   readonly kind: "whole" | "again" | "dead end";
   /** In the readings that count, of which the first began at `startedSeq`. */
   readonly seen: ReadonlySet<RecordId>;
-  /** What counts together with another reading. */
   readonly earlier: EarlierReadings | null;
   /** This reading showed records that those before it, with which it counts, did not. */
   readonly grew?: boolean;

@@ -22,7 +22,6 @@ import type { Tally } from "./tally.ts";
 
 /** Counts removed records per resource, for the guard against mass deletions. */
 export interface Removals {
-  /** The time that is counted over, for messages: `in one run`. */
   readonly span: string;
   count(resource: string): number;
   add(resource: string, more: number): void;

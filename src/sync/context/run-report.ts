@@ -44,7 +44,6 @@ export interface CompanyReport {
 
 /** What was read again because no list shows its changes: details, and lists of parents. */
 export interface ScrubReport {
-  /** How many of them the mirror holds. */
   readonly total: number;
   readonly planned: number;
   readonly read: number;

@@ -37,9 +37,7 @@ export interface Trouble {
 /** A time in which the service gives no usable answer, from its first failure on. Times are monotonic, ms. */
 export interface Outage {
   readonly sinceMs: number;
-  /** When the run gives up. */
   readonly untilMs: number;
-  /** When the service is asked next. */
   readonly probeAtMs: number;
   /** Requests that failed since, those in flight at the first failure not counted. */
   readonly probes: number;

@@ -25,7 +25,6 @@ const refreshEveryMs = 60_000;
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */
 const longestWaitMs = 60_000;
 
-/** What a run, or the event worker, reads, and what ends it. */
 export interface WorkOptions {
   readonly resources: readonly Resource[];
   readonly concurrency: number;
@@ -43,7 +42,6 @@ export interface EngineOptions
   readonly policy: RetryPolicy;
   /** Called between reads once in a minute, and before the work ends. Returns whether it queued more. */
   readonly refresh?: () => Promise<boolean>;
-  /** Called when a page of a list was applied, or its failure. */
   readonly afterPage?: () => void;
 }
 

@@ -3,7 +3,6 @@ import { backoffMs } from "../../base/retry.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
-/** Can the event worker read and write? As it found out last. */
 export interface WorkerState {
   readonly state: "starting" | "working" | Impediment;
   readonly message: string | null;
@@ -55,7 +54,6 @@ export function createWorkerStatus(clock: Clock, log: Log) {
   let failures = 0;
   return {
     state: () => current,
-    /** It works: a record was read, or there is nothing to do. */
     works(): void {
       const { state, sinceMs } = current;
       failures = 0;

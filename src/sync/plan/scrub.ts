@@ -21,12 +21,10 @@ export interface ScrubSettings {
 export interface ScrubFacts {
   /** Details, and lists of parents, that were read before: what is to be read again. */
   readonly total: number;
-  /** Requests in a window, as the service grants them. */
   readonly limit: number;
   readonly windowMs: number;
   /** Webhooks arrived without a gap since the stalest of them was read. */
   readonly covered: boolean;
-  /** How many of them have recent activity. */
   readonly recent: number;
 }
 

@@ -40,7 +40,6 @@ interface BatchParts {
   readonly tally: Tally;
   /** From the first failure to the next success. */
   readonly patienceMs: number;
-  /** Ends every wait. */
   readonly ended: AbortSignal;
 }
 
@@ -58,7 +57,6 @@ export class BatchRetryPolicy<T> implements RetryPolicy {
   private readonly own = ownFailures();
   /** Answers 200 so far: a failure with one before and one after it is not the service's. */
   private successes = 0;
-  /** Resources whose last answer was a failure. */
   private readonly failing = new Set<string>();
 
   /** `ask` reads something that always exists. */

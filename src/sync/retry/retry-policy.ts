@@ -50,7 +50,6 @@ export type FailureOutcome =
   | { readonly kind: "stop"; readonly because?: unknown }
   /** A limit of the user was reached: requests in flight may finish, no new ones begin. */
   | { readonly kind: "drain" }
-  /** The record's own route answered 404: it may be deleted. */
   | { readonly kind: "missing" }
   /** The parent's list was refused: does the parent still exist? */
   | { readonly kind: "check parent" }
@@ -58,7 +57,6 @@ export type FailureOutcome =
   | { readonly kind: "other list form" }
   /** The resource's list is refused; other resources are not. */
   | { readonly kind: "hold"; readonly why: "failed" | "forbidden" }
-  /** Try again and count an attempt. */
   | { readonly kind: "retry"; readonly afterMs: number }
   /** Try again without counting an attempt: the failure is not this record's own. */
   | { readonly kind: "postpone"; readonly afterMs: number }

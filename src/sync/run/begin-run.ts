@@ -29,7 +29,6 @@ export interface ScrubOptions extends Pick<ScrubQuestion, "settings" | "windowMs
   readonly closed: AbortSignal;
 }
 
-/** What a run is asked for, the same for every company of it. */
 export interface AskedRun {
   readonly resources: readonly Resource[];
   readonly full: boolean;

@@ -152,7 +152,6 @@ class SyncRun {
     return report;
   }
 
-  /** The report of the run as it stands. */
   private report(outcome: Outcome, scrub: ScrubReport | null = null, error?: RunError): CompanyReport {
     const { run } = this;
     const { tally, clock, notices, mirror, rateLimited } = this.parts;

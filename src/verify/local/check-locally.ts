@@ -18,7 +18,6 @@ export interface ResourceCheck {
   /** Rows without a record. */
   readonly extra: NamedRecord[];
   readonly different: LocalDifference[];
-  /** More findings than are named. */
   unnamed: number;
 }
 
@@ -48,7 +47,6 @@ const mostFound = mostNamed + 1;
 /** Named of anything else. */
 const mostOthers = 10;
 
-/** What to do about damage that a repair heals. */
 const repairHint = "Run `verify --local --repair`.";
 
 /**

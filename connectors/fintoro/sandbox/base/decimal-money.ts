@@ -18,7 +18,6 @@ export function decimal(value: number): bigint {
   return negative ? -magnitude : magnitude;
 }
 
-/** Millionths -> the nearest JSON number. */
 export const toNumber = (value: bigint) => Number(value) / Number(scale);
 
 /** a / b, rounded half away from zero. */
@@ -33,7 +32,6 @@ export function productCents(price: bigint, quantity: bigint): bigint {
   return divide(price * quantity * 100n, scale * scale);
 }
 
-/** Millionths -> cents. */
 export const toCents = (value: bigint) => divide(value * 100n, scale);
 
 /** `percent` (millionths) of an amount in cents. */
@@ -47,5 +45,4 @@ export function convertCents(cents: bigint, fromRate: number, toRate: number): b
   return fromRate === toRate ? cents : divide(cents * decimal(toRate), decimal(fromRate));
 }
 
-/** Cents -> the JSON number with at most two decimals. */
 export const centsToNumber = (cents: bigint) => Number(cents) / 100;

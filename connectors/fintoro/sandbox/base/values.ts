@@ -1,4 +1,3 @@
-/** A record as an answer shows it. */
 export type AnsweredRecord = Readonly<Record<string, unknown>>;
 
 /** The named fields of a record, in the order of their names. */

@@ -16,7 +16,6 @@ const languages: readonly ServiceLanguage[] = rows.languages.split(" ").map((ent
 });
 const byName = new Map(languages.flatMap((one) => [[one.code, one] as const, [one.tag, one] as const]));
 
-/** The language of an answer where nobody asks for another one. */
 export const english = languages[1]!;
 export const languageById = (id: number) => languages[id - 1] ?? english;
 export const languageNamed = (name: string) => byName.get(name.toLowerCase());
@@ -30,13 +29,11 @@ export function negotiate(header: string | undefined): ServiceLanguage {
   return known.find((one) => one !== undefined) ?? english;
 }
 
-/** Id, name and SWIFT code; no language changes them. */
 const banks = rows.banks.split(";").map((row) => {
   const [id, name = "", swift = ""] = row.split(":");
   return { id: Number(id), name, swift };
 });
 
-/** ISO 3166-1 numbers and letters. */
 const countries = rows.countries
   .split(" ")
   .map((row) => ({ id: Number(row.slice(0, -2)), code: row.slice(-2) }));
@@ -77,7 +74,6 @@ const numbered = (names: readonly string[]) => names.map((name, index) => ({ id:
 /** What a discount is called where a document line gives it no name. */
 export const discountLabel = (language: ServiceLanguage) => labelsOf("discount", language)[0] ?? "";
 
-/** How the records of each lookup are made for a language. */
 const lists = {
   banks: () => banks,
   countries: (language: ServiceLanguage) => {

@@ -5,7 +5,6 @@ import type { Company } from "../model/company.ts";
 import type { DocumentKind } from "../model/row.ts";
 import { Actor } from "./record-inputs.ts";
 
-/** Percentages. */
 const shares = { invoice: 50, order: 15, quotation: 15, proforma: 14, "credit-note": 6 };
 
 /** The number of records of each kind: documents as given, everything else in proportion. */

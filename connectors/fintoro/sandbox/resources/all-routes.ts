@@ -18,7 +18,6 @@ import { priceList, receipts, warehouses } from "./stock.ts";
 
 const own = [clients, suppliers, accounts, caseStatuses, cases, activities, warehouses, priceList, payments];
 
-/** Every collection that requests write. */
 export const writable = Object.fromEntries(
   [...own, subscriptions, ...Object.values(receipts), ...Object.values(documents)].map((one) => [
     one.table,

@@ -42,7 +42,6 @@ export function documentPreview(
   };
 }
 
-/** What every kind shows of its terms. */
 const terms =
   "company discountType discountValue transferTaxLiability businessCaseId numericalSeriesId currencyId languageId note textAboveItems".split(
     " ",

@@ -83,7 +83,6 @@ export function recordList(table: TableName, rules: ListRules, view: NonNullable
   };
 }
 
-/** The page sizes of most lists. */
 export const tenPerPage = [10, 200] as const;
 
 /** One page of records that are already filtered and sorted. The service's URLs drop every other parameter. */

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { everyKey } from "../base/values.ts";
 
-/** What is said of a field in English and in Slovak. */
 const texts = {
   given: ["The given data was invalid.", "Zadané údaje nie sú platné."],
   required: ["The :attribute field is required.", "Pole :attribute je povinné."],

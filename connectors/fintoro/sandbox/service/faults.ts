@@ -14,7 +14,6 @@ const byteKinds = ["huge_body", "gzip_bomb"];
 const momentKinds = ["reset", "hang"];
 const names = [...plainKinds, ...momentKinds, ...byteKinds, "latency", "429"];
 
-/** One fault: what goes wrong, and for which requests. */
 export interface Fault extends ReplyFault, ConnectionFault {
   /** One of the names above, or `status`, `latency`, `rewrite`. */
   readonly kind: string;
@@ -26,7 +25,6 @@ export interface Fault extends ReplyFault, ConnectionFault {
   };
   /** Of each matching request; 1 without it. */
   readonly probability?: number;
-  /** How many requests it affects at most. */
   readonly times?: number;
   /** Matching requests that pass first. */
   readonly after?: number;

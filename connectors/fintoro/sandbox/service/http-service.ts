@@ -30,7 +30,6 @@ const keepAliveMs = 75_000;
 export class HttpService {
   /** The last 20,000 requests: status 0 where no answer was sent, company null without a valid token. */
   readonly requests = boundedLog<ReturnType<HttpService["logged"]>>(20_000);
-  /** Bugs of the sandbox itself. */
   readonly failures: unknown[] = [];
   /** Answers paths below `/sandbox/`, outside of the API: no token, no budget, no faults, no log. */
   controlServer: ((incoming: WholeRequest) => Promise<Reply>) | null = null;
@@ -105,7 +104,6 @@ export class HttpService {
     await send(response, full, incoming.method === "HEAD" ? "" : coding);
   }
 
-  /** One request on its way through the service. */
   private visit(incoming: WholeRequest, { headers }: IncomingMessage) {
     const { router, tokens, faults, random } = this.parts;
     const { method, fullPath } = incoming;
@@ -131,7 +129,6 @@ export class HttpService {
     return this.parts.limiters[bearer.company.index]?.count() ?? null;
   }
 
-  /** The answer to a request that the limiter lets pass. */
   private async reply(visit: ReturnType<HttpService["visit"]>): Promise<Reply> {
     const { match, bearer, language, headers, body, query, fullPath, faults } = visit;
     const fault = faults.get("status");

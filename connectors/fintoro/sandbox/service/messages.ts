@@ -53,7 +53,6 @@ export async function parseFiles(body: Buffer, contentType: string): Promise<Upl
   );
 }
 
-/** One authorised request, as a route sees it. */
 export interface RouteCall {
   readonly company: Company;
   readonly language: ServiceLanguage;
