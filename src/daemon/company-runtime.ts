@@ -24,7 +24,7 @@ import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
 import { createNotices, type Notices } from "../runs/store-notices.ts";
-import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { runSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 import { createPruner, type Pruner } from "./scheduler/pruner.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
@@ -81,7 +81,6 @@ export class CompanyRuntime {
     const { context, settings, hooks, signal } = options;
     const { clock, random, log, onSecrets, manifest } = context;
     const { config, resources, company } = settings;
-    const { sync, timezone } = config.schedule;
     const closed = AbortSignal.any([options.closed, this.closing.signal]);
     const queue = new WorkQueue(mirror.db);
     this.options = options;
@@ -89,7 +88,7 @@ export class CompanyRuntime {
     this.notices = notices;
     this.queue = queue;
     this.closed = closed;
-    this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
+    this.schedule = runSchedule(config.schedule);
     this.keyring = createKeyring({
       ...company.webhook,
       file: mirrorFiles(config, company.name).secrets,

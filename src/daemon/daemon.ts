@@ -5,6 +5,7 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { currentPageToken, type PageToken } from "../status/page/page-access.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
+import type { ReadyLimits } from "../status/conditions.ts";
 import type { PageCompany } from "../status/page/page-facts.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
@@ -15,7 +16,7 @@ import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
 import { createRunPlaces } from "../runs/run-queue.ts";
-import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { readyLimits } from "./scheduler/cron-schedule.ts";
 import { createRecentViews } from "./recent-views.ts";
 
 export interface DaemonOptions extends HostProcess, AlertContext {
@@ -25,8 +26,6 @@ export interface DaemonOptions extends HostProcess, AlertContext {
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
-  /** Of the config as it is now; null: no run by the clock. */
-  schedule: CronSchedule | null = null;
   /** Host names that pages may be asked for by, of the config as it is now. */
   pageHosts: readonly string[] = [];
   /** Answers to requests that are for no company, by result. */
@@ -68,7 +67,6 @@ export class Daemon implements Companies {
     const watch = watchIncidents(
       this.options,
       () => this.config,
-      () => this.schedule,
       () => this.recentViews(),
       this.closing.signal,
     );
@@ -114,6 +112,11 @@ export class Daemon implements Companies {
     };
   }
 
+  /** Of the schedule as it is now. */
+  get limits(): ReadyLimits {
+    return readyLimits(this.config.schedule, this.context.clock.nowMs());
+  }
+
   /** As it is now: time zone of pages, and the token that they ask for. */
   get pageSettings(): { readonly timeZone: string; readonly token: PageToken | null } {
     const { schedule, serve } = this.config;
@@ -126,10 +129,8 @@ export class Daemon implements Companies {
 
   /** Changes to this config: companies come and go, and those that stay restart where they must. */
   apply(config: Config): void {
-    const { sync, timezone } = config.schedule;
     this.config = config;
     this.afterRuns.limit = config.serve.afterRun;
-    this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
     this.pageHosts = pageHostsOf(config);
     this.recent.forget();
     const resources = this.options.resourcesOf(config);

@@ -5,12 +5,13 @@ import { Semaphore } from "../base/semaphore.ts";
 import { secretTexts } from "../config/companies.ts";
 import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import { Alerter } from "../status/alerts/alerter.ts";
+import { Alerter, type AlertSending } from "../status/alerts/alerter.ts";
+import type { Condition } from "../status/alerts/incidents.ts";
 import type { AlertTarget } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
-import { conditionsOf, defaultReadyLimits, spaceConditions } from "../status/conditions.ts";
+import { conditionsOf, spaceConditions } from "../status/conditions.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
-import { freshForMs, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { readyLimits } from "./scheduler/cron-schedule.ts";
 
 export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | "log"> {
   readonly targetsOf: (config: Config) => readonly AlertTarget[];
@@ -31,31 +32,25 @@ const mostAtATime = 4;
 export class Alerters {
   private readonly context: AlertContext;
   private readonly config: Config;
-  private readonly targets: readonly AlertTarget[];
-  private readonly redact: (text: string) => string;
+  private readonly sending: AlertSending;
   private readonly byFile = new Map<string, Alerter>();
   private readonly places = new Semaphore(mostAtATime);
 
   constructor(context: AlertContext, config: Config) {
+    const { clock, random, log } = context;
     this.context = context;
     this.config = config;
-    this.targets = context.targetsOf(config);
-    this.redact = createRedactor(secretTexts(config));
+    const redact = createRedactor(secretTexts(config));
+    this.sending = { clock, random, log, redact, targets: context.targetsOf(config) };
   }
 
   /** Takes in how the companies stand now. Never throws. */
-  update(views: readonly CompanyStatusView[], schedule: CronSchedule | null): void {
+  update(views: readonly CompanyStatusView[]): void {
     const nowMs = this.context.clock.nowMs();
-    const limits = { ...defaultReadyLimits, freshForMs: freshForMs(schedule, nowMs) };
-    this.guarded(null, () => {
-      const free = (this.context.freeBytes ?? freeBytesAt)(this.config.dataDir);
-      this.of(mirrorFiles(this.config, "").folderAlerts, null).update(spaceConditions(free), this.targets);
-    });
-    for (const view of views)
-      this.guarded(view.company, () => {
-        const { alerts } = mirrorFiles(this.config, view.company);
-        this.of(alerts, view.company).update(conditionsOf(view, nowMs, limits), this.targets);
-      });
+    const limits = readyLimits(this.config.schedule, nowMs);
+    const free = this.context.freeBytes ?? freeBytesAt;
+    this.updateOne(null, () => spaceConditions(free(this.config.dataDir)));
+    for (const view of views) this.updateOne(view.company, () => conditionsOf(view, nowMs, limits));
   }
 
   /** Makes one attempt for each alert that is due. Never rejects. Gives the number of those that failed. */
@@ -64,25 +59,21 @@ export class Alerters {
       if (!alerter.isDue(force)) return 0;
       const release = await this.places.acquire(signal);
       if (!release) return 0;
-      return alerter.deliver(this.targets, signal, force).finally(release);
+      return alerter.deliver(signal, force).finally(release);
     });
     return (await Promise.all(each)).reduce((sum, failed) => sum + failed, 0);
   }
 
-  private of(file: string, company: string | null): Alerter {
-    const { clock, random, log } = this.context;
-    const known = this.byFile.get(file);
-    if (known) return known;
-    const alerter = new Alerter({ file, company, clock, random, log, redact: this.redact });
-    this.byFile.set(file, alerter);
-    return alerter;
-  }
-
-  private guarded(company: string | null, work: () => void): void {
+  /** @param company null: what concerns all companies */
+  private updateOne(company: string | null, conditionsNow: () => readonly Condition[]): void {
+    const { alerts, folderAlerts } = mirrorFiles(this.config, company ?? "");
+    const file = company === null ? folderAlerts : alerts;
     try {
-      work();
+      const alerter = this.byFile.get(file) ?? new Alerter(this.sending, file, company);
+      this.byFile.set(file, alerter);
+      alerter.update(conditionsNow());
     } catch (error) {
-      const facts = { error: messageOf(error), ...(company === null ? {} : { company }) };
+      const facts = { error: messageOf(error), ...(company !== null && { company }) };
       this.context.log.warn("what is wrong cannot be judged for alerts", facts);
     }
   }
@@ -94,7 +85,6 @@ const lookEveryMs = 5_000;
 export async function watchIncidents(
   context: AlertContext,
   configNow: () => Config,
-  scheduleNow: () => CronSchedule | null,
   viewsNow: () => Promise<readonly CompanyStatusView[]>,
   closed: AbortSignal,
 ): Promise<void> {
@@ -110,7 +100,7 @@ export async function watchIncidents(
       current = config;
     }
     if (!alerters) continue;
-    alerters.update(await viewsNow(), scheduleNow());
+    alerters.update(await viewsNow());
     // Without their values, of which each would keep the one before.
     delivering = Promise.all([delivering, alerters.deliver(closed)]).then(() => undefined);
   }

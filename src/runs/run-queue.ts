@@ -171,7 +171,7 @@ export class RunQueue {
       await run.transport.close();
       const { outcome, requests } = report;
       this.current = null;
-      const message = report.error?.message;
+      const message = report.error?.message ?? null;
       this.parts.onEnd(run, {
         outcome: listedOutcome(report),
         startedMs,

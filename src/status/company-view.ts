@@ -15,7 +15,7 @@ import { Changes } from "../store/apply/change-log.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import type { Db } from "../store/database.ts";
 import { openReadable } from "../store/migrations/migrate.ts";
-import { schemaChanges, type SchemaChange } from "../store/tables/unknown-columns.ts";
+import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
 import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import type { Trouble } from "../sync/context/tally.ts";
@@ -40,42 +40,8 @@ export interface StatusScope {
   readonly resources: readonly Resource[];
 }
 
-/** What a mirror's file says, or a copy of it. Times are epoch milliseconds. */
-interface StoredFacts {
-  readonly lastRun: {
-    readonly outcome: string;
-    readonly startedMs: number;
-    readonly finishedMs: number;
-    readonly message?: string | undefined;
-  } | null;
-  /** When the last run began that read all that the config asks for, details too; null: none did. */
-  readonly wholeRunMs: number | null;
-  /** When each resource that the config asks for was last read whole; null: never. */
-  readonly sweptMs: Readonly<Record<string, number | null>>;
-  readonly events: {
-    readonly waiting: number;
-    readonly oldestWaitingMs: number | null;
-    readonly lastReceivedMs: number | null;
-  };
-  /** What keeps a mirror that is current from being whole. */
-  readonly wholeness: {
-    /** What the last run that ended could not do. */
-    readonly troubles: readonly Trouble[];
-    /** Records that cannot become a row. */
-    readonly quarantined: number;
-    /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */
-    readonly mayHaveLostEvents: boolean;
-  };
-  /** What the service does otherwise than it was set up, or than it is known. */
-  readonly drift: {
-    /** As they were read last. Null: not known, or the config expects none. */
-    readonly subscriptions: SubscriptionFacts | null;
-    readonly schemaChanges: readonly SchemaChange[];
-  };
-  /** Sizes of the mirror and its write-ahead log, and what is free beside them; null while the mirror is not open. */
-  readonly fileBytes: { readonly database: number; readonly wal: number; readonly diskFree: number } | null;
-  readonly queue: readonly QueueCount[];
-}
+/** What a mirror's file says, or a copy of it. */
+type StoredFacts = ReturnType<typeof readFacts>;
 
 /** What the process knows that holds the mirror. */
 interface LiveFacts {
@@ -188,7 +154,7 @@ export function readViewAfterRun(scope: StatusScope, report: CompanyReport, nowM
       outcome: listedOutcome(report),
       startedMs: Date.parse(report.started_at),
       finishedMs: Date.parse(report.finished_at),
-      message: report.error?.message,
+      message: report.error?.message ?? null,
     };
     // Events wait for a daemon or the next run: here nobody is late.
     const events = { ...view.events, oldestWaitingMs: null };
@@ -211,44 +177,52 @@ function unknownFacts({ resources }: StatusScope): StoredFacts {
   };
 }
 
-/** Reads the facts of a mirror. */
-export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: number): StoredFacts {
+/** Reads the facts of a mirror. Times are epoch milliseconds. */
+export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: number) {
   const { manifest, resources } = scope;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
   const last = runs.lastEnded();
-  const names = resources.map(({ name }) => name);
-  const whole = lastWholeRun(db, names);
-  const events = {
-    waiting: inbox.waiting(),
-    oldestWaitingMs: epochMs(inbox.oldestWaiting()),
-    lastReceivedMs: epochMs(inbox.lastReceived()),
-  };
+  const whole = lastWholeRun(
+    db,
+    resources.map(({ name }) => name),
+  );
   const swept = resources.map((one) => [one.name, epochMs(sweptAt(manifest, one, runs))] as const);
   const sweptMs = Object.fromEntries(swept);
+  const lastReceivedMs = epochMs(inbox.lastReceived());
+  const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };
   return {
     lastRun: readLastRun(db, last),
+    /** When the last run began that read all that the config asks for, details too; null: none did. */
     wholeRunMs: whole?.startedMs ?? null,
+    /** When each resource that the config asks for was last read whole; null: never. */
     sweptMs,
-    events,
+    events: { waiting: inbox.waiting(), oldestWaitingMs: epochMs(inbox.oldestWaiting()), lastReceivedMs },
+    /** What keeps a mirror that is current from being whole. */
     wholeness: {
+      /** What the last run that ended could not do. */
       troubles: (last?.troubles ?? []) as readonly Trouble[],
+      /** Records that cannot become a row. */
       quarantined: new Quarantine(db).count(),
+      /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */
       mayHaveLostEvents: mayHaveLostEvents(db, whole, nowMs, manifest.webhooks?.retryDelays),
     },
+    /** What the service does otherwise than it was set up, or than it is known. */
     drift: {
-      subscriptions: readSubscriptions(db, scope, sweptMs, events.lastReceivedMs),
+      /** As they were read last. Null: not known, or the config expects none. */
+      subscriptions: readSubscriptions(db, scope, sweptMs, lastReceivedMs),
       schemaChanges: schemaChanges(db, manifest.resources),
     },
-    fileBytes: { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) },
-    queue: new WorkQueue(db).counts(),
+    /** Of the mirror, its write-ahead log, and what is free beside them; null while the mirror is not open. */
+    fileBytes: sizes as typeof sizes | null,
+    queue: new WorkQueue(db).counts() as readonly QueueCount[],
   };
 }
 
 function readSubscriptions(
   db: Db,
   { manifest, company, resources }: Omit<StatusScope, "config">,
-  sweptMs: StoredFacts["sweptMs"],
+  sweptMs: Readonly<Record<string, number | null>>,
   lastReceivedMs: number | null,
 ): SubscriptionFacts | null {
   const name = manifest.webhooks?.subscriptionsResource ?? "";
@@ -257,17 +231,16 @@ function readSubscriptions(
   return { ...expected, all: mirroredSubscriptions(db, name), lastReceivedMs };
 }
 
-/** The run that ended last, also one that failed before it could write its row. */
-function readLastRun(db: Db, last: EndedRun | null): StoredFacts["lastRun"] {
+/** The run that ended last, also one that failed before it could write its row. `message`: why it did not finish. */
+function readLastRun(db: Db, last: EndedRun | null) {
   const failure = lastFailedStart(new Meta(db), last?.startedAt ?? null);
-  if (failure) {
-    const atMs = Date.parse(failure.at);
-    return { outcome: failure.outcome, message: failure.message, startedMs: atMs, finishedMs: atMs };
-  }
-  if (last === null) return null;
-  const { outcome, startedAt, finishedAt, error } = last;
+  const ended = failure
+    ? { ...failure, error: failure.message, startedAt: failure.at, finishedAt: failure.at }
+    : last;
+  if (ended === null) return null;
+  const { outcome, startedAt, finishedAt, error } = ended;
   const times = { startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt) };
-  return { outcome, ...times, ...(error !== null && { message: error }) };
+  return { outcome, ...times, message: error };
 }
 
 function epochMs(iso: string | null): number | null {

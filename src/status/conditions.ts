@@ -131,7 +131,7 @@ const endedEarly: ReadonlySet<string> = new Set(["interrupted", "stopped"]);
 function runConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
   const { wholeRunMs, run, lastRun } = view;
   const isCutOff = lastRun !== null && lastRun.outcome !== "complete" && lastRun.outcome !== "partial";
-  const why = lastRun?.message === undefined ? "" : `: ${lastRun.message}`;
+  const why = lastRun?.message ? `: ${lastRun.message}` : "";
   const text = `the last run did not finish: ${lastRun?.outcome ?? ""}${why}`;
   const raises = isCutOff && run === null && !endedEarly.has(lastRun.outcome);
   const cutOff = isCutOff ? [{ ...wrong("failed", "reading", text, raises), blocks: run === null }] : [];

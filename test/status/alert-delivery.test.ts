@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createRedactor } from "../../src/base/secret.ts";
-import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
+import { Alerter, readAlertState, type AlertSending } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/targets.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
 import type { Condition } from "../../src/status/alerts/incidents.ts";
@@ -22,10 +22,10 @@ const failed: Condition = {
   blocks: true,
 };
 
-function anAlerter(file: string, said: string[] = []): Alerter {
+function anAlerter(file: string, target: AlertSending["targets"][number], said: string[] = []): Alerter {
   const redact = createRedactor(["token-of-acme"]);
   const parts = { clock: systemClock, random: seededRandom(1), log: loggingTo(said), redact };
-  return new Alerter({ file, company: "acme", ...parts });
+  return new Alerter({ ...parts, targets: [target] }, file, "acme");
 }
 
 function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
@@ -46,14 +46,14 @@ test("an alert is on disk before it is sent, and redacted there; after a kill it
       return new Promise<void>(() => undefined);
     },
   } as const;
-  const killed = anAlerter(file);
-  killed.update([failed], [target]);
-  void killed.deliver([target], noSignal);
+  const killed = anAlerter(file, target);
+  killed.update([failed]);
+  void killed.deliver(noSignal);
   const [kept] = readAlertState(file).undelivered;
   expect(kept?.alert.message).toBe("GET https://[redacted]@example.com failed\\x1b[31m");
-  const next = anAlerter(file);
-  next.update([failed], [target]);
-  await next.deliver([{ ...target, send: async ({ id }: Alert) => void ids.push(id) }], noSignal);
+  const next = anAlerter(file, { ...target, send: async ({ id }: Alert) => void ids.push(id) });
+  next.update([failed]);
+  await next.deliver(noSignal);
   expect(ids).toEqual([kept?.alert.id, kept?.alert.id]);
   expect(readAlertState(file)).toMatchObject({ incidents: [{ ended_at: null }], undelivered: [] });
 });
@@ -61,16 +61,17 @@ test("an alert is on disk before it is sent, and redacted there; after a kill it
 // Fault: disk | the data folder cannot be written, as on a full disk | the file of incidents | alerts are sent all the same, once by this process
 test("a full disk keeps no alert back", async () => {
   const said: string[] = [];
-  const alerter = anAlerter(path.join(temporaryFolder(), "missing", "acme.alerts.json"), said);
   const sent: string[] = [];
   const target = {
     key: "mail",
     when: ["failed"],
     send: async ({ event }: Alert) => void sent.push(event),
   } as const;
+  const file = path.join(temporaryFolder(), "missing", "acme.alerts.json");
+  const alerter = anAlerter(file, target, said);
   for (const conditions of [[failed], [failed], []]) {
-    alerter.update(conditions, [target]);
-    await alerter.deliver([target], noSignal);
+    alerter.update(conditions);
+    await alerter.deliver(noSignal);
   }
   expect(sent).toEqual(["begin", "end"]);
   expect(said.join("\n")).toContain("incidents cannot be recorded");

@@ -149,7 +149,7 @@ describe("how a mirror stands", () => {
     expect(readFacts(mirror.db, scopeOf(), startMs).lastRun).toBeNull();
     runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
     runs.begin("incremental", at(7), null, {});
-    const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5 };
+    const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5, message: null };
     expect(readFacts(mirror.db, scopeOf(), startMs).lastRun).toEqual(ended);
   });
 });

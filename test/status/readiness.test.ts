@@ -151,11 +151,13 @@ describe("a company is ready", () => {
   });
 
   test("after a run that could not do everything: the list it missed shows it", () => {
-    expect(readiness({ lastRun: { outcome: "partial", startedMs: 0, finishedMs: 1 } }).ready).toBe(true);
+    expect(
+      readiness({ lastRun: { outcome: "partial", startedMs: 0, finishedMs: 1, message: null } }).ready,
+    ).toBe(true);
   });
 
   test("while a run is under way, whatever the last one came to", () => {
-    const cutOff = { outcome: "interrupted", startedMs: 0, finishedMs: 1 };
+    const cutOff = { outcome: "interrupted", startedMs: 0, finishedMs: 1, message: null };
     expect(readiness({ lastRun: cutOff, run: { mode: "full", startedMs: lookedAtMs } }).ready).toBe(true);
     const run = { mode: "incremental", startedMs: lookedAtMs - minuteMs };
     expect(readiness({ run, lastRun: null, nextRunMs: null })).toMatchObject({
@@ -201,7 +203,7 @@ describe("a company is not ready, and says why,", () => {
     ["also without such a run", { wholeRunMs: null }, "not everything was read yet"],
     [
       "after a run that was cut off, until the next",
-      { lastRun: { outcome: "failed", startedMs: 0, finishedMs: 1 } },
+      { lastRun: { outcome: "failed", startedMs: 0, finishedMs: 1, message: null } },
       "the last run did not finish: failed",
     ],
     [

@@ -6,8 +6,7 @@ import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { performRun } from "../../runs/company-run.ts";
-import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
-import { defaultReadyLimits } from "../../status/conditions.ts";
+import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { makePageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
@@ -89,7 +88,7 @@ function servedBy(
   address: ListenAddress,
   counts: ConnectionCounts,
 ): ListeningProcess["server"] {
-  const limits = () => ({ ...defaultReadyLimits, freshForMs: freshForMs(daemon.schedule, clock.nowMs()) });
+  const limits = () => daemon.limits;
   const { otherAnswers: requests, strayRefusals: refusals } = daemon;
   const others = () => ({ requests, refusals, droppedConnections: counts.dropped });
   const pages = createPages(() => daemon.recentViews(), clock, { version, others, limits });

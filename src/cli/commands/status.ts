@@ -1,8 +1,7 @@
 import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { counted } from "../../base/units.ts";
-import type { Config } from "../../config/config.ts";
-import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { readyLimits } from "../../daemon/scheduler/cron-schedule.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
 import { HandOverCounts, type HandOverState } from "../../state/as-of/hand-overs.ts";
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
@@ -20,7 +19,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
     });
   const nowMs = context.clock.nowMs();
   const maxAgeMs = options.maxAge ?? null;
-  const times = { maxAgeMs, freshForMs: maxAgeMs ?? scheduledFreshness(config, nowMs), nowMs };
+  const times = { maxAgeMs, freshForMs: maxAgeMs ?? readyLimits(config.schedule, nowMs).freshForMs, nowMs };
   const companies: Record<string, StatusOfBooks> = {};
   const scopes = companyScopes(context, config, options.shard);
   for (const scope of scopes) {
@@ -74,9 +73,4 @@ function answersOf({ config, files, manifest }: CompanyScope, nowMs: number): Re
 
 function handOverLine({ month, at, changed }: HandOverState): string {
   return `  ${month} was handed over on ${at.slice(0, 10)}; ${counted(changed, "document")} changed since: \`package --month ${month}\``;
-}
-
-/** For how long what a run read is current by the schedule, milliseconds. */
-function scheduledFreshness({ schedule: { sync, timezone } }: Config, nowMs: number): number {
-  return freshForMs(sync === null ? null : parseCronSchedule(sync, timezone), nowMs);
 }

@@ -1,5 +1,7 @@
 import { Cron } from "croner";
 import { MirrorError, messageOf } from "../../base/errors.ts";
+import type { ScheduleConfig } from "../../config/config.ts";
+import { defaultReadyLimits, type ReadyLimits } from "../../status/conditions.ts";
 
 /** The moments that a cron pattern names in a time zone, epoch milliseconds. */
 export interface CronSchedule {
@@ -20,6 +22,11 @@ export function parseCronSchedule(pattern: string, timezone: string): CronSchedu
   let schedule = parsed.get(key);
   if (!schedule) parsed.set(key, (schedule = scheduleOf(parse(pattern, timezone))));
   return schedule;
+}
+
+/** When a config has everything read; null: never by the clock. */
+export function runSchedule({ sync, timezone }: ScheduleConfig): CronSchedule | null {
+  return sync === null ? null : parseCronSchedule(sync, timezone);
 }
 
 /** 80 kB each; hundreds of companies have the same. */
@@ -62,4 +69,9 @@ export function freshForMs(schedule: CronSchedule | null, nowMs: number): number
   const next = schedule.after(nowMs) ?? last;
   const previous = schedule.before(last - 1) ?? last;
   return Math.max(minFreshMs, Math.max(next - last, last - previous) + runMs);
+}
+
+/** What counts as current with this schedule. */
+export function readyLimits(schedule: ScheduleConfig, nowMs: number): ReadyLimits {
+  return { ...defaultReadyLimits, freshForMs: freshForMs(runSchedule(schedule), nowMs) };
 }

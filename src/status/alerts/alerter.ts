@@ -20,14 +20,13 @@ import type { AlertTarget } from "./targets.ts";
 
 const mostCharacters = 2_000;
 
-interface AlerterParts {
-  readonly file: string;
-  /** Null: what concerns all companies. */
-  readonly company: string | null;
+/** What the alerters of a config have in common. */
+export interface AlertSending {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly redact: (text: string) => string;
+  readonly targets: readonly AlertTarget[];
 }
 
 /** What is kept of incidents; nothing where the file is missing or cannot be read. */
@@ -60,43 +59,50 @@ export function readAlerts({
  * Worst outcome of a crash: an alert that its target has taken is sent again, with the same id.
  */
 export class Alerter {
-  private readonly parts: AlerterParts;
+  private readonly sending: AlertSending;
+  private readonly file: string;
+  private readonly company: string | null;
   private state: AlertState;
   private written: string;
   private isDelivering = false;
 
-  constructor(parts: AlerterParts) {
-    this.parts = parts;
-    this.state = readAlertState(parts.file);
+  /** @param company null: what concerns all companies */
+  constructor(sending: AlertSending, file: string, company: string | null) {
+    this.sending = sending;
+    this.file = file;
+    this.company = company;
+    this.state = readAlertState(file);
     this.written = JSON.stringify(this.state);
   }
 
   /** Takes in what is wrong now; what follows is to be delivered. */
-  update(conditions: readonly Condition[], targets: readonly AlertTarget[]): void {
-    const { company, clock, random, redact } = this.parts;
-    const safe = conditions.map((one) => {
+  update(all: readonly Condition[]): void {
+    const { clock, random, redact, targets } = this.sending;
+    const conditions = all.map((one) => {
       return { ...one, message: terminalText(redact(one.message), mostCharacters) };
     });
+    const { company } = this;
     const newId = () => random.uuid();
-    const facts = { company, conditions: safe, targets, nowMs: clock.nowMs(), newId };
-    this.keep(decideAlerts(this.state, facts));
+    this.keep(decideAlerts(this.state, { company, conditions, targets, nowMs: clock.nowMs(), newId }));
   }
 
   /** Is there something to deliver, and nobody at it? */
   isDue(force = false): boolean {
-    if (this.isDelivering) return false;
-    const due = force ? this.state.undelivered : dueAlerts(this.state, this.parts.clock.nowMs());
-    return due.length > 0;
+    return !this.isDelivering && this.due(force).length > 0;
+  }
+
+  private due(force: boolean): readonly Undelivered[] {
+    return force ? this.state.undelivered : dueAlerts(this.state, this.sending.clock.nowMs());
   }
 
   /**
    * Makes one attempt for each alert that is due. `force`: pauses between attempts count for nothing. Never rejects.
    * Gives the number of alerts that were not taken.
    */
-  async deliver(targets: readonly AlertTarget[], signal: AbortSignal, force = false): Promise<number> {
+  async deliver(signal: AbortSignal, force = false): Promise<number> {
     this.isDelivering = true;
     try {
-      const each = targets.map((target) => this.deliverTo(target, signal, force));
+      const each = this.sending.targets.map((target) => this.deliverTo(target, signal, force));
       return (await Promise.all(each)).reduce((sum, failed) => sum + failed, 0);
     } finally {
       this.isDelivering = false;
@@ -105,12 +111,11 @@ export class Alerter {
 
   private async deliverTo(target: AlertTarget, signal: AbortSignal, force: boolean): Promise<number> {
     for (;;) {
-      const due = force ? this.state.undelivered : dueAlerts(this.state, this.parts.clock.nowMs());
-      const next = due.find((one) => one.target === target.key);
+      const next = this.due(force).find((one) => one.target === target.key);
       if (!next || signal.aborted) return 0;
       const error = await this.attempt(next, target, signal);
       if (signal.aborted && error !== null) return 1;
-      this.keep(afterAttempt(this.state, next, error, this.parts.clock.nowMs()));
+      this.keep(afterAttempt(this.state, next, error, this.sending.clock.nowMs()));
       if (error !== null) return 1;
     }
   }
@@ -121,7 +126,7 @@ export class Alerter {
     { key, send }: AlertTarget,
     signal: AbortSignal,
   ): Promise<string | null> {
-    const { log, redact } = this.parts;
+    const { log, redact } = this.sending;
     const { event, kind, id, company } = alert;
     const about = { ...(company !== null && { company }), target: key, event, kind, id };
     try {
@@ -144,10 +149,10 @@ export class Alerter {
     const text = JSON.stringify(state);
     if (text === this.written) return;
     try {
-      writeFileAtomically(this.parts.file, `${text}\n`, 0o600);
+      writeFileAtomically(this.file, `${text}\n`, 0o600);
       this.written = text;
     } catch (error) {
-      this.parts.log.warn("incidents cannot be recorded: after a restart alerts may be sent again", {
+      this.sending.log.warn("incidents cannot be recorded: after a restart alerts may be sent again", {
         error: messageOf(error),
       });
     }

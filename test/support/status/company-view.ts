@@ -22,6 +22,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
       outcome: "complete",
       startedMs: lookedAtMs - 6 * hourMs,
       finishedMs: lookedAtMs - 6 * hourMs + 90_000,
+      message: null,
     },
     wholeRunMs: lookedAtMs - 6 * hourMs,
     runs: { complete: 3 },

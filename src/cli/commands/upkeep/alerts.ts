@@ -4,7 +4,6 @@ import { createRedactor } from "../../../base/secret.ts";
 import { secretTexts } from "../../../config/companies.ts";
 import type { Config } from "../../../config/config.ts";
 import { Alerters } from "../../../daemon/incident-watch.ts";
-import { parseCronSchedule } from "../../../daemon/scheduler/cron-schedule.ts";
 import type { Alert } from "../../../status/alerts/incidents.ts";
 import { alertTargets, type AlertTarget } from "../../../status/alerts/targets.ts";
 import { readViewAfterRun } from "../../../status/company-view.ts";
@@ -77,8 +76,7 @@ export async function sendAlerts(
     if (views.length === 0) return;
     const parts = { clock, random, log, targetsOf: (one: Config) => targetsOf(context, one) };
     const alerters = new Alerters(parts, config);
-    const { sync, timezone } = config.schedule;
-    alerters.update(views, sync === null ? null : parseCronSchedule(sync, timezone));
+    alerters.update(views);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
     let failed = await alerters.deliver(limit, true);
     for (const pauseMs of pausesMs) {
