@@ -12,9 +12,6 @@ export interface Counting {
 
 type Totals = Pick<CompanyStatusView, "rows" | "requests" | "waitedMs">;
 
-/** As `Totals`. In a map, as in `HttpCounters`. */
-type KeptTotals = Omit<Totals, "requests"> & { readonly requests: ReadonlyMap<string, number> };
-
 /**
  * What a company has counted since the start of the daemon, over all its runtimes. The totals only grow: what a run
  * counted is added in the moment it stops counting itself.
@@ -25,7 +22,7 @@ export class CompanyCounters {
   lastRun: RunEnd | null = null;
   /** What went wrong after the last run, where it is recorded nowhere. */
   afterRunProblem: string | null = null;
-  private totals: KeptTotals = { rows: [], requests: new Map(), waitedMs: 0 };
+  private totals: Totals = { rows: [], requests: {}, waitedMs: 0 };
 
   countDelivery(result: string): void {
     this.deliveries.set(result, (this.deliveries.get(result) ?? 0) + 1);
@@ -41,16 +38,16 @@ export class CompanyCounters {
   }
 
   with(counting: readonly Counting[]): Totals {
-    const totals = sum(this.totals, counting);
-    return { ...totals, requests: Object.fromEntries(totals.requests) };
+    return sum(this.totals, counting);
   }
 }
 
-function sum(totals: KeptTotals, counting: readonly Counting[]): KeptTotals {
+function sum(totals: Totals, counting: readonly Counting[]): Totals {
   const rows = new Map(totals.rows.map((row) => [`${row.resource} ${row.op}`, row]));
-  const requests = new Map(totals.requests);
-  const addRequests = (status: string, count: number) =>
-    count > 0 && requests.set(status, (requests.get(status) ?? 0) + count);
+  const requests: Record<string, number> = { ...totals.requests };
+  const addRequests = (status: string, count: number) => {
+    if (count > 0) requests[status] = (requests[status] ?? 0) + count;
+  };
   let { waitedMs } = totals;
   for (const { tally, transport } of counting) {
     const stats = transport.stats();

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { LoopTurns } from "../store/transient-errors.ts";
 import type { Config } from "../config/config.ts";
@@ -17,11 +18,38 @@ import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
 import { createRunPlaces } from "../runs/run-queue.ts";
 import { readyLimits } from "./scheduler/cron-schedule.ts";
-import { createRecentViews } from "./recent-views.ts";
+import { createKeptPages } from "../server/kept-pages.ts";
 
 export interface DaemonOptions extends HostProcess, AlertContext {
   readonly manifest: Manifest;
   readonly resourcesOf: (config: Config) => readonly Resource[];
+}
+
+/** Time of reading between two turns of the event loop. */
+const sliceMs = 20;
+/** Views are shown again for so many times as long as reading them took. */
+const shownFor = { factor: 20, shortestMs: 0, longestMs: 5_000 };
+
+/**
+ * The status of all companies for pages and alerts. Reading it blocks the only thread there is: it is read in slices,
+ * once for all who ask meanwhile, and shown again for a while. No view is older than 5 s when it is given, but for the
+ * time of reading.
+ */
+export function createRecentViews(clock: Clock, sources: () => Iterable<{ view(): CompanyStatusView }>) {
+  const costMs = () => clock.monotonicMs();
+  const kept = createKeptPages<readonly CompanyStatusView[]>(clock, { ...shownFor, costMs });
+  const readAll = async () => {
+    const views: CompanyStatusView[] = [];
+    let sliceEndMs = clock.monotonicMs() + sliceMs;
+    for (const source of Array.from(sources())) {
+      views.push(source.view());
+      if (clock.monotonicMs() < sliceEndMs) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      sliceEndMs = clock.monotonicMs() + sliceMs;
+    }
+    return views;
+  };
+  return () => kept("views", readAll);
 }
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
@@ -42,7 +70,7 @@ export class Daemon implements Companies {
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
   private config: Config;
-  private readonly recent: ReturnType<typeof createRecentViews>;
+  private recent: ReturnType<typeof createRecentViews>;
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
@@ -93,7 +121,7 @@ export class Daemon implements Companies {
 
   /** As `views`, for pages and alerts: read in slices and up to 5 s old. */
   recentViews(): Promise<readonly CompanyStatusView[]> {
-    return this.recent.read();
+    return this.recent();
   }
 
   get companyNames(): readonly string[] {
@@ -132,7 +160,8 @@ export class Daemon implements Companies {
     this.config = config;
     this.afterRuns.limit = config.serve.afterRun;
     this.pageHosts = pageHostsOf(config);
-    this.recent.forget();
+    // What was read before shows no company that came or left since.
+    this.recent = createRecentViews(this.options.clock, () => this.supervisors.values());
     const resources = this.options.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);

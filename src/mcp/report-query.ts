@@ -83,17 +83,7 @@ function refused(what: string): MirrorError {
 }
 
 /** What a question gives, with what is known of the report. */
-export interface QueryAnswer {
-  /** When the table was read whole that was so longest ago, and when the report was made, ISO; the earliest of all companies. */
-  readonly as_of: string | null;
-  readonly published_at: string | null;
-  /** Tables of which not all is known. */
-  readonly incomplete_tables: readonly string[];
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-  /** What was left out; null: nothing. */
-  readonly cut: string | null;
-}
+export type QueryAnswer = ReturnType<typeof answerOf>;
 
 const mostRows = 1_000;
 const mostCharacters = 50_000;
@@ -104,18 +94,21 @@ function freshnessOf(db: Db, mirrored: readonly string[]) {
   const select = db.prepare<unknown[], string | null>(sql).pluck();
   const earliest = (fact: string, of: readonly string[]) => select.get(fact, JSON.stringify(of)) ?? null;
   return {
+    /** When the table was read whole that was so longest ago, ISO; the earliest of all companies. */
     as_of: earliest("fresh_at", mirrored),
     published_at: earliest("published_at", ["report"]),
+    /** Tables of which not all is known. */
     incomplete_tables: [...new Set(incompleteTables(db))].filter((name) => mirrored.includes(name)),
   };
 }
 
 /** Answers a question with its first rows. `mirrored`: what the report is meant to have. @throws MirrorError `usage` as `runQuery` */
-export function answerOf(db: Db, sql: string, mirrored: readonly string[]): QueryAnswer {
+export function answerOf(db: Db, sql: string, mirrored: readonly string[]) {
   return { ...freshnessOf(db, mirrored), ...runQuery(db, sql, firstRows) };
 }
 
-function firstRows(statement: Statement): Pick<QueryAnswer, "columns" | "rows" | "cut"> {
+/** `cut`: what was left out; null: nothing. */
+function firstRows(statement: Statement) {
   const columns = statement.columns().map(({ name }) => name);
   const rows: unknown[][] = [];
   let characters = 0;

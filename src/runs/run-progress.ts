@@ -73,32 +73,29 @@ function scrubOf({ scrubPlanned: planned }: Tally, queued: number): ProgressView
   return planned === null ? null : { done: Math.max(0, planned - queued), planned };
 }
 
-function resourceProgress(tally: Tally, resource: Resource, queue: readonly QueueCount[]): ResourceProgress {
-  const { name } = resource;
-  const own = queue.filter((count) => count.resource === name);
-  return { ...phaseOf(tally, resource, own, queue), waiting: sum(own) };
-}
-
-function phaseOf(
+function resourceProgress(
   tally: Tally,
   { name, list }: Resource,
-  own: readonly QueueCount[],
   queue: readonly QueueCount[],
 ): ResourceProgress {
+  const own = queue.filter((count) => count.resource === name);
+  const waiting = sum(own);
   const counts = tally.resources.get(name);
   const lists = sum(own.filter(({ kind }) => kind === "list" || kind === "child"));
-  const reads = sum(own) - lists;
+  const reads = waiting - lists;
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
   const known = tally.totals.get(name) ?? null;
   if (!counts || (counts.listed === 0 && own.length > 0 && reads === 0))
-    return { name, phase: own.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
+    return { name, phase: own.length > 0 ? "listing" : "waiting", done: 0, total: known, changed, waiting };
   const comesWithOthers = list.kind === "owned" && queue.some(({ kind }) => kind !== "child");
-  if (comesWithOthers) return { name, phase: "reading", done: counts.listed, total: null, changed };
-  if (counts.failed > 0) return { name, phase: "failed", done: counts.listed, total: known, changed };
-  if (lists > 0) return { name, phase: "listing", done: counts.listed, total: known, changed };
-  if (reads === 0) return { name, phase: "done", done: counts.listed, total: counts.listed, changed };
+  if (comesWithOthers) return { name, phase: "reading", done: counts.listed, total: null, changed, waiting };
+  if (counts.failed > 0)
+    return { name, phase: "failed", done: counts.listed, total: known, changed, waiting };
+  if (lists > 0) return { name, phase: "listing", done: counts.listed, total: known, changed, waiting };
+  if (reads === 0)
+    return { name, phase: "done", done: counts.listed, total: counts.listed, changed, waiting };
   const total = counts.listed || changed + counts.unchanged + reads;
-  return { name, phase: "reading", done: Math.max(0, total - reads), total, changed };
+  return { name, phase: "reading", done: Math.max(0, total - reads), total, changed, waiting };
 }
 
 function sum(counts: readonly QueueCount[]): number {

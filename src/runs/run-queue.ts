@@ -171,14 +171,10 @@ export class RunQueue {
       await run.transport.close();
       const { outcome, requests } = report;
       this.current = null;
-      const message = report.error?.message ?? null;
-      this.parts.onEnd(run, {
-        outcome: listedOutcome(report),
-        startedMs,
-        finishedMs: clock.nowMs(),
-        message,
-      });
-      log.info("a run ended", { why, outcome, requests: requests.total, error: report.error?.message });
+      const message = report.error?.message;
+      const times = { startedMs, finishedMs: clock.nowMs() };
+      this.parts.onEnd(run, { outcome: listedOutcome(report), ...times, message: message ?? null });
+      log.info("a run ended", { why, outcome, requests: requests.total, error: message });
       if (scrub.signal.aborted && (report.scrub?.left ?? 0) > 0) this.owed = request.resources;
       else this.scrubOwed();
       return report;

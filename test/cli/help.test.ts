@@ -17,7 +17,7 @@ const argsOf = (line: string) => line.replace(/ >.*/, "").split(" ");
 
 function helpOf(name: string, columns?: number): string {
   const request = readCommandLine(`${name} --help`.trim().split(" "), commands, "1.2.3", columns);
-  return request.kind === "text" ? request.text : "no text";
+  return typeof request === "string" ? request : "no text";
 }
 
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
@@ -34,7 +34,7 @@ describe("the help of every command", () => {
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       const request = readCommandLine(argsOf(line.trim().slice(15)), commands, "1.2.3");
-      expect(request.kind === "run" && `${request.command.name} `.startsWith(name)).toBe(true);
+      expect(typeof request !== "string" && `${request.command.name} `.startsWith(name)).toBe(true);
     }
   });
 

@@ -25,12 +25,12 @@ function argsOf(line: string): string[] {
 
 function commandOf(line: string): string {
   const request = readCommandLine(argsOf(line), commands, "1.2.3");
-  return request.kind === "run" ? request.command.name : request.kind;
+  return typeof request === "string" ? "text" : request.command.name;
 }
 
 function tablesIn(line: string): readonly string[] {
   const request = readCommandLine(argsOf(line), commands, "1.2.3");
-  return request.kind === "run" && request.command.name === "export" ? request.input.args : [];
+  return typeof request !== "string" && request.command.name === "export" ? request.input.args : [];
 }
 
 /** Ways of writing that show a form of the command rather than one. */

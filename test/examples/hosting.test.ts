@@ -142,8 +142,7 @@ describe.each(["defect", "wish"])("the form of a %s", (name) => {
       ([, line = ""]) => line,
     );
     for (const line of lines) {
-      const request = readCommandLine(line.split(" "), commands, "1.2.3");
-      expect(["run", "text"]).toContain(request.kind);
+      expect(() => readCommandLine(line.split(" "), commands, "1.2.3")).not.toThrow();
     }
   });
 });

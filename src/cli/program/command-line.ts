@@ -5,14 +5,10 @@ import { groupSummaries, helpGroups } from "./command-table.ts";
 import { globalOptions, type Globals, type OptionSpecs, type OptionValues } from "./option-specs.ts";
 
 export interface CommandRequest {
-  readonly kind: "run";
   readonly command: Command;
   readonly input: ParsedInput;
   readonly globals: Globals;
 }
-
-/** What the command line asks for: a run, or with `--help` and `--version` a text for stdout. */
-export type Request = CommandRequest | { readonly kind: "text"; readonly text: string };
 
 const program = "fintoro-mirror";
 /** Columns of help: as many as the terminal has, and never more. */
@@ -22,7 +18,7 @@ const widest = 80;
 class Printed extends Error {}
 
 /**
- * Parses the arguments. Pure.
+ * Parses the arguments: what is to run, or with `--help` and `--version` a text for stdout. Pure.
  * @param columns of the terminal that shows help
  * @throws MirrorError `usage` for anything unknown, with what was most likely meant
  */
@@ -31,7 +27,7 @@ export function readCommandLine(
   commands: readonly Command[],
   version: string,
   columns = widest,
-): Request {
+): CommandRequest | string {
   const found: { readonly command: Command; readonly node: Node }[] = [];
   const printed: string[] = [];
   const root = commandTree(commands, version, {
@@ -43,13 +39,13 @@ export function readCommandLine(
     root.parse([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof Printed)) throw error;
-    return { kind: "text", text: printed.join("").trimEnd() };
+    return printed.join("").trimEnd();
   }
   const [first] = found;
   if (!first) throw new Error("broken promise: commander ran a command or threw");
   const { command, node } = first;
   const input = { args: node.args, options: readOptions(command.options, node) as never };
-  return { kind: "run", command, input, globals: readOptions(globalOptions, root) };
+  return { command, input, globals: readOptions(globalOptions, root) };
 }
 
 interface TreeOptions {

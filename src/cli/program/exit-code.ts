@@ -29,16 +29,12 @@ export function worstOutcome(outcomes: readonly CommandOutcome[]): CommandOutcom
   return byUrgency.findLast((outcome) => outcomes.includes(outcome)) ?? "complete";
 }
 
-/** Exit code of an error; 1 for a kind that is not named here. */
+/** Exit codes of errors that are no outcome; 1 for a kind that is named nowhere. */
 const kindCodes: Readonly<Partial<Record<ErrorKind, number>>> = {
+  ...outcomeCodes,
   usage: 2,
   config: 2,
-  unauthenticated: 4,
-  identity: 4,
-  stopped: 5,
-  database: 10,
   runtime: 10,
-  locked: 11,
 };
 
 export type StopSignal = "SIGINT" | "SIGTERM";

@@ -37,7 +37,7 @@ export function createInvocation(environment: ProcessEnvironment) {
       try {
         const request = readCommandLine(argv, commands, version, output.columns ?? undefined);
         let text: string;
-        if (request.kind === "text") text = request.text;
+        if (typeof request === "string") text = request;
         else if (request.command.answer) {
           const tree = () => commandTree(commands, version);
           text = await request.command.answer(environment, request.input.args, tree);

@@ -60,56 +60,44 @@ export function choice<const V extends readonly string[], D extends V[number] | 
   return { flags, doc, values, usual: usual as D };
 }
 
-/** An option with a text of a certain form; any other text is refused with what it `must` be. */
-function parsed<T>(
-  flags: string,
-  doc: string,
-  must: string,
-  read: (given: string) => T | null,
-  hint?: string,
-): OptionSpec<T | undefined> {
-  const parse = (given: string, name: string) => {
-    const value = read(given);
-    if (value !== null) return value;
-    throw new MirrorError("usage", `${name} must be ${must} (it is "${given}")`, { hint });
+/** Makes options with a text of a certain form; any other text is refused with what it `must` be. */
+function parsed<T>(must: string, read: (given: string) => T | null, hint?: string) {
+  return (flags: string, doc: string): OptionSpec<T | undefined> => {
+    const parse = (given: string, name: string) => {
+      const value = read(given);
+      if (value !== null) return value;
+      throw new MirrorError("usage", `${name} must be ${must} (it is "${given}")`, { hint });
+    };
+    return { flags, doc, usual: undefined, parse };
   };
-  return { flags, doc, usual: undefined, parse };
 }
 
-export function month(flags: string, doc: string) {
-  return parsed(flags, doc, "a month such as 2026-10", (given) =>
-    /^(19|2\d)\d\d-(0[1-9]|1[0-2])$/.test(given) ? given : null,
-  );
-}
-
-export function day(flags: string, doc: string) {
-  return parsed(flags, doc, "a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
-}
+export const month = parsed("a month such as 2026-10", (given) =>
+  /^(19|2\d)\d\d-(0[1-9]|1[0-2])$/.test(given) ? given : null,
+);
+export const day = parsed("a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
+export const durationMs = parsed("a duration such as 90s, 30m or 26h", parseDurationMs);
+export const position = parsed(
+  "LOG:SEQ, or a position of the change log alone",
+  parsePosition,
+  "the manifest of an export and each line of `changes` say both",
+);
+export const moment = parsed(
+  "a day such as 2026-10-25, a time such as 2026-10-25T18:00:00Z, or a position LOG:SEQ",
+  parseMoment,
+);
+export const shard = parsed(
+  "I/N with I from 1 to N, such as 2/3",
+  parseShard,
+  "with three jobs give them 1/3, 2/3 and 3/3: each company is in one of them, by its name",
+);
 
 export function wholeNumber(flags: string, doc: string, min: number, max: number) {
-  return parsed(flags, doc, `a whole number from ${min} to ${max}`, (given) => {
+  const read = (given: string) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
     return value >= min && value <= max ? value : null;
-  });
-}
-
-export function position(flags: string, doc: string) {
-  const hint = "the manifest of an export and each line of `changes` say both";
-  return parsed(flags, doc, "LOG:SEQ, or a position of the change log alone", parsePosition, hint);
-}
-
-export function moment(flags: string, doc: string) {
-  const must = "a day such as 2026-10-25, a time such as 2026-10-25T18:00:00Z, or a position LOG:SEQ";
-  return parsed(flags, doc, must, parseMoment);
-}
-
-export function shard(flags: string, doc: string) {
-  const hint = "with three jobs give them 1/3, 2/3 and 3/3: each company is in one of them, by its name";
-  return parsed(flags, doc, "I/N with I from 1 to N, such as 2/3", parseShard, hint);
-}
-
-export function durationMs(flags: string, doc: string) {
-  return parsed(flags, doc, "a duration such as 90s, 30m or 26h", parseDurationMs);
+  };
+  return parsed(`a whole number from ${min} to ${max}`, read)(flags, doc);
 }
 
 /** Options of every command, given before or after its name. */
