@@ -279,7 +279,7 @@ export class Comparison {
   /** Another text after each change of what the mirror holds of a read's records. */
   lastChangesOf(read: AskedRead): string {
     const fences = this.recordsOf(read, [this.view.records]).map(
-      (one) => this.view.table(one.resource).statements.selectFence.get(one.id) as Fence | undefined,
+      (one) => this.view.table(one.resource).statements.of("selectFence").get(one.id) as Fence | undefined,
     );
     return JSON.stringify(fences.map((fence) => fence?.last_change ?? null));
   }

@@ -56,7 +56,7 @@ export function deriveRecord(
     if (isGone) return "same";
     const odd = { resource: rows.resource.name, id, json: json ?? "", reason: decoded?.message ?? "" };
     if (decoded) rows.context.quarantine.add(stamp, odd);
-    rows.statements.forgetSha.run(id);
+    rows.statements.of("forgetSha").run(id);
     return "unusable";
   }
   const derived = rowsOf(rows.plan, held, decoded.row, {
@@ -100,8 +100,8 @@ export function decodeStored(
 
 /** Rows without JSON, of a record that was never read: they show something that the service never said. */
 function removeExtra(rows: DerivableRows, id: RecordId, held: HeldRecord, stamp: ReadStamp): DeriveResult {
-  rows.statements.removeRow.run(id);
-  for (const child of rows.statements.children) child.clear.run(id);
+  rows.statements.of("removeRow").run(id);
+  for (const child of rows.statements.children) child.clear(id);
   logChange(rows, id, held, stamp, "delete");
   return "written";
 }
@@ -126,9 +126,9 @@ function isShown({ cells, deletedAt, children }: HeldRecord): boolean {
 
 function write({ statements }: DerivableRows, id: RecordId, derived: DerivedRows, stamp: ReadStamp): void {
   const { cells, deletedAt, detailAt } = derived;
-  statements.upsertRow.run([id, ...cells, deletedAt, isoTime(stamp.receivedAtMs), detailAt]);
+  statements.of("upsertRow").run([id, ...cells, deletedAt, isoTime(stamp.receivedAtMs), detailAt]);
   for (const [i, child] of statements.children.entries()) {
-    child.clear.run(id);
+    child.clear(id);
     child.insert(id, derived.children[i] ?? []);
   }
 }
@@ -143,5 +143,5 @@ function logChange(
 ): void {
   const before = op === "update" ? (json ?? null) : null;
   const change = { stamp, resource: resource.name, id, op, before };
-  statements.setLastChange.run(context.log.add(change, fence?.last_change ?? null), id);
+  statements.of("setLastChange").run(context.log.add(change, fence?.last_change ?? null), id);
 }

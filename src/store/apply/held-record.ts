@@ -39,14 +39,14 @@ export interface CellDifference {
 
 /** Reads everything that is held of one record. */
 export function readHeld(statements: TableStatements, id: RecordId): HeldRecord {
-  const values = statements.selectRow.get(id) as Cell[] | undefined;
+  const values = statements.of("selectRow").get(id) as Cell[] | undefined;
   return {
-    fence: statements.selectFence.get(id) as Fence | undefined,
-    json: statements.selectRaw.get(id) as string | undefined,
+    fence: statements.of("selectFence").get(id) as Fence | undefined,
+    json: statements.of("selectRaw").get(id) as string | undefined,
     cells: values?.slice(0, -2),
     deletedAt: (values?.at(-2) as string | null | undefined) ?? null,
     detailAt: (values?.at(-1) as string | null | undefined) ?? null,
-    children: statements.children.map(({ select }) => select.all(id) as Cell[][]),
+    children: statements.children.map((child) => child.select().all(id) as Cell[][]),
   };
 }
 

@@ -30,27 +30,29 @@ export function repairRecord(table: ResourceTable, id: RecordId, step: RepairSte
   switch (step.kind) {
     case "fence": {
       const { gone, source } = step;
-      if (statements.selectFence.get(id) !== undefined)
-        return void statements.setFence.run(gone, gone, source, id);
-      const bytes = statements.selectRawBytes.get(id) as Buffer | undefined;
+      if (statements.of("selectFence").get(id) !== undefined)
+        return void statements.of("setFence").run(gone, gone, source, id);
+      const bytes = statements.of("selectRawBytes").get(id) as Buffer | undefined;
       const sha = gone === 1 || !bytes ? null : hash("sha1", bytes, "buffer");
       // Any read is newer than one of which nothing is known.
-      return void statements.upsertFence.run([id, sha, null, source, 0, stamp.receivedAtMs, null, gone]);
+      return void statements
+        .of("upsertFence")
+        .run([id, sha, null, source, 0, stamp.receivedAtMs, null, gone]);
     }
     case "log": {
       const { op, after } = step;
-      const json = op === "delete" ? (statements.selectRaw.get(id) as string | undefined) : undefined;
+      const json = op === "delete" ? (statements.of("selectRaw").get(id) as string | undefined) : undefined;
       const change = { stamp, resource: resource.name, id, op, before: json ?? null };
-      return void statements.setLastChange.run(context.log.add(change, after), id);
+      return void statements.of("setLastChange").run(context.log.add(change, after), id);
     }
     case "last change":
-      return void statements.setLastChange.run(step.seq, id);
+      return void statements.of("setLastChange").run(step.seq, id);
     case "json":
-      return void statements.upsertRaw.run(id, Buffer.from(step.json));
+      return void statements.of("upsertRaw").run(id, Buffer.from(step.json));
     case "derive":
       return void table.derive(id, stamp, step.overrides);
     case "forget":
-      return void statements.forgetSha.run(id);
+      return void statements.of("forgetSha").run(id);
     case "refetch":
       return undefined;
   }

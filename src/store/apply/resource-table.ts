@@ -93,7 +93,7 @@ export class ResourceTable implements DerivableRows {
     this.noteDifferences(incoming, fence, decoded);
     const stored = isLive(fence) && verdict === "compare" ? this.stored(id, fence) : null;
     if (isLive(fence) && stored && saysTheSame(this.plan, stored, decoded, overrides)) {
-      if (source === "list") this.statements.setListedSha.run(sha, id);
+      if (source === "list") this.statements.of("setListedSha").run(sha, id);
       return this.confirm(incoming, fence, decoded);
     }
     this.write(incoming, sha, decoded, fence);
@@ -130,7 +130,7 @@ export class ResourceTable implements DerivableRows {
   private comparePreview(id: RecordId, slice: Buffer, sha: Buffer, fence: Fence): PreviewResult["read"] {
     if (isSameSha(fence.listed_sha, sha)) return null;
     const read = this.previews.compare(id, this.storedCells(id), sha, slice);
-    if (!read) this.statements.setListedSha.run(sha, id);
+    if (!read) this.statements.of("setListedSha").run(sha, id);
     return read;
   }
 
@@ -158,13 +158,13 @@ export class ResourceTable implements DerivableRows {
     const seq = this.logChange({ stamp, id }, "delete", fence);
     this.markDeleted(id, isoTime(stamp.receivedAtMs));
     this.context.sequence.markStored();
-    this.statements.markGone.run(stamp.receivedSeq, stamp.receivedAtMs, seq, id);
+    this.statements.of("markGone").run(stamp.receivedSeq, stamp.receivedAtMs, seq, id);
     return "removed";
   }
 
   private markDeleted(id: RecordId, at: string): void {
-    for (const child of this.statements.children) child.clear.run(id);
-    this.statements.markDeleted.run(at, at, id);
+    for (const child of this.statements.children) child.clear(id);
+    this.statements.of("markDeleted").run(at, at, id);
   }
 
   /**
@@ -179,13 +179,13 @@ export class ResourceTable implements DerivableRows {
   ): void {
     const { id, slice, source, change, isGone } = past;
     const { statements, resource } = this;
-    statements.upsertRaw.run(id, slice);
-    statements.upsertFence.run([id, null, null, source, 0, stamp.receivedAtMs, change, isGone ? 1 : 0]);
+    statements.of("upsertRaw").run(id, slice);
+    statements.of("upsertFence").run([id, null, null, source, 0, stamp.receivedAtMs, change, isGone ? 1 : 0]);
     const decoded = decodeStored(this, slice, source);
     if (decoded instanceof OddValue || decoded.row.unknown.length > 0) {
       this.derive(id, stamp);
       // Deriving logged a change of its own.
-      statements.setLastChange.run(change, id);
+      statements.of("setLastChange").run(change, id);
     } else {
       const owner = resource.list.kind === "owned" && ownerCells(this, readHeld(statements, id));
       this.writeCells({ stamp, id, slice, source, ...(owner && { overrides: owner }) }, decoded, true);
@@ -227,7 +227,7 @@ export class ResourceTable implements DerivableRows {
   }
 
   private fence(id: RecordId): Fence | undefined {
-    return this.statements.selectFence.get(id) as Fence | undefined;
+    return this.statements.of("selectFence").get(id) as Fence | undefined;
   }
 
   private isStale(stamp: ReadStamp, id: RecordId, fence: Fence | undefined): boolean {
@@ -247,7 +247,7 @@ export class ResourceTable implements DerivableRows {
     const row = listed && (decoded ?? this.stored(id, fence))?.row;
     const covered = this.previews.coveredSha(listed, row ?? null);
     this.context.sequence.markStored();
-    this.statements.touchFence.run(stamp.receivedSeq, stamp.receivedAtMs, covered, id);
+    this.statements.of("touchFence").run(stamp.receivedSeq, stamp.receivedAtMs, covered, id);
     return "unchanged";
   }
 
@@ -278,13 +278,13 @@ export class ResourceTable implements DerivableRows {
 
   /** What the mirror holds of a record; null when an earlier version took values that are odd today. */
   private stored(id: RecordId, { source }: Fence): DecodedRecord | null {
-    const json = this.statements.selectRaw.get(id) as string | undefined;
+    const json = this.statements.of("selectRaw").get(id) as string | undefined;
     const decoded = json === undefined ? null : decodeStored(this, json, source);
     return decoded instanceof OddValue ? null : decoded;
   }
 
   private storedCells(id: RecordId): CellsByName {
-    const values = (this.statements.selectRow.get(id) ?? []) as Cell[];
+    const values = (this.statements.of("selectRow").get(id) ?? []) as Cell[];
     return new Map(dataColumns(this.plan).map(({ name }, i) => [name, values[i] ?? null]));
   }
 
@@ -293,11 +293,11 @@ export class ResourceTable implements DerivableRows {
     const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);
     // A provisional row has no children.
     this.writeCells(incoming, decoded, fence !== undefined && !isProvisional(fence));
-    this.statements.upsertRaw.run(id, slice);
+    this.statements.of("upsertRaw").run(id, slice);
     this.context.sequence.markStored();
     const covered = this.previews.coveredSha(listed, decoded.row);
     const { receivedSeq, receivedAtMs } = stamp;
-    this.statements.upsertFence.run([id, sha, covered, source, receivedSeq, receivedAtMs, seq, 0]);
+    this.statements.of("upsertFence").run([id, sha, covered, source, receivedSeq, receivedAtMs, seq, 0]);
   }
 
   /** Call before the record's JSON is written. Returns the number of the change. */
@@ -306,7 +306,9 @@ export class ResourceTable implements DerivableRows {
     op: NewChange["op"],
     fence: Fence | undefined,
   ): number {
-    const before = isLive(fence) ? ((this.statements.selectRaw.get(id) as string | undefined) ?? null) : null;
+    const before = isLive(fence)
+      ? ((this.statements.of("selectRaw").get(id) as string | undefined) ?? null)
+      : null;
     const change = { stamp, resource: this.resource.name, id, op, before };
     return this.context.log.add(change, fence?.last_change ?? null);
   }
@@ -315,10 +317,10 @@ export class ResourceTable implements DerivableRows {
     const { stamp, id, source, overrides } = incoming;
     const at = this.formatTime(stamp.receivedAtMs);
     const detailAt = source === "preview" ? null : at;
-    this.statements.upsertRow.run([id, ...dataCells(this.plan, row, overrides), null, at, detailAt]);
+    this.statements.of("upsertRow").run([id, ...dataCells(this.plan, row, overrides), null, at, detailAt]);
     for (const [i, rows] of row.children.entries()) {
       const child = this.statements.children[i];
-      if (hasChildren) child?.clear.run(id);
+      if (hasChildren) child?.clear(id);
       child?.insert(id, rows);
     }
   }

@@ -1,142 +1,101 @@
 import type { RecordId } from "../../base/ids.ts";
-import { prepared, type Db, type Statement } from "../database.ts";
-import { Repository } from "../own-tables/statement.ts";
+import { prepared, type Db, type Mode, type Statement } from "../database.ts";
 import { insertSql, quoted, upsertSql } from "../sql-text.ts";
 import type { Cell } from "./row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "./table-layout.ts";
 import type { ChildPlan, TablePlan } from "./table-plan.ts";
 
 const fenceFacts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
-const fenceColumns = fenceFacts.join(", ");
+
+const names = (plan: TablePlan) => dataColumns(plan).map((column) => column.name);
+const row = ({ table }: TablePlan) => quoted(table);
+const raw = ({ table }: TablePlan) => quoted(rawTable(table));
+const fence = ({ table }: TablePlan) => quoted(fenceTable(table));
+const updateFence = (set: string) => (plan: TablePlan) => `UPDATE ${fence(plan)} SET ${set} WHERE id = ?`;
+
+/** The statements of one resource, by what they do. */
+const texts = {
+  /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
+  upsertRow: (plan) =>
+    upsertSql(plan.table, "id", ["id", ...names(plan), "_deleted_at", "_synced_at", "_detail_at"]),
+  /** The data columns, `_deleted_at` and `_detail_at`. */
+  selectRow: (plan) =>
+    `SELECT ${listed([...names(plan), "_deleted_at", "_detail_at"])} FROM ${row(plan)} WHERE id = ?`,
+  removeRow: (plan) => `DELETE FROM ${row(plan)} WHERE id = ?`,
+  markDeleted: (plan) => `UPDATE ${row(plan)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`,
+  /** Takes the JSON as the bytes that came, without making a string of them. */
+  upsertRaw: (plan) => `INSERT INTO ${raw(plan)} (id, json) VALUES (?, CAST(? AS TEXT))
+    ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
+  selectRaw: (plan) => `SELECT json FROM ${raw(plan)} WHERE id = ?`,
+  selectRawBytes: (plan) => `SELECT CAST(json AS BLOB) FROM ${raw(plan)} WHERE id = ?`,
+  selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${fence(plan)} WHERE id = ?`,
+  upsertFence: ({ table }) => upsertSql(fenceTable(table), "id", ["id", ...fenceFacts]),
+  setListedSha: updateFence("listed_sha = ?"),
+  setLastChange: updateFence("last_change = ?"),
+  /** Parameters: gone twice, source, id. What is deleted has no SHA-1. */
+  setFence: updateFence("gone = ?, sha = iif(? = 1, NULL, sha), source = ?"),
+  /** The next read of the record is decoded, whatever its bytes. */
+  forgetSha: updateFence("sha = NULL, listed_sha = NULL"),
+  touchFence: updateFence("received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha)"),
+  markGone: updateFence(
+    "gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ?",
+  ),
+} satisfies Readonly<Record<string, (plan: TablePlan) => string>>;
+
+const modes: Readonly<Record<string, Mode>> = {
+  selectRow: "cells",
+  selectRaw: "column",
+  selectRawBytes: "column",
+};
 
 /** The statements of one resource, for the plan's present columns; each is prepared at its first use. */
-export class TableStatements extends Repository {
+export class TableStatements {
   readonly children: readonly ChildStatements[];
+  private readonly db: Db;
   private readonly plan: TablePlan;
-  private readonly table: string;
-  private readonly raw: string;
-  private readonly fence: string;
 
   constructor(db: Db, plan: TablePlan) {
-    super(db);
+    this.db = db;
     this.plan = plan;
-    this.table = quoted(plan.table);
-    this.raw = quoted(rawTable(plan.table));
-    this.fence = quoted(fenceTable(plan.table));
     this.children = plan.children.map((child) => new ChildStatements(db, child));
+  }
+
+  of(name: keyof typeof texts): Statement {
+    const text = () => texts[name](this.plan).replaceAll("?", "+?");
+    return prepared(this.db, this, name, modes[name] ?? "rows", text);
   }
 
   /** Throws where a table or column of the plan is not there. */
   assertComplete(): void {
-    void [this.upsertRow, this.selectRaw, this.selectFence, ...this.children.map(({ select }) => select)];
-  }
-
-  /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
-  get upsertRow(): Statement {
-    const columns = () => ["id", ...this.names(), "_deleted_at", "_synced_at", "_detail_at"];
-    const sql = () => upsertSql(this.plan.table, "id", columns());
-    return prepared(this.db, this, "upsert row", "rows", sql);
-  }
-
-  /** The data columns, `_deleted_at` and `_detail_at`. */
-  get selectRow(): Statement {
-    const columns = () => selected([...this.names(), "_deleted_at", "_detail_at"]);
-    return prepared(
-      this.db,
-      this,
-      "row",
-      "cells",
-      () => `SELECT ${columns()} FROM ${this.table} WHERE id = ?`,
-    );
-  }
-
-  get removeRow(): Statement {
-    return this.statement(`DELETE FROM ${this.table} WHERE id = ?`);
-  }
-
-  get markDeleted(): Statement {
-    return this.statement(`UPDATE ${this.table} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`);
-  }
-
-  /** Takes the JSON as the bytes that came, without making a string of them. */
-  get upsertRaw(): Statement {
-    return this.statement(`INSERT INTO ${this.raw} (id, json) VALUES (?, CAST(? AS TEXT))
-      ON CONFLICT (id) DO UPDATE SET json = excluded.json`);
-  }
-
-  get selectRaw(): Statement {
-    return this.statement(`SELECT json FROM ${this.raw} WHERE id = ?`, "column");
-  }
-
-  get selectRawBytes(): Statement {
-    return this.statement(`SELECT CAST(json AS BLOB) FROM ${this.raw} WHERE id = ?`, "column");
-  }
-
-  get selectFence(): Statement {
-    return this.statement(`SELECT ${fenceColumns} FROM ${this.fence} WHERE id = ?`);
-  }
-
-  get upsertFence(): Statement {
-    const sql = () => upsertSql(fenceTable(this.plan.table), "id", ["id", ...fenceFacts]);
-    return prepared(this.db, this, "upsert fence", "rows", sql);
-  }
-
-  get setListedSha(): Statement {
-    return this.updateFence("listed_sha = ?");
-  }
-
-  get setLastChange(): Statement {
-    return this.updateFence("last_change = ?");
-  }
-
-  /** Parameters: gone twice, source, id. What is deleted has no SHA-1. */
-  get setFence(): Statement {
-    return this.updateFence("gone = ?, sha = iif(? = 1, NULL, sha), source = ?");
-  }
-
-  /** The next read of the record is decoded, whatever its bytes. */
-  get forgetSha(): Statement {
-    return this.updateFence("sha = NULL, listed_sha = NULL");
-  }
-
-  get touchFence(): Statement {
-    return this.updateFence("received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha)");
-  }
-
-  get markGone(): Statement {
-    return this.updateFence(
-      "gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ?",
-    );
-  }
-
-  private updateFence(set: string): Statement {
-    return this.statement(`UPDATE ${this.fence} SET ${set} WHERE id = ?`);
-  }
-
-  private names(): string[] {
-    return dataColumns(this.plan).map((column) => column.name);
+    for (const name of ["upsertRow", "selectRaw", "selectFence"] as const) this.of(name);
+    for (const child of this.children) child.select();
   }
 }
 
 const rowsAtOnce = 8;
 
-class ChildStatements extends Repository {
+class ChildStatements {
+  private readonly db: Db;
   private readonly plan: ChildPlan;
 
   constructor(db: Db, plan: ChildPlan) {
-    super(db);
+    this.db = db;
     this.plan = plan;
   }
 
   /** `position` and the data columns of each row. */
-  get select(): Statement {
-    const columns = () => selected(this.names().slice(1));
-    const sql = () => `SELECT ${columns()} FROM ${this.table()} WHERE ${this.key()} = ? ORDER BY position`;
-    return prepared(this.db, this, "rows", "cells", sql);
+  select(): Statement {
+    const { table, parentKey } = this.plan;
+    const text = () =>
+      `SELECT ${listed(this.names().slice(1))} FROM ${quoted(table)} WHERE ${quoted(parentKey)} = ? ORDER BY position`;
+    return prepared(this.db, this, "select", "cells", text);
   }
 
-  get clear(): Statement {
-    return this.statement(`DELETE FROM ${this.table()} WHERE ${this.key()} = ?`);
+  /** Removes all rows of a parent. */
+  clear(id: RecordId): void {
+    const { table, parentKey } = this.plan;
+    const text = () => `DELETE FROM ${quoted(table)} WHERE ${quoted(parentKey)} = +?`;
+    prepared(this.db, this, "clear", "rows", text).run(id);
   }
 
   /** Inserts the rows of one parent; several with each call. */
@@ -148,28 +107,16 @@ class ChildStatements extends Repository {
         cells.push(id, from + i);
         for (const cell of row) cells.push(cell);
       }
-      this.insertOf(part.length).run(cells);
+      const text = () => insertSql(this.plan.table, this.names(), part.length);
+      prepared(this.db, this, `insert ${part.length}`, "rows", text).run(cells);
     }
-  }
-
-  private insertOf(rows: number): Statement {
-    const sql = () => insertSql(this.plan.table, this.names(), rows);
-    return prepared(this.db, this, `insert ${rows}`, "rows", sql);
   }
 
   private names(): string[] {
     return [this.plan.parentKey, "position", ...this.plan.columns.map((column) => column.name)];
   }
-
-  private table(): string {
-    return quoted(this.plan.table);
-  }
-
-  private key(): string {
-    return quoted(this.plan.parentKey);
-  }
 }
 
-function selected(columns: readonly string[]): string {
+function listed(columns: readonly string[]): string {
   return columns.map(quoted).join(", ");
 }

@@ -132,7 +132,7 @@ function ownedJudgements(
 function hasRightSha({ statements }: ResourceTable, id: RecordId, held: HeldRecord): boolean {
   if (isAsReceived(held) !== false) return isAsReceived(held) === true;
   // Bytes that are no UTF-8 are others as a string.
-  const bytes = statements.selectRawBytes.get(id) as Buffer;
+  const bytes = statements.of("selectRawBytes").get(id) as Buffer;
   return held.fence?.sha?.equals(hash("sha1", bytes, "buffer")) === true;
 }
 

@@ -173,7 +173,7 @@ function repairSome(
       const reads = isAsked ? readsOf(mirror, table.resource, id) : [];
       for (const step of steps) repairRecord(table, id, step, stamp);
       for (const read of reads) queue.add(read);
-      const fence = table.statements.selectFence.get(id) as Fence | undefined;
+      const fence = table.statements.of("selectFence").get(id) as Fence | undefined;
       if (fence && fence.last_change !== null)
         last.note(resource, id, { seq: fence.last_change, op: fence.gone === 1 ? "delete" : "update" });
       if (isAsked) total.queued += 1;
