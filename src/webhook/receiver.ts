@@ -87,7 +87,7 @@ export class Receiver {
     const isStale = isTimed && !isTimely(head.timestamp, this.options.clock.nowMs());
     try {
       delivery = verified(ingest, body, head);
-      if (isStale) return this.refuseStale(admission, delivery, respond);
+      if (isStale) return void this.refuseStale(admission, delivery).then(respond);
     } catch (error) {
       return respond(this.failed(company, error));
     }
@@ -126,18 +126,18 @@ export class Receiver {
    * The body is read although the answer is known: a signed event that is not stored is one that the service sends,
    * and says that this clock may be wrong. One that is stored is an old copy.
    */
-  private refuseStale(
+  private async refuseStale(
     { company, ingest, head }: AdmittedDelivery,
     delivery: Delivery | Answer,
-    respond: (answer: Answer) => void,
-  ): void {
+  ): Promise<Answer> {
     const offsetMs = this.options.clock.nowMs() - Number(head.timestamp) * 1000;
     const isSent = !("status" in delivery);
-    const refuse = (isCopy: boolean) =>
-      respond(this.refuse(company, stale, { isGenuine: isSent && !isCopy, isCopy, offsetMs }));
-    const isStored = isSent && ingest.has(delivery.eventId);
-    if (typeof isStored === "boolean") refuse(isStored);
-    else void isStored.then(refuse, (error: unknown) => respond(this.failed(company, error)));
+    try {
+      const isCopy = isSent && (await ingest.has(delivery.eventId));
+      return this.refuse(company, stale, { isGenuine: isSent && !isCopy, isCopy, offsetMs });
+    } catch (error) {
+      return this.failed(company, error);
+    }
   }
 
   private accepted(company: string, { outcome }: ReceivedResult): Answer {
@@ -158,13 +158,10 @@ export class Receiver {
     const known = this.groups.get(ingest);
     if (known) return known;
     const { clock, log } = this.options;
-    const logged = (results: readonly ReceivedResult[]) => {
+    const commit = async (deliveries: readonly Delivery[]) => {
+      const results = await ingest.store(deliveries, clock.nowMs());
       logStored(log, company, results);
       return results;
-    };
-    const commit = (deliveries: readonly Delivery[]) => {
-      const results = ingest.store(deliveries, clock.nowMs());
-      return results instanceof Promise ? results.then(logged) : logged(results);
     };
     const nowMs = () => clock.monotonicMs();
     const group = new GroupCommit({ ...groupLimits, commit, failsForAll: isDatabaseFailure, nowMs });

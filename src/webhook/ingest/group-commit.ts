@@ -76,20 +76,15 @@ export class GroupCommit<T, R> {
       const { length } = this.waiting;
       if (length > before && length < maxPerCommit && this.options.nowMs() < this.waitUntilMs)
         this.commitAfterTurn(length);
-      else this.commit();
+      else void this.commit();
     });
   }
 
-  private commit(): void {
+  private async commit(): Promise<void> {
     const startedMs = this.options.nowMs();
     const group = this.waiting.splice(0, maxPerCommit);
     this.committingItems = group.length;
-    const pending = this.commitGroup(group);
-    if (pending === null) this.commitEnded(group, startedMs);
-    else void pending.then(() => this.commitEnded(group, startedMs));
-  }
-
-  private commitEnded(group: readonly WaitingItem<T, R>[], startedMs: number): void {
+    await this.commitGroup(group);
     this.committingItems = 0;
     for (const { sizeBytes } of group) this.heldBytes -= sizeBytes;
     this.endedMs = this.options.nowMs();
@@ -97,39 +92,15 @@ export class GroupCommit<T, R> {
     if (this.waiting.length > 0) this.begin();
   }
 
-  /** Null: everything was answered at once. */
-  private commitGroup(group: readonly WaitingItem<T, R>[]): Promise<unknown> | null {
-    let results: readonly R[] | Promise<readonly R[]>;
-    try {
-      results = this.options.commit(group.map(({ item }) => item));
-    } catch (error) {
-      return this.commitFailed(group, error);
-    }
-    if (results instanceof Promise)
-      return results.then(
-        (all) => answerAll(group, all),
-        (error: unknown) => this.commitFailed(group, error),
-      );
-    answerAll(group, results);
-    return null;
+  /** One group of several that fails is tried again, each item alone, one after the other. */
+  private async commitGroup(group: readonly WaitingItem<T, R>[]): Promise<void> {
+    const { commit, failsForAll } = this.options;
+    const items = group.map(({ item }) => item);
+    const [outcome] = await Promise.allSettled([(async () => commit(items))()]);
+    if (outcome.status === "fulfilled") {
+      for (const [i, { committed }] of group.entries()) committed(outcome.value[i] ?? null);
+    } else if (group.length === 1 || failsForAll(outcome.reason)) {
+      for (const { committed } of group) committed(null, outcome.reason);
+    } else for (const one of group) await this.commitGroup([one]);
   }
-
-  private commitFailed(group: readonly WaitingItem<T, R>[], error: unknown): Promise<unknown> | null {
-    if (group.length > 1 && !this.options.failsForAll(error)) return this.commitEach(group);
-    for (const { committed } of group) committed(null, error);
-    return null;
-  }
-
-  /** Each alone, one after the other. */
-  private commitEach(group: readonly WaitingItem<T, R>[]): Promise<unknown> | null {
-    for (const [i, one] of group.entries()) {
-      const pending = this.commitGroup([one]);
-      if (pending !== null) return pending.then(() => this.commitEach(group.slice(i + 1)));
-    }
-    return null;
-  }
-}
-
-function answerAll<T, R>(group: readonly WaitingItem<T, R>[], results: readonly R[]): void {
-  for (const [i, { committed }] of group.entries()) committed(results[i] ?? null);
 }

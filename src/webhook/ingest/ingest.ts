@@ -87,25 +87,27 @@ export class CompanyIngest {
 
   /** Stores deliveries in one transaction. Throws a MirrorError of kind `database`. */
   store(deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[] {
-    const receivedAt = isoTime(receivedAtMs);
-    return this.storeAll(receivedAtMs, (followUps) =>
-      deliveries.map((delivery) => this.storeOne(delivery, receivedAt, followUps)),
-    );
+    const received = deliveries.map((delivery) => ({ delivery, receivedAtMs }));
+    return this.storeReceived(received, receivedAtMs);
   }
 
   /** As `store`, for deliveries that other processes received before. `within` writes to the same transaction. */
   storeReceived(
     received: readonly ReceivedDelivery[],
     nowMs: number,
-    within: () => void,
+    within: () => void = () => undefined,
   ): readonly StoreResult[] {
-    return this.storeAll(nowMs, (followUps) => {
-      const results = received.map(({ delivery, receivedAtMs }) =>
-        this.storeOne(delivery, isoTime(receivedAtMs), followUps),
-      );
-      within();
-      return results;
-    });
+    return this.retryWhileBusy(() =>
+      this.inTransaction(nowMs, (followUps) => {
+        this.ids.begin();
+        const results = received.map(({ delivery, receivedAtMs }) =>
+          this.storeOne(delivery, isoTime(receivedAtMs), followUps),
+        );
+        this.ids.end();
+        within();
+        return results;
+      }),
+    );
   }
 
   /**
@@ -132,20 +134,6 @@ export class CompanyIngest {
   /** Replays events that wait for a read which is not in the queue any more. Gives how many are queued again. */
   requeueLost(nowMs: number): number {
     return this.replay(this.inbox.lost(this.parts.selected), nowMs).queued;
-  }
-
-  private storeAll(
-    nowMs: number,
-    step: (followUps: FollowUps) => readonly StoreResult[],
-  ): readonly StoreResult[] {
-    return this.retryWhileBusy(() =>
-      this.inTransaction(nowMs, (followUps) => {
-        this.ids.begin();
-        const results = step(followUps);
-        this.ids.end();
-        return results;
-      }),
-    );
   }
 
   private inTransaction<T>(nowMs: number, step: (followUps: FollowUps) => T): T {
