@@ -7,10 +7,7 @@ import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
 import {
-  isAddress,
-  isPostgres,
   isSigningKey,
-  isToken,
   readFailure,
   readSecretFile,
   resolveSecrets,
@@ -108,9 +105,9 @@ function check(
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);
   const problems = [...wrong, ...companyNameProblems(raw, forFleet), ...shortSecrets(secrets)];
-  const tokens = [...secrets.values()].filter((one) => isToken(one.path));
+  const tokens = [...secrets.values()].filter((one) => one.kind === "token");
   const isRefused = problems.length > 0 || tokens.every((one) => one.missing);
-  const refused = isRefused ? missing.filter((one) => isToken(one.path)) : [];
+  const refused = isRefused ? missing.filter((one) => one.kind === "token") : [];
   const hint = problems.length > 0 ? hintFor(raw, forFleet) : howToGiveSecrets;
   refuse(located([...problems, ...refused], yaml), shownPath, hint);
   assert(result.success, "a config without problems is complete");
@@ -148,16 +145,18 @@ function takenFolders({ dataDir, report, fleet }: Config): ConfigProblem[] {
 }
 
 /** Without that of Postgres: commands that need it say so when they use it, and others need none. */
-function missingSecrets(secrets: ResolvedSecrets): ConfigProblem[] {
-  return [...secrets.values()].flatMap(({ path: place, missing }) =>
-    missing && !isPostgres(place) ? [{ path: place, at: "value" as const, message: missing.message }] : [],
+function missingSecrets(secrets: ResolvedSecrets) {
+  return [...secrets.values()].flatMap(({ path: place, kind, missing }) =>
+    missing && kind !== "postgres"
+      ? [{ path: place, kind, at: "value" as const, message: missing.message }]
+      : [],
   );
 }
 
 /** Those that stand in the config itself: any other concerns its company alone. */
 function shortSecrets(secrets: ResolvedSecrets): ConfigProblem[] {
-  return [...secrets.values()].flatMap(({ path: place, secret, missing }) => {
-    if (missing || !isSigningKey(place) || secret.reveal().length >= shortestSecret) return [];
+  return [...secrets.values()].flatMap(({ path: place, kind, secret, missing }) => {
+    if (missing || !isSigningKey(kind) || secret.reveal().length >= shortestSecret) return [];
     return [{ path: place, at: "value" as const, message: `${pathText(place)} ${tooShort}` }];
   });
 }
@@ -177,11 +176,11 @@ function deepFreeze<T>(value: T): T {
 
 function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): ConfigProblem[] {
   const literals = [...secrets.values()].filter(
-    ({ path: where, place, secret, missing }) =>
+    ({ kind, place, secret, missing }) =>
       place.kind === "config" &&
       !missing &&
-      !isAddress(where) &&
-      (!isPostgres(where) || postgresSecrets(secret).length > 0),
+      kind !== "address" &&
+      (kind !== "postgres" || postgresSecrets(secret).length > 0),
   );
   const warnings = literals.length > 0 ? [literalWarning(literals.map(({ path: place }) => place))] : [];
   if (known.languages.length === 0 || known.languages.includes(config.language)) return warnings;

@@ -32,6 +32,7 @@ export interface SecretSource {
 export interface ResolvedSecret {
   /** Where it stands in the config: `companies.acme.token`. */
   readonly path: Path;
+  readonly kind: SecretKind;
   readonly secret: Secret;
   readonly place: SecretPlace;
   /** Why it is not known; null when it is. */
@@ -44,81 +45,60 @@ export type ResolvedSecrets = ReadonlyMap<string, ResolvedSecret>;
 /** Resolves every secret of the raw file, so that a missing variable is reported with every other mistake. */
 export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecrets {
   return new Map(
-    secretPaths(raw).flatMap((place) => {
-      const text = valueAt(raw, place);
-      if (typeof text !== "string" || text === "") return [];
-      return [[pathText(place), resolved(place, text, source)] as const];
-    }),
+    writtenSecrets(raw).flatMap(({ path: at, kind, text }) =>
+      text === "" ? [] : [[pathText(at), resolved(at, kind, text, source)] as const],
+    ),
   );
 }
 
-const secretKeys = [
-  "companies.*.token",
-  "companies.*.credentials.client_id",
-  "companies.*.credentials.client_secret",
-  "companies.*.webhook.secrets.*",
-  "serve.page_token",
-  "fleet.postgres",
-  "alerts.*.url",
-  "alerts.*.secret",
-  "notify.*.url",
-  "notify.*.secret",
-];
+/**
+ * `token`: what a company proves itself with. `signing`: what signs deliveries, alerts or changes, and what opens the pages:
+ * it must not be guessed; `webhook` is one that the program itself gets and stores. `address`: a secret only where the file
+ * does not hold it. `postgres`: the address of Postgres, a secret where it holds a password.
+ */
+type SecretKind = "token" | "webhook" | "signing" | "address" | "postgres";
 
-function secretPaths(raw: unknown): Path[] {
+const secretKeys: Readonly<Record<string, SecretKind>> = {
+  "companies.*.token": "token",
+  "companies.*.credentials.client_id": "token",
+  "companies.*.credentials.client_secret": "token",
+  "companies.*.webhook.secrets.*": "webhook",
+  "serve.page_token": "signing",
+  "fleet.postgres": "postgres",
+  "alerts.*.url": "address",
+  "alerts.*.secret": "signing",
+  "notify.*.url": "address",
+  "notify.*.secret": "signing",
+};
+
+/** Must it not be guessed? */
+export function isSigningKey(kind: SecretKind): boolean {
+  return kind === "signing" || kind === "webhook";
+}
+
+function pathsOf(raw: unknown, keys: string): Path[] {
   const below = (above: Path, [key, ...more]: readonly string[]): Path[] => {
     if (key === undefined) return [above];
     const value = valueAt(raw, above);
     const all = Array.isArray(value) ? [...value.keys()] : Object.keys(value ?? {});
     return (key === "*" ? all : [key]).flatMap((one) => below([...above, one], more));
   };
-  return secretKeys.flatMap((keys) => below([], keys.split(".")));
+  return below([], keys.split("."));
 }
 
-function resolved(where: Path, text: string, source: SecretSource): ResolvedSecret {
+function resolved(where: Path, kind: SecretKind, text: string, source: SecretSource): ResolvedSecret {
   const place = placeOf(text, source);
   try {
     const found = readSecret(text, place, source);
     // One that stands in the config itself is a mistake in the config.
-    if (isSigningKey(where) && place.kind !== "config" && found.length < shortestSecret)
+    if (isSigningKey(kind) && place.kind !== "config" && found.length < shortestSecret)
       throw new Error(`${placeText(place)} ${tooShort}`);
-    return { path: where, place, secret: Secret.of(found), missing: null };
+    return { path: where, kind, place, secret: Secret.of(found), missing: null };
   } catch (error) {
-    // Webhook secrets are the ones that the program itself gets and stores.
-    const remedy = place.kind === "file" && isOfWebhook(where) ? "; `webhooks create` writes it" : "";
+    const remedy = place.kind === "file" && kind === "webhook" ? "; `webhooks create` writes it" : "";
     const missing = new MirrorError("config", `${pathText(where)}: ${messageOf(error)}${remedy}`);
-    return { path: where, place, secret: Secret.absent(missing), missing };
+    return { path: where, kind, place, secret: Secret.absent(missing), missing };
   }
-}
-
-/** `companies.NAME.token`, or what stands in its place. */
-export function isToken(where: Path): boolean {
-  return where[2] === "token" || where[2] === "credentials";
-}
-
-/** An address is a secret only where the file does not hold it. */
-export function isAddress(where: Path): boolean {
-  return isOfTarget(where) && where[2] === "url";
-}
-
-/** The address of Postgres: a secret where it holds a password. */
-export function isPostgres(where: Path): boolean {
-  return where[0] === "fleet";
-}
-
-/** What signs deliveries, alerts or changes, and what opens the pages: it must not be guessed. */
-export function isSigningKey(where: Path): boolean {
-  return isOfWebhook(where) || where[1] === "page_token" || (isOfTarget(where) && where[2] === "secret");
-}
-
-/** An entry of `alerts` or `notify`. */
-function isOfTarget(where: Path): boolean {
-  return where[0] === "alerts" || where[0] === "notify";
-}
-
-/** `companies.NAME.webhook.…` */
-function isOfWebhook(where: Path): boolean {
-  return where[2] === "webhook";
 }
 
 /** The key of signatures by Standard Webhooks. */
@@ -129,20 +109,18 @@ export function readSigningKey(text: string): TextValue<Buffer> {
   return { must: "be whsec_ and 24 to 64 bytes in base64, as `openssl rand -base64 32` makes them" };
 }
 
-/** A secret of a raw file, and what it refers to as it is written there; null: it stands there itself. */
-export interface WrittenSecret {
-  readonly path: Path;
-  readonly reference: { readonly kind: "env" | "file"; readonly name: string } | null;
+/** The secrets of a raw file as they are written there. */
+export function writtenSecrets(raw: unknown) {
+  return Object.entries(secretKeys).flatMap(([keys, kind]) =>
+    pathsOf(raw, keys).flatMap((at) => {
+      const text = valueAt(raw, at);
+      return typeof text === "string" ? [{ path: at, kind, text }] : [];
+    }),
+  );
 }
 
-export function writtenSecrets(raw: unknown): WrittenSecret[] {
-  return secretPaths(raw).flatMap((place) => {
-    const text = valueAt(raw, place);
-    return typeof text === "string" ? [{ path: place, reference: referenceOf(text) }] : [];
-  });
-}
-
-function referenceOf(text: string): WrittenSecret["reference"] {
+/** What a text refers to; null: it is the secret itself. */
+export function referenceOf(text: string): { readonly kind: "env" | "file"; readonly name: string } | null {
   const [, kind, name = ""] = /^\$\{(env|file):([^}]*)\}$/.exec(text.trim()) ?? [];
   return kind === "env" || kind === "file" ? { kind, name: name.trim() } : null;
 }
