@@ -2,7 +2,7 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { freeBytes } from "../columns/cells.ts";
 import { writeColumnChunk, zstd } from "./column-chunk.ts";
 import type { ColumnBuffer } from "./column-buffer.ts";
-import { BooleanColumn, DateColumn, Int64Column, ValueColumn, TextColumn } from "./typed-columns.ts";
+import { DateColumn, Int64Column, ValueColumn, TextColumn } from "./typed-columns.ts";
 import {
   fileSchema,
   maxRowGroupRows,
@@ -114,7 +114,6 @@ function bufferFor(column: ParquetColumn): ColumnBuffer {
   const { type, nullable } = column;
   if (type === "TEXT") return new TextColumn(nullable);
   if (type === "DATE") return new DateColumn(nullable);
-  if (type === "BOOLEAN") return new BooleanColumn(nullable);
   const isInt64 = schemaElement(column).type === "INT64";
   return isInt64 ? new Int64Column(nullable, type) : new ValueColumn(nullable, type);
 }

@@ -132,34 +132,9 @@ function twoDigits(cells: Uint8Array, at: number): number {
   return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? 10 * high + low : Number.NaN;
 }
 
-/** BOOLEAN: one bit for each value. */
-export class BooleanColumn extends ColumnBuffer {
-  readonly #bits = new Uint8Array(maxRowGroupRows / 8);
-
-  protected put(cells: Uint8Array, from: number): number {
-    const at = this.count >>> 3;
-    const shift = this.count & 7;
-    const bits = shift === 0 ? 0 : (this.#bits[at] as number);
-    this.#bits[at] = cells[from] === zero ? bits : bits | (1 << shift);
-    return endOfCell(cells, from) + 1;
-  }
-
-  protected compare(i: number, j: number): number {
-    return Number(this.valueAt(i)) - Number(this.valueAt(j));
-  }
-
-  protected valueAt(i: number): boolean {
-    return (((this.#bits[i >>> 3] as number) >>> (i & 7)) & 1) === 1;
-  }
-
-  protected plain(): Uint8Array {
-    return this.#bits.subarray(0, Math.ceil(this.count / 8));
-  }
-}
-
-/** Types that few columns have, as JavaScript values: DOUBLE, DECIMAL of more than 18 digits; no dictionary. */
+/** Other types as JavaScript values, without a dictionary: BOOLEAN, DOUBLE, DECIMAL of more than 18 digits. */
 export class ValueColumn extends ColumnBuffer {
-  readonly #values: (number | bigint)[] = [];
+  readonly #values: OtherValue[] = [];
   readonly #parse: ReturnType<typeof cellParser>;
 
   constructor(nullable: boolean, type: ReportType) {
@@ -175,7 +150,7 @@ export class ValueColumn extends ColumnBuffer {
     const end = endOfCell(cells, from);
     const value = this.#parse(cells, from, end);
     if (value === undefined) return -1;
-    this.#values[this.count] = value as number | bigint;
+    this.#values[this.count] = value as OtherValue;
     return end + 1;
   }
 
@@ -183,16 +158,27 @@ export class ValueColumn extends ColumnBuffer {
     return this.valueAt(i) < this.valueAt(j) ? -1 : 1;
   }
 
-  protected valueAt(i: number): number | bigint {
-    return this.#values[i] as number | bigint;
+  protected valueAt(i: number): OtherValue {
+    return this.#values[i] as OtherValue;
   }
 
   protected plain(): Uint8Array {
     const values = this.#values.slice(0, this.count);
     const doubles = values.filter((value) => typeof value === "number");
     if (doubles.length > 0) return new Uint8Array(Float64Array.from(doubles).buffer);
+    if (typeof values[0] === "boolean") return bitsOf(values);
     return Buffer.concat(values.map((value) => bytesOf(BigInt(value))));
   }
+}
+
+type OtherValue = number | bigint | boolean;
+
+/** One bit for each boolean, the lowest first. */
+function bitsOf(values: readonly OtherValue[]): Uint8Array {
+  const bytes = new Uint8Array(Math.ceil(values.length / 8));
+  for (const [i, value] of values.entries())
+    if (value) bytes[i >>> 3] = (bytes[i >>> 3] as number) | (1 << (i & 7));
+  return bytes;
 }
 
 /** A DECIMAL's unscaled value in 16 bytes, the highest first. */
