@@ -120,13 +120,13 @@ export function writtenSecrets(raw: unknown) {
 }
 
 /** What a text refers to; null: it is the secret itself. */
-export function referenceOf(text: string): { readonly kind: "env" | "file"; readonly name: string } | null {
+export function referenceIn(text: string): { readonly kind: "env" | "file"; readonly name: string } | null {
   const [, kind, name = ""] = /^\$\{(env|file):([^}]*)\}$/.exec(text.trim()) ?? [];
   return kind === "env" || kind === "file" ? { kind, name: name.trim() } : null;
 }
 
 function placeOf(text: string, { folder }: SecretSource): SecretPlace {
-  const reference = referenceOf(text);
+  const reference = referenceIn(text);
   if (reference === null) return { kind: "config" };
   const { kind, name } = reference;
   return kind === "env" ? { kind: "environment", name } : { kind, path: path.resolve(folder, name) };

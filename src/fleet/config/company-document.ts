@@ -4,7 +4,7 @@ import { pathText, valueAt } from "../../config/config-problems.ts";
 import type { KnownConnector } from "../../config/config-schema.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
-import { referenceOf, writtenSecrets } from "../../config/secrets.ts";
+import { referenceIn, writtenSecrets } from "../../config/secrets.ts";
 import type { Path } from "../../config/yaml.ts";
 
 /**
@@ -86,7 +86,7 @@ interface DocumentProblem {
 function secretProblems(company: unknown): DocumentProblem[] {
   return writtenSecrets(company).flatMap(({ path: at, text }) => {
     const where = pathText(at);
-    const reference = referenceOf(text);
+    const reference = referenceIn(text);
     if (reference === null)
       return [
         { at, message: `${where} stands in the file itself; the fleet takes secrets by reference only` },
