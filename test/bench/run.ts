@@ -11,6 +11,7 @@ import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
 import type { BenchResult } from "./result.ts";
 import { benchReceiver } from "./receiver.ts";
+import { benchSize } from "./size.ts";
 import { benchStartup } from "./startup.ts";
 import { benchStatusPage } from "./status-page.ts";
 import { benchStore } from "./store.ts";
@@ -20,7 +21,7 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `plan` and `fleet-idle`. Nothing here is
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size` and `fleet-idle`. Nothing here is
  * asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
@@ -30,6 +31,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   memory: benchMemory,
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,
+  size: () => benchSize(args.includes("--large")),
   publish: benchPublish,
   "as-of": benchAsOf,
   export: benchExport,

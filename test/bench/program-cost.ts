@@ -1,0 +1,77 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
+
+/** As users run it: the built program where there is one. */
+const program = fileURLToPath(new URL("../../bin/fintoro-mirror.js", import.meta.url));
+
+/** A folder with the config of a company whose service is a sandbox in a process of its own. */
+export interface ServedCompany {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What a command took, start-up and threads included. */
+export interface ProgramCost {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakBytes: number;
+  readonly stdout: string;
+}
+
+export async function withCompany<T>(
+  records: number,
+  use: (company: ServedCompany) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
+  const args = ["sandbox", "--json", "--port", "0", "--limit", "1000000", "--records", String(records)];
+  const service = spawn(process.execPath, ["--max-old-space-size=12000", program, ...args], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const [line] = (await once(createInterface({ input: service.stdout }), "line")) as [string];
+    const { url, token } = JSON.parse(line) as { url: string; token: string };
+    const company = `companies: { acme: { token: "\${env:BENCH_TOKEN}" } }`;
+    const rest = "schedule: { sync: off, publish: off }";
+    writeFileSync(
+      path.join(folder, "config.yaml"),
+      `base_url: ${url}\ndata_dir: .\n${company}\n${rest}\n`,
+    );
+    return await use({ folder, env: { ...process.env, BENCH_TOKEN: token } });
+  } finally {
+    service.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Starts the program in the company's folder. Its errors are shown. */
+export function startIn(
+  { folder, env }: ServedCompany,
+  args: readonly string[],
+  nodeOptions: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [...nodeOptions, program, ...args], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+export async function costOf(company: ServedCompany, args: readonly string[]): Promise<ProgramCost> {
+  const noted = path.join(company.folder, "peak");
+  const startMs = performance.now();
+  const child = startIn(company, args, ["--import", peakReporter(noted)]);
+  let stdout = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  const wallMs = performance.now() - startMs;
+  // 3: not whole, as a run with a limit of requests is.
+  if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${stdout}`);
+  const cpuMs = Number(/^cpu (\d+)$/m.exec(readFileSync(noted, "utf8"))?.[1]) / 1000;
+  return { wallMs, cpuMs, peakBytes: peakBytesIn(noted), stdout };
+}

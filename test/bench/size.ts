@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import { statSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { formatCount, formatSize } from "../../src/base/units.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { costOf, startIn, withCompany, type ProgramCost, type ServedCompany } from "./program-cost.ts";
+import { markdownTable, type BenchResult } from "./result.ts";
+
+const usual = [700, 10_000];
+const large = [100_000, 500_000, 1_000_000];
+const readings = 20;
+/** Growth by more than the number of documents to this power is above linear; what is below is noise and start-up. */
+const linear = 1.1;
+
+/** What one size took, by what was measured: processor time in ms, and what is to be shown. */
+type Figures = ReadonlyMap<string, { readonly grows: number; readonly text: string }>;
+
+/**
+ * How all that people wait for grows: the table in docs/size.md. Real commands of the built program, the service being a
+ * process of its own. With `--large` to a million documents, which takes hours.
+ */
+export async function benchSize(isLarge: boolean): Promise<BenchResult[]> {
+  const sizes = isLarge ? [...usual, ...large] : usual;
+  const measured: Figures[] = [];
+  for (const documents of sizes) {
+    measured.push(await withCompany(documents, (company) => figuresOf(company)));
+    console.error(`${formatCount(documents)} documents are measured`);
+  }
+  const names = [...(measured[0]?.keys() ?? [])];
+  const rows = names.map((name) => [name, ...measured.map((figures) => figures.get(name)?.text ?? "")]);
+  console.log(`\n${markdownTable(["documents", ...sizes.map(formatCount)], rows)}\n`);
+  return names.map((name) => growthOf(name, sizes, measured));
+}
+
+async function figuresOf(company: ServedCompany): Promise<Figures> {
+  const sync = ["sync", "--json", "-q"];
+  const first = await costOf(company, sync);
+  await costOf(company, sync);
+  const night = await costOf(company, sync);
+  const publish = await costOf(company, ["publish", "-q"]);
+  const parquet = await costOf(company, ["export", "--format", "parquet", "--out", "parquet", "-q"]);
+  const csv = await costOf(company, ["export", "--format", "csv", "--out", "csv", "-q"]);
+  const verify = await costOf(company, ["verify", "--local", "-q"]);
+  const pages = await pagesOf(company);
+  return new Map([
+    ["first run", run(first)],
+    ["unchanged night", run(night)],
+    ["mirror on disk", sizeOf(company, "acme.db")],
+    ["report on disk", sizeOf(company, "acme.report.db")],
+    ["`publish`", command(publish)],
+    ["`export --format parquet`", command(parquet)],
+    ["`export --format csv`", command(csv)],
+    ["`verify --local`", command(verify)],
+    ["status page", { grows: pages.page, text: `${pages.page.toFixed(1)} ms` }],
+    ["`/metrics`", { grows: pages.metrics, text: `${pages.metrics.toFixed(1)} ms` }],
+  ]);
+}
+
+function command({ cpuMs, peakBytes }: ProgramCost) {
+  return { grows: cpuMs, text: `${(cpuMs / 1000).toFixed(2)} s, ${formatSize(peakBytes)}` };
+}
+
+function run(cost: ProgramCost) {
+  const { companies } = JSON.parse(cost.stdout) as { companies: { acme: CompanyReport } };
+  const requests = formatCount(companies.acme.requests.total);
+  return { ...command(cost), text: `${requests} requests, ${command(cost).text}` };
+}
+
+function sizeOf({ folder }: ServedCompany, file: string) {
+  const { size } = statSync(path.join(folder, file));
+  return { grows: size, text: formatSize(size) };
+}
+
+/** How long the daemon takes to answer, in ms: the median of some readings, one after the other. */
+async function pagesOf(company: ServedCompany) {
+  const daemon = startIn(company, ["serve", "--json", "--listen", "127.0.0.1:0"]);
+  if (!daemon.stdout) throw new Error("serve has no output");
+  try {
+    const [line] = (await once(createInterface({ input: daemon.stdout }), "line")) as [string];
+    const { url } = JSON.parse(line) as { url: string };
+    return { page: await answerMs(new URL("/", url)), metrics: await answerMs(new URL("/metrics", url)) };
+  } finally {
+    daemon.kill("SIGTERM");
+    await once(daemon, "close");
+  }
+}
+
+async function answerMs(url: URL): Promise<number> {
+  const times: number[] = [];
+  for (let reading = 0; reading < readings; reading++) {
+    const startMs = performance.now();
+    const answer = await fetch(url);
+    await answer.arrayBuffer();
+    times.push(performance.now() - startMs);
+  }
+  return times.toSorted((a, b) => a - b)[readings / 2] ?? Number.NaN;
+}
+
+/** The power of the number of documents with which it grew between the two largest sizes. */
+function growthOf(name: string, sizes: readonly number[], measured: readonly Figures[]): BenchResult {
+  const [smaller, larger] = measured.slice(-2).map((figures) => figures.get(name)?.grows ?? Number.NaN);
+  const [fewer = 1, more = 1] = sizes.slice(-2);
+  const power = Math.log((larger ?? 1) / (smaller ?? 1)) / Math.log(more / fewer);
+  const text = measured.map((figures) => figures.get(name)?.text ?? "").join("; ");
+  return { name: `growth: ${name}`, ratio: power, aim: `at most ${linear}`, detail: text };
+}
