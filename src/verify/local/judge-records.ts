@@ -12,7 +12,7 @@ import {
   type CellDifference,
   type HeldRecord,
 } from "../../store/apply/held-record.ts";
-import { dataCells, type Fence } from "../../store/apply/merge-rules.ts";
+import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
 import type { RepairStep } from "../../store/apply/repair-record.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
@@ -70,9 +70,10 @@ export function judgePart(
   for (const id of ids) {
     const held = readHeld(table.statements, id);
     if (held.fence?.gone === 0) live += 1;
-    const judgement = judgeRecord(factsOf(table, id, held, last, changes.get(id) ?? null, quarantined));
+    const facts = factsOf(table, id, held, last, changes.get(id) ?? null, quarantined);
+    const judgement = judgeRecord(facts);
     if (judgement.found.length > 0) wrong.push({ resource: resource.name, id, ...judgement });
-    wrong.push(...ownedJudgements(tables, table, id, held));
+    wrong.push(...ownedJudgements(tables, table, facts));
   }
   return { wrong, records: ids.length, live, next };
 }
@@ -102,9 +103,19 @@ function factsOf(
     isQuarantined: quarantined.has(id),
     /** The JSON of a deleted record before its deletion, by the change log; null: unknown. */
     jsonBefore: () => (last?.op === "delete" ? log.before(last.seq) : null),
-    decode: (json: string, source: Source) => decodeStored(table, json, source),
+    decode: decoderOf(table),
     /** Cells that the JSON does not name. */
     overrides: ownerCells(table, held),
+  };
+}
+
+/** Decodes a record's JSON; what was asked last is answered again. */
+function decoderOf(table: ResourceTable): (json: string, source: Source) => DecodedRecord | OddValue {
+  let last: { json: string; source: Source; decoded: DecodedRecord | OddValue } | undefined;
+  return (json, source) => {
+    if (last?.json !== json || last.source !== source)
+      last = { json, source, decoded: decodeStored(table, json, source) };
+    return last.decoded;
   };
 }
 
@@ -112,12 +123,10 @@ function factsOf(
 function ownedJudgements(
   tables: readonly ResourceTable[],
   owner: ResourceTable,
-  id: RecordId,
-  { fence, json }: HeldRecord,
+  { id, plan: { owned: lists }, held: { fence, json }, decode }: RecordFacts,
 ): JudgedRecord[] {
-  const { owned: lists } = owner.plan;
   if (lists.length === 0 || json === undefined || fence?.gone !== 0 || fence.source === "preview") return [];
-  const decoded = decodeStored(owner, json, fence.source);
+  const decoded = decode(json, fence.source);
   if (decoded instanceof OddValue) return [];
   return lists.flatMap(({ field, resource }) => {
     const owned = tables.find((table) => table.resource.name === resource);
@@ -130,7 +139,8 @@ function ownedJudgements(
 }
 
 function hasRightSha({ statements }: ResourceTable, id: RecordId, held: HeldRecord): boolean {
-  if (isAsReceived(held) !== false) return isAsReceived(held) === true;
+  const isRight = isAsReceived(held);
+  if (isRight !== false) return isRight === true;
   // Bytes that are no UTF-8 are others as a string.
   const bytes = statements.of("selectRawBytes").get(id) as Buffer;
   return held.fence?.sha?.equals(hash("sha1", bytes, "buffer")) === true;
