@@ -81,7 +81,7 @@ async function writeFiles(
 
 /** What the manifest says of a table in each of its files. */
 export function tableFacts(
-  { request: { format, language }, pool: { snapshot }, form }: ExportContext,
+  { parts, request: { format, language }, pool: { snapshot }, form }: ExportContext,
   { table, columns, period }: TableExport,
 ): Omit<ManifestFile, "bytes" | "sha256" | "file" | "rows"> {
   return {
@@ -92,6 +92,7 @@ export function tableFacts(
     period,
     columns: columns.map(({ name, type }) => ({ name, type })),
     form,
+    ...(table.view && { report_date: parts.reportDate }),
     ...(snapshot.redaction && { redacted: redactionsOf(snapshot.tables) }),
   };
 }

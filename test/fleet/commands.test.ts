@@ -186,8 +186,8 @@ describeWithPostgres("fleet remove", () => {
           released_by: "worker-7",
           stays: [
             "s3://bucket/mirrors/acme/",
-            "s3://bucket/reports/report/acme.report.db",
-            "s3://bucket/reports/parquet/*/company=acme/",
+            "s3://bucket/reports/pointers/acme.json",
+            "s3://bucket/reports/company=acme/",
           ],
         },
       },

@@ -21,6 +21,8 @@ export interface ManifestFile {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   /** A hash of all that shapes it besides the rows: a file of another form is written again. */
   readonly form: string;
+  /** Of a view: the day that its ages are counted against. */
+  readonly report_date?: string;
   /** What its export redacted, of any table: records hold parts of others. Absent: nothing. */
   readonly redacted?: readonly string[];
 }

@@ -70,8 +70,8 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE INDEX changes_published ON fintoro_mirror.changes (published_at)",
 
     `CREATE TABLE fintoro_mirror.reports (
-      company text PRIMARY KEY, epoch bigint NOT NULL, published_at timestamptz NOT NULL, seq bigint NOT NULL,
-      files jsonb NOT NULL, answers jsonb) WITH (fillfactor = 50)`,
+      company text PRIMARY KEY, epoch bigint NOT NULL, number bigint NOT NULL, published_at timestamptz, seq bigint,
+      files jsonb NOT NULL, old jsonb NOT NULL, answers jsonb) WITH (fillfactor = 50)`,
     // One row.
     `CREATE TABLE fintoro_mirror.timeline (
       number bigint NOT NULL, id uuid NOT NULL, beats bigint NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),

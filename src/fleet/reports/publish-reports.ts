@@ -6,27 +6,33 @@ import { isDeepStrictEqual } from "node:util";
 import { hashOf } from "../../base/files/hashed-file.ts";
 import type { Config, ExportConfig } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportQuestion } from "../../connector/report-view.ts";
-import { readManifest, type ManifestFile } from "../../export/files/export-manifest.ts";
+import { readManifest } from "../../export/files/export-manifest.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
+import { tablesOfManifest } from "../../store/snapshot/snapshot-tables.ts";
 import { readSteps, recordStep, reportStep, stepsOf } from "../../status/after-run-record.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { runMirrorTask } from "../snapshot/mirror-tasks.ts";
-import type { ReportFile, ReportFiles, ReportRow, ReportsTable } from "../postgres/tables/reports-table.ts";
+import type { ReportFile, ReportRow, ReportsTable } from "../postgres/tables/reports-table.ts";
 
-/** A file on this node that is to be stored under a key. */
-interface MadeFile extends ReportFile {
-  readonly content: string;
-  readonly key: string;
+/** A file on this node, and what its name in the store is in a publication. */
+interface MadeFile extends Omit<ReportFile, "key" | "number"> {
   readonly file: string;
+  readonly keyIn: (publication: string) => string;
 }
 
+/** The name of the report database among the files of a company. */
+export const reportName = "report.db";
+
 /**
- * A config by which a node makes what the fleet publishes: also Parquet files of all tables, which are made again only
- * when the mirror has changed. Where the fleet publishes none, nothing is made.
+ * A config by which a node makes what the fleet publishes: also Parquet files of all tables and views. Where the fleet
+ * publishes none, nothing is made.
+ *
+ * @param manifest of the company's connector; null: the fleet publishes none
  */
-export function withReports(config: Config, company: string, isPublished: boolean): Config {
-  if (!isPublished) return { ...config, schedule: { ...config.schedule, publish: null } };
+export function withReports(config: Config, company: string, manifest: Manifest | null): Config {
+  if (!manifest) return { ...config, schedule: { ...config.schedule, publish: null } };
   const { parquetFolder } = mirrorFiles(config, company);
   const parquet: ExportConfig = {
     format: "parquet",
@@ -35,7 +41,7 @@ export function withReports(config: Config, company: string, isPublished: boolea
     after: "sync",
     dialect: "standard",
     language: "en",
-    tables: null,
+    tables: tablesOfManifest(manifest).map(({ name }) => name),
     partitionBy: null,
     month: null,
     nested: false,
@@ -44,14 +50,15 @@ export function withReports(config: Config, company: string, isPublished: boolea
 }
 
 /**
- * Stores the report and the Parquet files that this node has made of a company where readers of all companies find
- * them, and removes those of tables that are there no more. Gives null where nothing has changed.
+ * Stores what is new of the report and the Parquet files that this node has made of a company where readers of all
+ * companies find them, and says which files count: for readers of the store in one small file, the pointer, for those of
+ * Postgres in the company's row. Gives null where nothing has changed.
  *
- * Guarantee: each file is replaced at once, by the company's owner only. Where the table `reports` has a hash, the
- * store holds that content: what is about to change loses its hash first.
- * Source of truth: the mirror, of which all of it can be made again.
- * Worst outcome of a crash: some files are newer than others until the next publication, which replaces all without a
- * hash.
+ * Guarantee: a name never comes twice, so no file changes its content. What counts changes at once, by the company's
+ * owner only; what counts no more stays for a day, and is removed after the pointer was written again.
+ * Source of truth: table `reports`; of the content the mirror, of which all of it can be made again.
+ * Worst outcome of a crash: files that nobody counts, which the row names before they are stored: they are removed after
+ * a day.
  *
  * @throws MirrorError `locked` once the ownership is lost, `stopped`, `database`, and those of the store
  */
@@ -67,33 +74,45 @@ export async function publishReports(
   const { company, epoch, node } = ownership;
   const owner = { company, epoch, node };
   const withReport = schedule.publish !== null;
-  const made = await findMadeReport(company, files, withReport);
+  const made = await findMadeFiles(company, files, withReport);
   const before = await reports.current(company);
-  const known = before?.files ?? {};
-  const seq = made.seq ?? before?.seq;
-  if (seq === undefined) return null;
-  const changed = made.files.filter(({ key, content }) => known[key]?.content !== content);
+  const { files: known, old, due } = before ?? { files: [], old: [], due: [] };
+  const seq = made.seq ?? before?.seq ?? null;
+  if (seq === null) return null;
+  const number = (before?.number ?? 0) + 1;
+  const found = made.files.map(({ file, keyIn, ...facts }) => {
+    const same = known.find(({ name, content }) => name === facts.name && content === facts.content);
+    const stored = same ?? { ...facts, key: keyIn(`${epoch}-${number}`), number };
+    return { file, isNew: !same, stored: { ...stored, seq: facts.seq } };
+  });
   // What this node has not made yet stays as it is.
-  const isKept = (key: string) => (key === reportKey(company) ? withReport : made.seq === null);
-  const kept: ReportFiles = Object.fromEntries([
-    ...Object.entries(known).filter(([key]) => isKept(key)),
-    ...made.files.map(
-      ({ key, content, bytes, seq: ofFile }) => [key, { content, bytes, seq: ofFile }] as const,
-    ),
-  ]);
-  const gone = Object.keys(known).filter((key) => !Object.hasOwn(kept, key));
-  if (before?.seq === seq && isDeepStrictEqual(known, kept)) return null;
+  const isKept = ({ name }: ReportFile) => (name === reportName ? withReport : made.seq === null);
+  const kept = known.filter((one) => isKept(one) && !found.some(({ stored }) => stored.name === one.name));
+  const counting = [...kept, ...found.map(({ stored }) => stored)].toSorted((a, b) =>
+    a.key < b.key ? -1 : 1,
+  );
+  if (due.length === 0 && before?.seq === seq && isDeepStrictEqual(known, counting)) return null;
+  const put = found.filter(({ isNew }) => isNew);
+  const isAsked = put.some(({ stored }) => stored.name === reportName);
+  const answers = isAsked ? await askReport(files.report, questions, signal) : (before?.answers ?? null);
   const right = writeRight(ownership, signal);
   right.assertHeld();
-  const written = changed.map(({ key }) => key);
-  if (before) await reports.begin(owner, withoutHashes(known, [...written, ...gone]));
-  for (const { key, file } of changed) await store.put(key, file, right);
-  for (const key of gone) await store.remove(key, right);
-  const isNew = written.includes(reportKey(company));
-  const answers = isNew ? await askReport(files.report, questions, signal) : (before?.answers ?? null);
+  const written = put.map(({ stored }) => stored.key);
+  await reports.begin(owner, number, written);
+  for (const { file, stored } of put) await store.put(stored.key, file, right);
+  await store.put(`pointers/${company}.json`, pointerTo(company, counting), right);
+  for (const key of due) await store.remove(key, right);
   right.assertHeld();
-  await reports.publish(owner, { seq, files: kept, answers: withReport ? answers : null });
-  return { seq, written, removed: gone, bytes: changed.reduce((sum, { bytes }) => sum + bytes, 0) };
+  const others = new Set([...counting.map(({ key }) => key), ...due]);
+  const left = [...old, ...known.map(({ key }) => key)].filter((key) => !others.has(key));
+  await reports.publish(owner, { seq, files: counting, answers: withReport ? answers : null, old: left });
+  return { seq, written, removed: due, bytes: put.reduce((sum, { stored }) => sum + stored.bytes, 0) };
+}
+
+/** By which readers of the store find all files that count together: a row for each. */
+function pointerTo(company: string, files: readonly ReportFile[]): Uint8Array {
+  const shown = files.map(({ name, key, rows, bytes, seq }) => ({ company, name, key, rows, bytes, seq }));
+  return Buffer.from(`${JSON.stringify(shown)}\n`);
 }
 
 /** What a report's questions say that concern everybody, by name. In a thread: views take their time. */
@@ -110,20 +129,19 @@ async function askReport(report: string, questions: readonly ReportQuestion[], s
   return Object.fromEntries(said) as Record<string, string>;
 }
 
-function withoutHashes(files: ReportFiles, keys: readonly string[]): ReportFiles {
-  const unknown = keys.map((key) => [key, { bytes: 0, seq: 0, ...files[key], content: null }] as const);
-  return { ...files, ...Object.fromEntries(unknown) };
-}
-
 /** Finds what this node has made of a company: the report, and Parquet files as their manifest names them. */
-async function findMadeReport(company: string, files: MirrorFiles, withReport: boolean) {
+async function findMadeFiles(company: string, files: MirrorFiles, withReport: boolean) {
   const manifest = await readManifest(path.join(files.parquetFolder, "manifest.json"));
   const report = withReport ? await findReportFile(company, files) : null;
   const made: MadeFile[] = report ? [report] : [];
-  for (const { table, file: name, bytes, columns } of manifest?.files ?? []) {
-    const key = `parquet/${table}/company=${company}/data.parquet`;
+  for (const { table, file: name, bytes, rows, columns, seq, report_date: day } of manifest?.files ?? []) {
+    // Of a table that this version does not know any more.
+    if (seq !== manifest?.seq) continue;
     const file = path.join(files.parquetFolder, name);
-    made.push({ key, file, bytes, content: await rowsHash(file, columns), seq: manifest?.seq ?? 0 });
+    const folder = `company=${company}/${table}${day === undefined ? "" : `/report_date=${day}`}`;
+    const keyIn = (publication: string) => `${folder}/data-${publication}.parquet`;
+    const content = await rowsHash(file, [columns, day]);
+    made.push({ name: table, file, keyIn, bytes, rows, content, seq, columns });
   }
   return { seq: manifest?.seq ?? null, files: made };
 }
@@ -133,21 +151,19 @@ async function findReportFile(company: string, { report, afterRun }: MirrorFiles
   if (!existsSync(report)) return null;
   const { size_bytes: bytes, sha256: content } = await hashOf(report);
   const seq = readSteps(afterRun)[reportStep]?.seq ?? 0;
-  return { key: reportKey(company), file: report, bytes, content, seq };
+  const keyIn = (publication: string) => `company=${company}/report-${publication}.db`;
+  return { name: reportName, file: report, keyIn, bytes, rows: null, content, seq, columns: [] };
 }
 
-/**
- * Records what is published as what was made here last, so that what is due is judged by it. What was cut off counts as
- * never made.
- */
+/** Records what is published as what was made here last, so that what is due is judged by it. */
 export function notePublished(config: Config, company: string, published: ReportRow | null): void {
   const { afterRun } = mirrorFiles(config, company);
   rmSync(afterRun, { force: true });
-  const files = published?.files ?? {};
-  if (!published || Object.values(files).some(({ content }) => content === null)) return;
-  const { publishedAtMs: startedMs, seq: parquetSeq } = published;
+  const { publishedAtMs: startedMs = null, seq: parquetSeq = null, files = [] } = published ?? {};
+  if (startedMs === null) return;
+  const reportSeq = files.find(({ name }) => name === reportName)?.seq ?? null;
   for (const step of stepsOf(config)) {
-    const seq = step === reportStep ? (files[reportKey(company)]?.seq ?? null) : parquetSeq;
+    const seq = step === reportStep ? reportSeq : parquetSeq;
     const result = { outcome: "written", error: null, seq } as const;
     if (seq !== null) recordStep(afterRun, step, result, { startedMs, endedMs: startedMs });
   }
@@ -161,19 +177,14 @@ export function noteUnpublished(config: Config, company: string, error: string, 
     recordStep(afterRun, step, { outcome: "failed", error, seq: null }, times);
 }
 
-/** Under which the report is stored. */
-function reportKey(company: string): string {
-  return `report/${company}.report.db`;
-}
-
 /** Behind the footer stand its length and the last four letters of the format. */
 const tailBytes = 8;
 
 /**
- * A hash of a Parquet file's rows and columns. Its footer also names the state of the mirror, with which files of tables
- * that did not change would differ after each run.
+ * A hash of a Parquet file's rows and of facts about them. Its footer also names the state of the mirror, with which
+ * files of tables that did not change would differ after each run.
  */
-async function rowsHash(file: string, columns: ManifestFile["columns"]): Promise<string> {
+async function rowsHash(file: string, facts: readonly unknown[]): Promise<string> {
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
@@ -181,7 +192,7 @@ async function rowsHash(file: string, columns: ManifestFile["columns"]): Promise
     await handle.read(tail, 0, tailBytes, size - tailBytes);
     const rowsEnd = size - tailBytes - tail.readUInt32LE();
     const rows = await hashOf(handle.createReadStream({ start: 0, end: rowsEnd - 1, autoClose: false }));
-    return hash("sha256", JSON.stringify([rows, columns]));
+    return hash("sha256", JSON.stringify([rows, ...facts]));
   } finally {
     await handle.close();
   }

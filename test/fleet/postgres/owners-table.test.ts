@@ -158,8 +158,9 @@ describeWithPostgres("an owner whose ownership ended", () => {
       await expect(fleet.snapshots.publish(owner, snapshotOf(5, 1), changesUpTo(5))).rejects.toMatchObject(
         refused,
       );
-      await expect(fleet.reports.begin(owner, {})).rejects.toMatchObject(refused);
-      await expect(fleet.reports.publish(owner, { seq: 5, files: {} })).rejects.toMatchObject(refused);
+      await expect(fleet.reports.begin(owner, 1, ["a"])).rejects.toMatchObject(refused);
+      const files = { seq: 5, files: [], answers: null, old: [] };
+      await expect(fleet.reports.publish(owner, files)).rejects.toMatchObject(refused);
       await expect(fleet.companies.setAccount(owner, "a1")).rejects.toMatchObject(refused);
       expect(await fleet.snapshots.current("acme")).toBeNull();
       expect(await fleet.reports.current("acme")).toBeNull();

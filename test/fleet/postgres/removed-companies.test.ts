@@ -33,7 +33,7 @@ async function used(fleet: Fleet, company: string): Promise<void> {
   const owner = await fleet.owned(company);
   await fleet.inbox.add(company, deliveries("e1", "e2"));
   await fleet.snapshots.publish(owner, snapshotOf(3, 1), changesUpTo(3));
-  await fleet.reports.publish(owner, { seq: 3, files: {} });
+  await fleet.reports.begin(owner, 1, []);
   await fleet.owners.release(owner);
 }
 

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
+import type { FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { readRadar } from "../../../src/fleet/status/radar.ts";
-import type { Company } from "../../support/company/open-company.ts";
 import { duckRows } from "../../support/export/export.ts";
+import { ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { aWorkedFleet, startWorker } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -22,12 +24,14 @@ describeWithPostgres("a worker", () => {
     const worker = await startWorker(fleet, "one", { reports });
     await worker.until("reports published");
     await eventually(async () => (await fleet.tables.reports.current("acme")) !== null, "a row of reports");
-    const glob = `read_parquet('${reports}/parquet/invoices/*/data.parquet', hive_partitioning = true)`;
+    const ask = (sql: string) => duckRows(sql, readersOf(reports));
     const invoices = String(inMirror(worker.company, "SELECT count(*) FROM invoices"));
-    expect(await duckRows(`SELECT company, count(*) FROM ${glob} GROUP BY company`)).toEqual([
+    expect(await ask(`SELECT company, count(*) FROM ${ofAll("invoices")} GROUP BY company`)).toEqual([
       ["acme", invoices],
     ]);
-    expect(existsSync(path.join(reports, "report/acme.report.db"))).toBe(true);
+    const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM ${ofAll("v_client_balance")}`;
+    expect(await ask(days)).toEqual([["acme", "true"]]);
+    expect(existsSync(await publishedReport(fleet.tables, reports))).toBe(true);
     const { acme } = await readRadar(fleet.tables.postgres, null);
     expect(acme?.mirror).toMatchObject({ token: "accepted", webhook: "no event yet", handed_over: null });
     expect(Date.parse(acme?.mirror?.read_since ?? "")).toBeGreaterThan(startedMs);
@@ -36,13 +40,11 @@ describeWithPostgres("a worker", () => {
   });
 });
 
-/** The name of a client in the published report; null: there is no such report. */
-const publishedName = (company: Company, reports: string, id: number) =>
-  inMirror(
-    { ...company, file: path.join(reports, "report/acme.report.db") },
-    "SELECT name FROM clients WHERE id = ?",
-    id,
-  );
+/** The file of the report that counts. */
+async function publishedReport({ reports }: FleetTables, folder: string): Promise<string> {
+  const row = await reports.current("acme");
+  return path.join(folder, row?.files.find(({ name }) => name === reportName)?.key ?? "none");
+}
 
 describeWithPostgres("a worker that takes a company over", () => {
   // Fault: fleet | the owner is killed after its report was published, and a delivery comes | process `worker` by SIGKILL | the next owner publishes the report again with the change, and keeps the Parquet files
@@ -61,10 +63,15 @@ describeWithPostgres("a worker that takes a company over", () => {
     const event = eventAbout("clients.updated", "client", id);
     await expect.poll(() => deliver(two, event)).toBe(204);
     await two.until("claimed: restored from a snapshot");
-    const isPublished = () => publishedName(two.company, reports, id) === "After the takeover";
+    const isPublished = async () => {
+      const file = await publishedReport(fleet.tables, reports);
+      const name = inMirror({ ...two.company, file }, "SELECT name FROM clients WHERE id = ?", id);
+      return name === "After the takeover";
+    };
     await eventually(isPublished, () => `the name in the report: ${two.said().join("; ")}`);
     const after = await fleet.tables.reports.current("acme");
-    expect(Object.keys(after?.files ?? {}).toSorted()).toEqual(Object.keys(before?.files ?? {}).toSorted());
+    const namesOf = (row: typeof after) => row?.files.map(({ name }) => name).toSorted();
+    expect(namesOf(after)).toEqual(namesOf(before));
     expect((await two.end("SIGTERM")).code).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
 import { isRefusedByRules } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Random } from "../../../src/base/random.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
@@ -136,7 +137,7 @@ class Fire {
         const snapshot = await tables.snapshots.current(name);
         const here = { ...company, file: path.join(company.folder, snapshot?.node ?? "", `data/${name}.db`) };
         left = look(here.file, (db) => differences(db, truthOf(company.sandbox, index), changedTables));
-        const report = (await tables.reports.current(name))?.files[`report/${name}.report.db`];
+        const report = (await tables.reports.current(name))?.files.find((file) => file.name === reportName);
         const seqs = [inMirror(here, newestSql), report?.seq];
         return left.length === 0 && seqs.every((seq) => seq === snapshot?.seq);
       };

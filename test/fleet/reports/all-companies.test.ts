@@ -8,18 +8,15 @@ import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { RedactRule } from "../../../src/store/snapshot/redaction.ts";
 import { rememberIdentity } from "../../../src/state/meta.ts";
-import { blocks } from "../../support/docs/docs.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";
+import { ofAll, pageQuery, readersOf } from "../../support/fleet/readers.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
 import { aFileStore } from "../../support/file-store.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";
 import { openForTest } from "../../support/company/open-account.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { publishedCompany } from "../../support/export/published.ts";
-
-const own = "test/fleet/reports/all-companies.test.ts";
-const query = blocks.find(({ marks }) => marks[0] === "run-by" && marks[1] === own)?.text ?? "";
 
 /** Companies whose reports are published into one folder. */
 async function aLake() {
@@ -28,16 +25,25 @@ async function aLake() {
   const dataDir = tempFolder();
   const { signal } = new AbortController();
   /** Makes and publishes a company's files, as a worker does after a run. */
-  const publish = async (company: string, mirror: Mirror, redact: readonly RedactRule[] = []) => {
+  const publish = async (
+    company: string,
+    mirror: Mirror,
+    redact: readonly RedactRule[] = [],
+    reportDate = "2027-11-22",
+  ) => {
     const files = mirrorFiles({ dataDir, report: { out: null } }, company);
     const out = path.dirname(files.parquetFolder);
-    await exportOf(mirror, { format: "parquet", company, out, tables: ["invoices"] }, { redact });
+    const views = mirror.manifest.views?.some(({ name }) => name === "v_receivables")
+      ? ["v_receivables"]
+      : [];
+    const tables = ["invoices", ...views];
+    await exportOf(mirror, { format: "parquet", company, out, tables }, { redact, reportDate });
     const ownership = leaseOf(await fleet.owned(company));
-    await publishReports(ownership, { publish: null }, files, store, fleet.reports, signal);
+    const published = await publishReports(ownership, { publish: null }, files, store, fleet.reports, signal);
     await fleet.expire(company);
+    return published?.written ?? [];
   };
-  const here = (sql: string) => sql.trim().replace(/;$/, "").replaceAll("'reports/", `'${folder}/`);
-  return { folder, publish, ask: (sql: string) => duckRows(here(sql)), store, signal };
+  return { folder, publish, ask: (sql: string) => duckRows(sql, readersOf(folder)) };
 }
 
 /** A company of the sandbox whose mirror is complete, until the test ends. */
@@ -48,7 +54,9 @@ async function aCompany(records: "small" | number = 2) {
   return company;
 }
 
-const all = query.slice(query.indexOf("FROM"), query.indexOf("GROUP"));
+const viewKey = (day: string, publication: string) =>
+  `company=acme/v_receivables/report_date=${day}/data-${publication}.parquet`;
+const all = `FROM ${ofAll("invoices")}`;
 
 describeWithPostgres("the query of the page about many machines", () => {
   test("sums amounts of all companies as DECIMAL: of two connectors, and beside an empty and a redacted one", async () => {
@@ -66,7 +74,7 @@ describeWithPostgres("the query of the page about many machines", () => {
     await lake.publish("czech", czech);
     czech.close();
 
-    const rows = await lake.ask(query);
+    const rows = await lake.ask(pageQuery);
     expect(new Set(rows.map(([company]) => company))).toEqual(new Set(["007", "acme", "czech", "secret"]));
     const of = (name: string) => rows.filter(([company]) => company === name).map(([, , ...rest]) => rest);
     expect(of("acme").length).toBeGreaterThan(1);
@@ -84,7 +92,7 @@ describeWithPostgres("the query of the page about many machines", () => {
     ]);
   });
 
-  test("keeps names of digits as they are, and has a company until its files are deleted", async () => {
+  test("keeps names of digits as they are, and has a company until its pointer is deleted", async () => {
     const lake = await aLake();
     const { mirror } = await aCompany();
     for (const company of ["12", "13"]) await lake.publish(company, mirror);
@@ -93,10 +101,26 @@ describeWithPostgres("the query of the page about many machines", () => {
       ["12", "VARCHAR"],
       ["13", "VARCHAR"],
     ]);
-    const keys = await lake.store.list("parquet/", lake.signal);
-    for (const key of keys.filter((one) => one.includes("/company=12/")))
-      rmSync(path.join(lake.folder, path.dirname(key)), { recursive: true });
+    rmSync(path.join(lake.folder, "pointers/12.json"));
     expect(await lake.ask(names)).toEqual([["13", "VARCHAR"]]);
+  });
+
+  test("has views with the day that their ages are counted against, stored again on another day", async () => {
+    const lake = await aLake();
+    const company = await aCompany();
+    const { mirror } = company;
+    expect(await lake.publish("acme", mirror)).toContain(viewKey("2027-11-22", "1-1"));
+    expect(await lake.publish("acme", mirror)).toEqual([]);
+    expect(await lake.publish("acme", mirror, [], "2027-11-24")).toEqual([viewKey("2027-11-24", "3-2")]);
+    await lake.publish("beta", mirror, [], "2027-11-23");
+    const days = `SELECT company, report_date, count(*) FROM ${ofAll("v_receivables")} GROUP BY ALL ORDER BY ALL`;
+    const count = String(company.rows("v_receivables").length);
+    expect(await lake.ask(days)).toEqual([
+      ["acme", "2027-11-24", count],
+      ["beta", "2027-11-23", count],
+    ]);
+    const late = `SELECT company, max(most_days_overdue) AS days FROM ${ofAll("v_receivables")} GROUP BY company`;
+    expect(await lake.ask(`SELECT max(days) - min(days) FROM (${late})`)).toEqual([["1"]]);
   });
 
   test("refuses to add an amount that one company hashes; what is redacted later disappears from the files", async () => {
@@ -109,6 +133,6 @@ describeWithPostgres("the query of the page about many machines", () => {
     await lake.publish("acme", mirror, [{ columns: "invoices.number", mode: "drop" }]);
     expect(await lake.ask(numbers)).toEqual([["0"]]);
     await lake.publish("other", mirror, hashed);
-    await expect(lake.ask(query)).rejects.toThrow("sum(VARCHAR)");
+    await expect(lake.ask(pageQuery)).rejects.toThrow("sum(VARCHAR)");
   });
 });

@@ -9,6 +9,8 @@ import type { Mirror } from "../../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
+import { readText } from "../../../src/file-store/file-store.ts";
+import { ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { aFileStore, storeKinds, type StoreKind, type TestStore } from "../../support/file-store.ts";
 import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -60,8 +62,29 @@ async function aCompany(people: number, company = "acme", dataDir = tempFolder()
   return { mirror, files, make };
 }
 
-const peopleKey = "parquet/people/company=acme/data.parquet";
-const reportKey = "report/acme.report.db";
+/** The files that count, by name: as Postgres says, and as the pointer does. */
+async function countingIn({ reports, store }: TestLake) {
+  const files = (await reports.current("acme"))?.files ?? [];
+  const text = await readText(store, pointerKey, new AbortController().signal);
+  const pointed = JSON.parse(text ?? "[]") as { company: string; name: string; key: string }[];
+  expect(pointed.map(({ company, key }) => [company, key])).toEqual(files.map(({ key }) => ["acme", key]));
+  return Object.fromEntries(files.map((file) => [file.name, file]));
+}
+
+/** Lets a day pass for what does not count any more. */
+async function aDayLater({ postgres }: Fleet): Promise<void> {
+  await postgres.query(`UPDATE fintoro_mirror.reports SET old =
+    (SELECT coalesce(jsonb_object_agg(key, value::bigint - 86400001), '{}') FROM jsonb_each_text(old))`);
+}
+
+/** Every key that is stored. */
+async function storedIn({ store }: TestLake): Promise<string[]> {
+  return (await store.list("", new AbortController().signal)).toSorted();
+}
+
+const pointerKey = "pointers/acme.json";
+const keyOf = (name: string, publication: string) => `company=acme/${name}/data-${publication}.parquet`;
+const reportKeyOf = (publication: string) => `company=acme/report-${publication}.db`;
 
 describeWithPostgres("after a run", () => {
   test.each(storeKinds)(
@@ -71,25 +94,28 @@ describeWithPostgres("after a run", () => {
       const owner = leaseOf(await lake.owned("acme"));
       const { mirror, files, make } = await aCompany(3);
       const first = await lake.publish(owner, files);
-      expect(first?.written).toEqual(expect.arrayContaining([peopleKey, reportKey]));
-      const row = await lake.reports.current("acme");
-      expect(row).toMatchObject({ epoch: 1, seq: 3 });
-      expect(Object.keys(row?.files ?? {}).toSorted()).toEqual([...(first?.written ?? [])].toSorted());
-      for (const [key, { bytes }] of Object.entries(row?.files ?? {}))
+      expect(first?.written).toEqual(expect.arrayContaining([keyOf("people", "1-1"), reportKeyOf("1-1")]));
+      expect(await lake.reports.current("acme")).toMatchObject({ epoch: 1, number: 1, seq: 3 });
+      const counting = await countingIn(lake);
+      expect(Object.values(counting).map(({ key }) => key)).toEqual((first?.written ?? []).toSorted());
+      for (const { key, bytes } of Object.values(counting))
         expect([key, readFileSync(lake.fileOf(key)).length]).toEqual([key, bytes]);
-      expect(readFileSync(lake.fileOf(reportKey)).equals(readFileSync(files.report))).toBe(true);
+      expect(counting["people"]).toMatchObject({ number: 1, rows: 3, seq: 3 });
+      expect(counting["people"]?.columns).toContainEqual({ name: "score", type: "DECIMAL(18,6)" });
+      const report = readFileSync(lake.fileOf(reportKeyOf("1-1")));
+      expect(report.equals(readFileSync(files.report))).toBe(true);
 
       expect(await lake.publish(owner, files)).toBeNull();
       put(mirror, "people", { id: 9, name: "new", email: null, score: 1 });
       await make();
-      expect(await lake.publish(owner, files)).toMatchObject({
-        seq: 4,
-        written: [reportKey, peopleKey],
-        removed: [],
-      });
+      const written = [reportKeyOf("1-2"), keyOf("people", "1-2")];
+      expect(await lake.publish(owner, files)).toMatchObject({ seq: 4, written, removed: [] });
       const names = await duckRows(`SELECT name FROM '${files.parquetFolder}/people.parquet' WHERE id = 9`);
       expect(names).toEqual([["new"]]);
-      expect(await lake.reports.current("acme")).toMatchObject({ seq: 4 });
+      const { people, orders } = await countingIn(lake);
+      expect([people?.key, people?.seq]).toEqual([keyOf("people", "1-2"), 4]);
+      expect([orders?.key, orders?.seq]).toEqual([keyOf("orders", "1-1"), 4]);
+      expect(readFileSync(lake.fileOf(reportKeyOf("1-1"))).equals(report)).toBe(true);
     },
   );
 
@@ -130,20 +156,28 @@ describeWithPostgres("after a run", () => {
     expect(await answers()).toBeNull();
   });
 
-  test("a table that is not mirrored any more disappears", async () => {
-    const lake = await aLake();
+  test.each(storeKinds)("what does not count any more stays for a day, and then goes: %s", async (kind) => {
+    const lake = await aLake(kind);
     const owner = leaseOf(await lake.owned("acme"));
     const { files, make } = await aCompany(1);
     await lake.publish(owner, files);
+    const first = await storedIn(lake);
     rmSync(files.parquetFolder, { recursive: true });
     await make(["people"]);
-    const { removed } = (await lake.publish(owner, files)) ?? {};
-    expect(removed).toContain("parquet/orders/company=acme/data.parquet");
-    const stored = await lake.store.list("", new AbortController().signal);
-    expect(stored.toSorted()).toEqual([peopleKey, reportKey]);
+    await lake.publish(owner, files);
+    expect(Object.keys(await countingIn(lake))).toEqual(["people", "report.db"]);
+    expect(await storedIn(lake)).toEqual(first);
+    expect(await lake.publish(owner, files)).toBeNull();
+    await aDayLater(lake);
+    const staying = [keyOf("people", "1-1"), reportKeyOf("1-1"), pointerKey];
+    const gone = first.filter((key) => !staying.includes(key));
+    const { removed = [], written } = (await lake.publish(owner, files)) ?? {};
+    expect([removed.toSorted(), written]).toEqual([gone, []]);
+    expect(await storedIn(lake)).toEqual(staying);
+    expect(await lake.publish(owner, files)).toBeNull();
   });
 
-  test("a report that this node has not made stays, and goes when the config asks for none", async () => {
+  test("a report that this node has not made stays, and counts no more when the config asks for none", async () => {
     const lake = await aLake();
     const owner = leaseOf(await lake.owned("acme"));
     const { files } = await aCompany(1);
@@ -151,7 +185,8 @@ describeWithPostgres("after a run", () => {
     rmSync(files.report);
     expect(await lake.publish(owner, files)).toBeNull();
     const silent = { publish: null };
-    expect(await lake.publish(owner, files, silent)).toMatchObject({ removed: [reportKey], written: [] });
+    expect(await lake.publish(owner, files, silent)).toMatchObject({ written: [] });
+    expect(await countingIn(lake)).not.toHaveProperty("report.db");
     expect(await lake.publish(owner, files, silent)).toBeNull();
   });
 
@@ -161,14 +196,14 @@ describeWithPostgres("after a run", () => {
     const owner = leaseOf(await lake.owned("acme"));
     const { mirror, files, make } = await aCompany(1);
     await lake.publish(owner, files);
-    const before = await lake.reports.current("acme");
+    const before = await countingIn(lake);
     put(mirror, "people", { id: 9, name: "by an event", email: null, score: 1 });
     await make();
     rmSync(files.parquetFolder, { recursive: true });
-    expect(await lake.publish(owner, files)).toMatchObject({ seq: 1, written: [reportKey], removed: [] });
-    const after = await lake.reports.current("acme");
-    expect(after?.files[peopleKey]).toEqual(before?.files[peopleKey]);
-    expect(after?.files[reportKey]?.content).not.toBe(before?.files[reportKey]?.content);
+    expect(await lake.publish(owner, files)).toMatchObject({ seq: 1, written: [reportKeyOf("1-2")] });
+    const after = await countingIn(lake);
+    expect(after["people"]).toEqual(before["people"]);
+    expect(after["report.db"]?.content).not.toBe(before["report.db"]?.content);
   });
 
   test("nothing is stored before a run was followed by files", async () => {
@@ -182,54 +217,77 @@ describeWithPostgres("after a run", () => {
 
 describeWithPostgres("only the owner", () => {
   // Fault: fleet | a node publishes reports after another one has taken over its company | ownership expired in Postgres, still believed on the node | no file and no row changes
-  test("replaces files: one of an older epoch changes nothing", async () => {
+  test("says what counts: one of an older epoch changes nothing", async () => {
     const lake = await aLake();
     const [one, other] = [await aCompany(1), await aCompany(2)];
     const stale = leaseOf(await lake.owned("acme", "node-1"));
     await lake.publish(stale, one.files);
     await lake.expire("acme");
     await lake.publish(leaseOf(await lake.owned("acme", "node-2")), other.files);
-    const before = await lake.reports.current("acme");
+    const [before, stored] = [await countingIn(lake), await storedIn(lake)];
     put(one.mirror, "people", { id: 9, name: "late", email: null, score: 1 });
     await one.make();
     expect(await rejectionOf(lake.publish(stale, one.files))).toMatchObject({ kind: "locked" });
-    expect(await lake.reports.current("acme")).toEqual(before);
-    expect(
-      readFileSync(lake.fileOf(peopleKey)).equals(
-        readFileSync(`${other.files.parquetFolder}/people.parquet`),
-      ),
-    ).toBe(true);
+    expect(await countingIn(lake)).toEqual(before);
+    expect(await storedIn(lake)).toEqual(stored);
   });
 
-  // Fault: fleet | a node is lost while it publishes reports | after the first of several files | the next owner replaces every file that the lost one may have touched, also where its own has not changed
-  test("is followed by one that replaces whatever a lost owner may have touched", async () => {
+  // Fault: fleet | a node is lost while it publishes reports | after the first of several files, and after the pointer | what counted still counts in Postgres; the next owner stores files under names of its own and writes the pointer, and what the lost one left goes after a day
+  test.each([reportKeyOf("2-2"), pointerKey])(
+    "is followed by one that takes back what a lost owner has stored: lost after %s",
+    async (last) => {
+      const lake = await aLake();
+      const { mirror, files, make } = await aCompany(1);
+      await lake.publish(leaseOf(await lake.owned("acme", "node-1")), files);
+      const before = await countingIn(lake);
+      await lake.expire("acme");
+
+      const lost = leaseOf(await lake.owned("acme", "node-2"));
+      put(mirror, "people", { id: 9, name: "of the lost owner", email: null, score: 1 });
+      await make();
+      const { store } = lake;
+      const dying = {
+        ...store,
+        put: async (...args: Parameters<typeof store.put>) => {
+          const sent = await store.put(...args);
+          if (args[0] === last) lost.end("the node died");
+          return sent;
+        },
+      };
+      expect(await rejectionOf(lake.publish(lost, files, undefined, dying))).toMatchObject({
+        kind: "locked",
+      });
+      const torn = await lake.reports.current("acme");
+      expect(torn).toMatchObject({ epoch: 2, number: 2, seq: 1 });
+      expect(torn?.files).toEqual(Object.values(before));
+
+      await lake.expire("acme");
+      const again = await aCompany(1);
+      const next = leaseOf(await lake.owned("acme", "node-3"));
+      expect((await lake.publish(next, again.files))?.written).toEqual([reportKeyOf("3-3")]);
+      expect((await countingIn(lake))["people"]).toEqual(before["people"]);
+      await aDayLater(lake);
+      await lake.publish(next, again.files);
+      const counting = Object.values(await countingIn(lake)).map(({ key }) => key);
+      expect(await storedIn(lake)).toEqual([...counting, pointerKey].toSorted());
+    },
+  );
+
+  test("stores again what was published after the backup that Postgres was restored from", async () => {
     const lake = await aLake();
-    const { mirror, files, make } = await aCompany(1);
-    await lake.publish(leaseOf(await lake.owned("acme", "node-1")), files);
-    await lake.expire("acme");
-
-    const lost = leaseOf(await lake.owned("acme", "node-2"));
-    put(mirror, "people", { id: 9, name: "of the lost owner", email: null, score: 1 });
-    await make();
-    const { store } = lake;
-    const dying = {
-      ...store,
-      put: async (...args: Parameters<typeof store.put>) => {
-        const sent = await store.put(...args);
-        if (args[0] === reportKey) lost.end("the node died");
-        return sent;
-      },
-    };
-    expect(await rejectionOf(lake.publish(lost, files, undefined, dying))).toMatchObject({ kind: "locked" });
-    const torn = await lake.reports.current("acme");
-    expect(torn).toMatchObject({ epoch: 2, seq: 1 });
-    expect(torn?.files[reportKey]?.content).toBeNull();
-
-    await lake.expire("acme");
-    const again = await aCompany(1);
-    const next = leaseOf(await lake.owned("acme", "node-3"));
-    expect((await lake.publish(next, again.files))?.written).toEqual([reportKey, peopleKey]);
-    expect(readFileSync(lake.fileOf(reportKey)).equals(readFileSync(again.files.report))).toBe(true);
+    const owner = leaseOf(await lake.owned("acme"));
+    const { files } = await aCompany(1);
+    await lake.publish(owner, files);
+    const written = (await lake.reports.current("acme"))?.files.map(({ key }) => key) ?? [];
+    const mark = await lake.timeline.read();
+    await lake.timeline.begin(mark, mark);
+    const restored = await lake.reports.current("acme");
+    expect(restored).toMatchObject({ files: [], publishedAtMs: null });
+    expect(restored?.old.toSorted()).toEqual(written);
+    const next = leaseOf(await lake.owned("acme"));
+    const again = (await lake.publish(next, files))?.written ?? [];
+    expect(again.length).toBe(written.length);
+    expect(again.filter((key) => written.includes(key))).toEqual([]);
   });
 });
 
@@ -247,13 +305,14 @@ describeWithPostgres("one query", () => {
       await lake.publish(leaseOf(await lake.owned(company)), files);
       mirror.close();
     }
-    const all = `read_parquet('${lake.folder}/parquet/people/*/data.parquet', hive_partitioning = true, union_by_name = true)`;
-    expect(await duckRows(`SELECT count(DISTINCT company), count(*), sum(score) FROM ${all}`)).toEqual([
+    const all = ofAll("people");
+    const ask = (sql: string) => duckRows(sql, readersOf(lake.folder));
+    expect(await ask(`SELECT count(DISTINCT company), count(*), sum(score) FROM ${all}`)).toEqual([
       ["10", "56", "28.000000"],
     ]);
-    expect(await duckRows(`SELECT company, nickname FROM ${all} WHERE nickname IS NOT NULL`)).toEqual([
+    expect(await ask(`SELECT company, nickname FROM ${all} WHERE nickname IS NOT NULL`)).toEqual([
       ["company-7", "seven"],
     ]);
-    expect(await duckRows(`SELECT count(*) FROM ${all} WHERE company = 'company-9'`)).toEqual([["9"]]);
+    expect(await ask(`SELECT count(*) FROM ${all} WHERE company = 'company-9'`)).toEqual([["9"]]);
   });
 });

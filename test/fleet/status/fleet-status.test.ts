@@ -8,6 +8,7 @@ import {
   changesUpTo,
   deliveries,
   openFleet,
+  publishNoReports,
   sendJob,
   snapshotOf,
   type Fleet,
@@ -48,7 +49,7 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.receiving.beat();
     await published(fleet, "acme", healthyFacts(), true);
     await published(fleet, "idle");
-    await fleet.reports.publish({ company: "acme", epoch: 1, node: "node-1" }, { seq: 3, files: {} });
+    await publishNoReports(fleet, { company: "acme", epoch: 1, node: "node-1" });
     const status = await statusOf(fleet);
     expect(fleetStatusOutcome(status)).toBe("complete");
     expect(status.companies["acme"]).toMatchObject({

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { radarLines, readRadar } from "../../../src/fleet/status/radar.ts";
-import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet/fleet.ts";
+import {
+  changesUpTo,
+  openFleet,
+  publishNoReports,
+  snapshotOf,
+  type Fleet,
+} from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -24,7 +30,7 @@ async function published(
   const owner = await fleet.owned(company);
   const snapshot = { ...snapshotOf(3), facts: healthyFacts({ radar: { ...wellRead, ...radar } }) };
   await fleet.snapshots.publish(owner, snapshot, changesUpTo(3));
-  if (answers) await fleet.reports.publish(owner, { seq: 3, files: {}, answers });
+  if (answers) await publishNoReports(fleet, owner, answers);
 }
 
 describeWithPostgres("fleet status --radar", () => {
@@ -87,7 +93,7 @@ describeWithPostgres("fleet status --radar", () => {
     const inserted = [
       `companies (name, config, tags) SELECT 'c' || n, '{"companies": {}}', ARRAY['t' || n % 7]`,
       `snapshots SELECT 'c' || n, 1, 's', 1, 1, 1, '', now(), 'node-1', '${facts}'`,
-      `reports SELECT 'c' || n, 1, now(), 1, '{}', '{"einvoice_readiness": "2 clients are not ready"}'`,
+      `reports SELECT 'c' || n, 1, 1, now(), 1, '[]', '{}', '{"einvoice_readiness": "2 clients are not ready"}'`,
     ];
     for (const rows of inserted)
       for (let from = 0; from < 100_000; from += 20_000)

@@ -47,10 +47,11 @@ export async function exportOf(
   return { ...result, out, text };
 }
 
-/** Runs a query in DuckDB; every value as text. */
-export async function duckRows(sql: string): Promise<(string | null)[][]> {
+/** Runs a query in DuckDB, after these statements; every value as text. */
+export async function duckRows(sql: string, before = ""): Promise<(string | null)[][]> {
   const connection = await (await DuckDBInstance.create(":memory:")).connect();
   try {
+    if (before !== "") await connection.run(before);
     const reader = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM (${sql})`);
     return reader.getRows() as (string | null)[][];
   } finally {

@@ -181,3 +181,13 @@ export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[] {
   };
   return (afterSeq) => Array.from({ length: seq - afterSeq }, (_, i) => ({ ...row, seq: afterSeq + 1 + i }));
 }
+
+/** Publishes a report of no files, with these answers. */
+export async function publishNoReports(
+  { reports }: Pick<FleetTables, "reports">,
+  owner: Owner,
+  answers: Readonly<Record<string, string>> | null = null,
+): Promise<void> {
+  await reports.begin(owner, 1, []);
+  await reports.publish(owner, { seq: 3, files: [], answers, old: [] });
+}

@@ -138,7 +138,7 @@ function whatStays(config: Config, name: string): string[] {
     below(snapshots, `${name}/`),
     ...(reports === null
       ? []
-      : [below(reports, `report/${name}.report.db`), below(reports, `parquet/*/company=${name}/`)]),
+      : [below(reports, `pointers/${name}.json`), below(reports, `company=${name}/`)]),
   ];
 }
 

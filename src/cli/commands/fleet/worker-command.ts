@@ -228,10 +228,10 @@ async function openNodeParts(
     load: async ({ name: member, config: document }) => {
       const surroundings = { dataDir, env, readFile, connectors: knownConnectors };
       const read = configOfCompany(member, document, surroundings);
-      const own = withReports(read, member, published !== null);
+      const { manifest } = await loadConnector(context, read.connector);
+      const own = withReports(read, member, published === null ? null : manifest);
       const [company] = own.companies;
       assert(company, "the config of a company names it");
-      const { manifest } = await loadConnector(context, own.connector);
       const resources = selectResources(manifest, own.resources);
       return { manifest, settings: { config: own, company, resources } };
     },

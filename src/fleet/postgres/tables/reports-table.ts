@@ -1,76 +1,102 @@
 import { epochMs, FleetTable } from "../connection.ts";
 import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
 
-/** What a stored file holds. */
+/** A stored file that counts. Its name is never used again, and its content never changes. */
 export interface ReportFile {
-  /** A hash of its content; null: it is being replaced or removed, or that was cut off. */
-  readonly content: string | null;
+  /** Of its table or view; of the report database `report.db`. */
+  readonly name: string;
+  /** In the store of reports. */
+  readonly key: string;
+  /** Of the company's publication that stored it. */
+  readonly number: number;
   readonly bytes: number;
+  /** Null: it is the report database. */
+  readonly rows: number | null;
+  /** A hash: two files of a table with the same one show the same. */
+  readonly content: string;
   /** The mirror's last change that is in it. */
   readonly seq: number;
+  /** In the file; `company`, and of a view `report_date`, are in its key. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
-
-/** Stored files by their keys. */
-export type ReportFiles = Readonly<Record<string, ReportFile>>;
 
 export interface ReportRow {
-  readonly company: string;
   readonly epoch: number;
-  readonly publishedAtMs: number;
-  /** The mirror's last change that is in the Parquet files. */
-  readonly seq: number;
-  readonly files: ReportFiles;
+  /** Of the last publication that was begun; never the same again. */
+  readonly number: number;
+  /** Null: none was published. */
+  readonly publishedAtMs: number | null;
+  /** The mirror's last change that is in the Parquet files; null: none was published. */
+  readonly seq: number | null;
+  readonly files: readonly ReportFile[];
   /** What the report's questions say that concern everybody, by name; empty: nothing. Null: no report is stored. */
   readonly answers: Readonly<Record<string, string>> | null;
+  /** Keys of files that may be stored and do not count. */
+  readonly old: readonly string[];
+  /** Those of them that nobody reads any more. */
+  readonly due: readonly string[];
 }
 
+/** For so long a file stays that does not count any more: whoever began to read with it may end. */
+const keptMs = 86_400_000;
+
+const nowMs = epochMs("clock_timestamp()");
+
 /**
- * Which report and Parquet files of each company are stored.
+ * Which report and Parquet files of each company count.
  *
- * Guarantee: moved by the company's owner only. A file that has a hash here holds that content.
+ * Guarantee: moved by the company's owner only, from one publication to the next in one statement. Each file that may be
+ * stored is named here.
  * Source of truth: table `reports`.
- * Worst outcome of a crash: nobody knows what the files without a hash hold; the next publication replaces them.
+ * Worst outcome of a crash: files that were stored and do not count; they are removed like others.
  */
 export class ReportsTable extends FleetTable {
   /**
-   * Notes in what is published which files are about to change: from here on they are this owner's. Their position and
-   * time stay those of the last publication.
+   * Notes the files that are about to be stored.
    * @throws MirrorError `locked` where the company has another owner
    */
-  async begin(owner: Owner, files: ReportFiles): Promise<void> {
+  async begin(owner: Owner, number: number, keys: readonly string[]): Promise<void> {
     const rows = await this.postgres.query(
       `WITH owner AS (${ownerCondition})
-       UPDATE fintoro_mirror.reports r SET files = $4::jsonb, epoch = owner.epoch
-       FROM owner WHERE r.company = owner.company
+       INSERT INTO fintoro_mirror.reports AS r (company, epoch, number, files, old)
+       SELECT company, epoch, $4::bigint, '[]',
+         (SELECT coalesce(jsonb_object_agg(key, ${nowMs}), '{}') FROM unnest($5::text[]) AS key)
+       FROM owner
+       ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, number = excluded.number, old = r.old || excluded.old
        RETURNING r.company`,
-      [...valuesOf(owner), files],
+      [...valuesOf(owner), number, keys],
     );
     if (rows.length === 0) throw noOwner(owner);
   }
 
-  /** @throws MirrorError `locked` where the company has another owner */
+  /**
+   * Ends what was begun: these files count, and those in `old` do not.
+   * @throws MirrorError `locked` where the company has another owner
+   */
   async publish(
     owner: Owner,
-    { seq, files, answers = null }: Pick<ReportRow, "seq" | "files"> & Partial<ReportRow>,
+    { seq, files, answers, old }: Pick<ReportRow, "seq" | "files" | "answers" | "old">,
   ): Promise<void> {
     const rows = await this.postgres.query(
       `WITH owner AS (${ownerCondition})
-       INSERT INTO fintoro_mirror.reports (company, epoch, published_at, seq, files, answers)
-       SELECT company, epoch, clock_timestamp(), $4::bigint, $5::jsonb, $6::jsonb FROM owner
-       ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, published_at = excluded.published_at,
-         seq = excluded.seq, files = excluded.files, answers = excluded.answers
-       RETURNING company`,
-      [...valuesOf(owner), seq, files, answers],
+       UPDATE fintoro_mirror.reports r SET published_at = clock_timestamp(), seq = $4, files = $5::jsonb, answers = $6::jsonb,
+         old = (SELECT coalesce(jsonb_object_agg(key, coalesce(r.old -> key, to_jsonb(${nowMs}))), '{}')
+           FROM unnest($7::text[]) AS key)
+       FROM owner WHERE r.company = owner.company
+       RETURNING r.company`,
+      [...valuesOf(owner), seq, JSON.stringify(files), answers, old],
     );
     if (rows.length === 0) throw noOwner(owner);
   }
 
-  /** Null: none was published. */
+  /** Null: none was begun. */
   async current(company: string): Promise<ReportRow | null> {
     const [row] = await this.postgres.query<ReportRow>(
-      `SELECT company, epoch, ${epochMs("published_at")} AS "publishedAtMs", seq, files, answers
+      `SELECT epoch, number, ${epochMs("published_at")} AS "publishedAtMs", seq, files, answers,
+         ARRAY(SELECT jsonb_object_keys(old)) AS old,
+         ARRAY(SELECT key FROM jsonb_each_text(old) WHERE value::bigint < ${nowMs} - $2::bigint) AS due
        FROM fintoro_mirror.reports WHERE company = $1`,
-      [company],
+      [company, keptMs],
     );
     return row ?? null;
   }

@@ -112,7 +112,7 @@ async function setBack(sql: Sql, number: number): Promise<void> {
     [base, restoredOwner],
   );
   await sql.query(
-    `UPDATE fintoro_mirror.reports SET files = coalesce(
-       (SELECT jsonb_object_agg(key, value || '{"content": null}') FROM jsonb_each(files)), '{}')`,
+    `UPDATE fintoro_mirror.reports SET published_at = NULL, seq = NULL, files = '[]', old = old || coalesce(
+       (SELECT jsonb_object_agg(f ->> 'key', ${epochMs("clock_timestamp()")}) FROM jsonb_array_elements(files) f), '{}')`,
   );
 }
