@@ -108,8 +108,6 @@ export interface CommandServerParts {
   readonly prune: () => Promise<PruneReport>;
 }
 
-type OpenedCommand = { -readonly [Key in keyof OpenCommand]: OpenCommand[Key] };
-
 const sayEveryMs = 1_000;
 const eventsAtOnce = 1_000;
 
@@ -124,7 +122,7 @@ const eventsAtOnce = 1_000;
  */
 export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
   const { file, closed, context } = parts;
-  const open = new Set<OpenedCommand>();
+  const open = new Set<OpenCommand>();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -145,7 +143,7 @@ export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenComman
 
 async function answerCommand(
   parts: CommandServerParts,
-  open: Set<OpenedCommand>,
+  open: Set<OpenCommand>,
   socket: Socket,
   text: string,
 ): Promise<void> {
@@ -156,7 +154,8 @@ async function answerCommand(
     const command = JSON.parse(text) as DaemonCommand & { readonly pid: number };
     const { kind, pid } = command;
     log.info(`another process asks for a ${kind}`, { pid });
-    const shown: OpenedCommand = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" };
+    const startedAt = isoTime(clock.nowMs());
+    const shown = { kind, pid, askedAt: startedAt, state: "waiting" as OpenCommand["state"] };
     open.add(shown);
     ended.signal.addEventListener("abort", () => open.delete(shown));
     const request = command.kind === "sync" ? parseRequest(parts, command.options, ended.signal) : null;
@@ -177,9 +176,13 @@ async function answerCommand(
         if (socket.writableLength === 0) say({ progress: look() });
     };
     void sayProgress();
+    // A report that is undefined is no answer, because this process ends.
+    const isWaitedFor = () => !socket.destroyed;
     const report = request
-      ? await sync(parts, request, pid, () => !socket.destroyed)
-      : await (command.kind === "replay" ? replay(parts, command.options.ids) : prune(parts));
+      ? await sync(parts, request, pid, startedAt, isWaitedFor)
+      : command.kind === "replay"
+        ? await replay(parts, command.options.ids)
+        : await parts.prune().then((pruned) => (pruned.finished ? pruned : undefined));
     if (report !== undefined) say({ ended: "done", report });
   } catch (error) {
     log.error("a command of another process failed", { error: messageOf(error) });
@@ -207,14 +210,13 @@ function parseRequest(
   return { ...flags, resources, closed: over.signal };
 }
 
-/** Undefined, here and below: no answer, because this process ends. */
 async function sync(
   { context: { clock }, closed, runQueue }: CommandServerParts,
   request: RunRequest,
   pid: number,
+  startedAt: string,
   isWaitedFor: () => boolean,
 ) {
-  const startedAt = isoTime(clock.nowMs());
   const report = await runQueue
     .run(request, `asked for by process ${pid}`, () => isWaitedFor() && !request.closed.aborted)
     .catch((error: unknown) => notBegun(clock, startedAt, error));
@@ -222,20 +224,15 @@ async function sync(
   return report && (isWhole || !closed.aborted) ? report : undefined;
 }
 
-async function prune(parts: CommandServerParts): Promise<PruneReport | undefined> {
-  const report = await parts.prune();
-  return report.finished ? report : undefined;
-}
-
 /** The daemon has other work between two portions. */
 async function replay(parts: CommandServerParts, ids: readonly string[]): Promise<ReplayResult> {
   const all = { queued: 0, unread: 0, missing: [] as string[], pruned: [] as string[] };
   for (let from = 0; from < ids.length; from += eventsAtOnce) {
-    const { queued, unread, missing, pruned } = parts.replay(ids.slice(from, from + eventsAtOnce));
-    all.queued += queued;
-    all.unread += unread;
-    all.missing.push(...missing);
-    all.pruned.push(...pruned);
+    const some = parts.replay(ids.slice(from, from + eventsAtOnce));
+    all.queued += some.queued;
+    all.unread += some.unread;
+    all.missing.push(...some.missing);
+    all.pruned.push(...some.pruned);
     await loopTurn();
   }
   return all;

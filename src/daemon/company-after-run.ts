@@ -24,12 +24,7 @@ import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
  * Pure: did the mirror change since the report, or was none made, and is the last attempt long enough ago? The first
  * attempt is a run's.
  */
-export function isRepublishDue(
-  last: StepRecord | null,
-  seq: number,
-  everyMs: number,
-  nowMs: number,
-): boolean {
+export function isRepublishDue(last: StepRecord | null, seq: number, everyMs: number, nowMs: number) {
   if (last === null || (last.outcome !== "failed" && last.seq === seq)) return false;
   return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;
 }

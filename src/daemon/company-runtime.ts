@@ -17,9 +17,10 @@ import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-cont
 import type { CompanyCounters } from "./counters.ts";
 import { ChangePusher } from "./change-pusher.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
-import { createBeat, createReceiverNote, createServiceNote, runHeartbeat } from "./heartbeat.ts";
+import { createBeat, createReceiverNote, createNote, runHeartbeat } from "./heartbeat.ts";
 import type { CompanyRun } from "../runs/company-run.ts";
 import type { RunRequest } from "../runs/run-request.ts";
+import { ordersKey, serviceKey, serviceNote } from "../status/event-status.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
@@ -201,11 +202,8 @@ export class CompanyRuntime {
     const keys = () => this.keyring.accepted();
     const onGap = (why: string | null) => this.track(this.recoverFromGap(why));
     const steps = [
-      createServiceNote(
-        mirror,
-        () => this.eventWorker.state(),
-        () => [...(orders ?? [])],
-      ),
+      createNote(mirror, serviceKey, () => serviceNote(this.eventWorker.state())),
+      createNote(mirror, ordersKey, () => [...(orders ?? [])]),
       () => this.logWatch.look(),
       () => refusals.observe(skewMs(), keys()),
       createReceiverNote(context, mirror, refusals, skewMs),

@@ -1,15 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type Span, type UptimeLog } from "../state/uptime-log.ts";
-import {
-  emptyReceiverNote,
-  noteOf,
-  receiverNoteKey,
-  type ReceiverNote,
-  ordersKey,
-  type EventFacts,
-} from "../status/event-status.ts";
-import type { CompanyStatusView } from "../status/company-view.ts";
+import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/event-status.ts";
 import { assertMayWrite, releaseMemory } from "../store/database.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
@@ -59,24 +51,14 @@ export async function runHeartbeat(
   }
 }
 
-/** Writes the state of the service, and the commands of other processes that are not answered, where they changed. */
-export function createServiceNote(
-  mirror: Mirror,
-  serviceNow: () => CompanyStatusView["service"],
-  ordersNow: () => EventFacts["orders"],
-): () => void {
-  let written: CompanyStatusView["service"] | null = null;
-  let writtenOrders = JSON.stringify(mirror.meta.get(ordersKey) ?? []);
+/** Writes a note into `_meta` where it has changed. */
+export function createNote(mirror: Mirror, key: string, noteNow: () => object): () => void {
+  let written = JSON.stringify(mirror.meta.get(key) ?? []);
   return () => {
-    const service = serviceNow();
-    const { state, message, sinceMs } = service;
-    if (state !== written?.state || message !== written.message)
-      mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
-    written = service;
-    const orders = ordersNow();
-    const isChanged = JSON.stringify(orders) !== writtenOrders;
-    if (isChanged) mirror.apply(() => mirror.meta.set(ordersKey, orders));
-    writtenOrders = JSON.stringify(orders);
+    const note = noteNow();
+    const text = JSON.stringify(note);
+    if (text !== written) mirror.apply(() => mirror.meta.set(key, note));
+    written = text;
   };
 }
 

@@ -117,11 +117,7 @@ function items(values: readonly unknown[], inner: (each: unknown) => LogData): L
   return values.length > maxItems ? [...shown, `… ${values.length} items`] : shown;
 }
 
-function members(
-  value: object,
-  redact: (text: string) => string,
-  inner: (each: unknown) => LogData,
-): LogData {
+function members(value: object, redact: (text: string) => string, inner: (each: unknown) => LogData) {
   const pairs = Object.entries(value)
     .filter(([, each]) => each !== undefined && typeof each !== "function")
     .slice(0, maxItems)

@@ -10,6 +10,7 @@ import type { RefusalCounts, Refusing, RefusalWatch } from "../webhook/delivery-
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import { type RetryDelay, mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import { Runs } from "../state/runs.ts";
+import { workerStates, type WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 
 /** Where the daemon writes them in `_meta`. */
@@ -67,7 +68,7 @@ export function readEventFacts(db: Db) {
       unknownTypes: inbox.unknownTypes(),
       /** When `serve` received deliveries, the oldest first. */
       spans: new UptimeLog(db).latest(mostSpans),
-      service: serviceNote(meta.get("service")),
+      service: readServiceNote(meta),
       ...emptyReceiverNote,
       ...(meta.get(receiverNoteKey) as ReceiverNote | null),
       /** Commands of other processes that the daemon has not finished. */
@@ -76,12 +77,21 @@ export function readEventFacts(db: Db) {
   })();
 }
 
-/** The state of the event worker, as the daemon wrote it last. */
-function serviceNote(value: unknown) {
-  if (typeof value !== "object" || value === null) return null;
-  const { state, message, since } = value as Record<string, unknown>;
-  if (typeof state !== "string" || typeof since !== "string") return null;
-  return { state, message: typeof message === "string" ? message : null, since };
+/** Where the daemon writes the state of its event worker in `_meta`. */
+export const serviceKey = "service";
+
+type ServiceNote = ReturnType<typeof serviceNote>;
+
+/** The state of the event worker, as the daemon writes it. */
+export function serviceNote({ state, message, sinceMs }: WorkerState) {
+  return { state, message, since: isoTime(sinceMs) };
+}
+
+/** Null: there is none, or one of another form. */
+function readServiceNote(meta: Meta): ServiceNote | null {
+  const note = meta.get(serviceKey) as Partial<ServiceNote> | null;
+  const isNote = workerStates.some((one) => one === note?.state) && typeof note?.since === "string";
+  return isNote ? (note as ServiceNote) : null;
 }
 
 export type EventStatus = ReturnType<typeof judgeEvents>;

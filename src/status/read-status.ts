@@ -14,7 +14,6 @@ import { changesOf, earliest } from "../state/sweeps.ts";
 import { readyItems } from "../state/work-item.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
-import { workerStates } from "../sync/event-worker/worker-status.ts";
 import { planRun, type RunPlan } from "../sync/plan/estimate.ts";
 import { parentsPerRunOf, readScrubPlan } from "../sync/plan/scrub.ts";
 import { listRequests } from "../sync/plan/chosen-lists.ts";
@@ -98,8 +97,8 @@ function withNotes(
   events: EventStatus,
   running: number | "unknown" | null,
 ): CompanyStatusView {
-  const { listening, service } = events;
-  const state = listening ? workerStates.find((one) => one === service?.state) : undefined;
+  const { listening } = events;
+  const noted = listening ? events.service : null;
   const [latest] = health.runs;
   const isRunning = running !== null && latest !== undefined;
   return {
@@ -109,10 +108,7 @@ function withNotes(
       ? "`serve` is there, and writes nothing: look for a full disk, and at /readyz"
       : null,
     receiver: listening ? events : view.receiver,
-    service:
-      state && service
-        ? { state, message: service.message, sinceMs: Date.parse(service.since) }
-        : view.service,
+    service: noted ? { ...noted, sinceMs: Date.parse(noted.since) } : view.service,
     run: isRunning ? { mode: latest.mode, startedMs: Date.parse(latest.startedAt) } : null,
     events: listening ? view.events : { ...view.events, oldestWaitingMs: null },
     wholeness: { ...view.wholeness, troubles: health.resources.flatMap(({ troubles }) => troubles) },

@@ -2,16 +2,11 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import {
-  createBeat,
-  createReceiverNote,
-  createServiceNote,
-  runHeartbeat,
-} from "../../src/daemon/heartbeat.ts";
+import { createBeat, createNote, createReceiverNote, runHeartbeat } from "../../src/daemon/heartbeat.ts";
 import { reasonForRun } from "../../src/daemon/scheduler/run-scheduler.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { UptimeLog, type Span } from "../../src/state/uptime-log.ts";
-import { receiverNoteKey, type ReceiverNote } from "../../src/status/event-status.ts";
+import { receiverNoteKey, serviceNote, type ReceiverNote } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LoopTurns } from "../../src/store/transient-errors.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
@@ -56,11 +51,8 @@ async function beating(
   const keys = ["some-key"];
   const context = { clock, log: silentLog, connections, strayRefusals: {}, turns: new LoopTurns(() => 0) };
   const steps = [
-    createServiceNote(
-      mirror,
-      () => ({ state: "working", message: null, sinceMs: t0 }),
-      () => [],
-    ),
+    createNote(mirror, "service", () => serviceNote({ state: "working", message: null, sinceMs: t0 })),
+    createNote(mirror, "orders", () => []),
     () => watch.observe(null, keys),
     createReceiverNote(context, mirror, watch, () => null),
     createBeat(

@@ -168,7 +168,8 @@ describe("the lines for people show", () => {
   });
 
   test("the state of the service, as far as a daemon knows", () => {
-    const service = { state: "unauthenticated", message: "Unauthenticated.", since: ago(190 * minuteMs) };
+    const since = ago(190 * minuteMs);
+    const service = { state: "unauthenticated", message: "Unauthenticated.", since } as const;
     expect(linesOf({ service })).toContain("  service: unauthenticated for 3h 10m: Unauthenticated.");
     expect(linesOf({ service }, alone).join("\n")).not.toContain("service:");
   });

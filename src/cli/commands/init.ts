@@ -9,7 +9,7 @@ import { makePageToken, pageTokenFile } from "../../status/page/page-access.ts";
 import type { Prompts } from "../console/prompts.ts";
 import { draftText, loadDraft, tokenFileOf, type ConfigDraft } from "../init/config-draft.ts";
 import { askChoices, usualSchedule } from "../init/init-questions.ts";
-import { installJob, jobText, type JobPlace, type Starter } from "../init/start-job.ts";
+import { installJob, jobText, type JobPlace } from "../init/start-job.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import type { CommandContext } from "../program/command.ts";
 import { ownEntry } from "../program/own-process.ts";
@@ -81,11 +81,7 @@ function writePageToken(context: CommandContext, draft: ConfigDraft): string {
 }
 
 /** Shows what would be installed, and installs nothing without a yes. */
-async function askStarter(
-  prompts: Prompts | null,
-  { log }: CommandContext,
-  job: JobPlace,
-): Promise<Starter | null> {
+async function askStarter(prompts: Prompts | null, { log }: CommandContext, job: JobPlace) {
   const starter = await prompts?.one("Who starts it?", [
     { value: "none", label: "I do, or somebody else" },
     { value: "cron", label: "cron: one run every night" },

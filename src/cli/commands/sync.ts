@@ -137,10 +137,7 @@ async function runAll(
  * Prints the reports by company, and logs everything that is incomplete, whatever stdout is used for. A quiet command
  * prints those only that are not complete.
  */
-async function printReports(
-  context: CommandContext,
-  reports: ReadonlyMap<string, CompanyReport>,
-): Promise<void> {
+async function printReports(context: CommandContext, reports: ReadonlyMap<string, CompanyReport>) {
   for (const [company, report] of reports) logTroubles(context.log, company, report);
   const { quiet } = context.globals;
   const shown = [...reports].filter(([, { outcome }]) => !quiet || outcome !== "complete");

@@ -160,11 +160,7 @@ export class DemoSetup {
    * Waits until `isSo` holds, asked every 5 ms; false when it did not within the time.
    * @throws MirrorError `stopped` when the demo is to stop
    */
-  async waitUntil(
-    isSo: () => boolean | Promise<boolean>,
-    withinMs = Infinity,
-    everyMs = 5,
-  ): Promise<boolean> {
+  async waitUntil(isSo: () => boolean | Promise<boolean>, withinMs = Infinity, everyMs = 5) {
     const { clock, signal } = this.context;
     for (const elapsedMs = this.stopwatch(); elapsedMs() < withinMs; await clock.sleep(everyMs, signal)) {
       if (signal.aborted) throw new MirrorError("stopped", "the demo was stopped");

@@ -76,11 +76,7 @@ function filesDoc(): TableDoc {
   return { table, place: "both", title, doc, columns: docs };
 }
 
-function columnDoc(
-  column: Omit<ColumnDoc, "type" | "report_type">,
-  type: string,
-  report_type = type,
-): ColumnDoc {
+function columnDoc(column: Omit<ColumnDoc, "type" | "report_type">, type: string, report_type = type) {
   const { name, nullable, references, doc, values } = column;
   return { name, type, report_type, nullable, references, doc, values };
 }

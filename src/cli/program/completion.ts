@@ -71,11 +71,7 @@ function optionValue(words: readonly string[], name: string): string | undefined
  * What may stand at the cursor, by the parser's own command tree; empty: the shell completes names of files.
  * @param words after the program's name; the last one is being typed, and may be empty
  */
-async function complete(
-  root: Node,
-  words: readonly string[],
-  namesOf: NamesOf,
-): Promise<readonly Candidate[]> {
+async function complete(root: Node, words: readonly string[], namesOf: NamesOf) {
   // `--format=c` is two words, and the first one stays as it is.
   const apart = words.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word]);
   const typed = apart.at(-1) ?? "";

@@ -64,12 +64,7 @@ function endingOf(code: number | null, limitMs: number | null): string | null {
 }
 
 /** Records what a process that was killed could not record itself. Gives the problem where there is no room for it. */
-function recordProblem(
-  file: string,
-  steps: readonly string[],
-  problem: string,
-  times: StepTimes,
-): string | null {
+function recordProblem(file: string, steps: readonly string[], problem: string, times: StepTimes) {
   try {
     const records = readSteps(file);
     const isRecorded = (step: string) => Date.parse(records[step]?.at ?? "") >= times.startedMs;

@@ -34,7 +34,6 @@ import {
 import { unfinishedRun } from "../../sync/run/begin-run.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { CommandOutcome } from "../program/exit-code.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
@@ -43,11 +42,7 @@ type EstimatedRun = Pick<RunRequest, "resources" | "full" | "scrub">;
 type Estimate = ReturnType<typeof sumOf>;
 
 /** `sync --dry-run`: prints the requests that a run would need, and the time they take. Writes nothing. */
-export async function dryRun(
-  context: CommandContext,
-  scopes: readonly CompanyScope[],
-  asked: EstimatedRun,
-): Promise<CommandOutcome> {
+export async function dryRun(context: CommandContext, scopes: readonly CompanyScope[], asked: EstimatedRun) {
   const companies: Record<string, Estimate> = {};
   const lines: string[] = [];
   for (const scope of scopes) {
@@ -58,7 +53,7 @@ export async function dryRun(
     lines.push(...estimateLines(name, estimate, pace));
   }
   await context.print({ dry_run: true, companies }, lines);
-  return "complete";
+  return "complete" as const;
 }
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
@@ -150,11 +145,7 @@ function sumOf(
   return { requests: { total, ...requests }, minutes, plan, resources: Object.fromEntries(found) };
 }
 
-function estimateLines(
-  company: string,
-  { requests, minutes, plan, resources }: Estimate,
-  pace: string,
-): string[] {
+function estimateLines(company: string, { requests, minutes, plan, resources }: Estimate, pace: string) {
   const { total, list, detail, child, scrub } = requests;
   const parts = `${list} list, ${detail} detail, ${child} child, ${scrub} scrub`;
   const head = `${company}: ${formatCount(total)} requests, ${minutesText(minutes)} ${pace} (${parts})`;

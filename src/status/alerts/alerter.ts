@@ -121,11 +121,7 @@ export class Alerter {
   }
 
   /** Null: the target has taken it. */
-  private async attempt(
-    { alert, attempts }: Undelivered,
-    { key, send }: AlertTarget,
-    signal: AbortSignal,
-  ): Promise<string | null> {
+  private async attempt({ alert, attempts }: Undelivered, { key, send }: AlertTarget, signal: AbortSignal) {
     const { log, redact } = this.sending;
     const { event, kind, id, company } = alert;
     const about = { ...(company !== null && { company }), target: key, event, kind, id };

@@ -40,12 +40,7 @@ export function budgetPlot({ status, view, moment }: CompanyPageFacts): Html {
   return pagePart("budget", "Request budget", body, aside);
 }
 
-function plot(
-  spent: readonly SpentMinute[],
-  limit: number | null,
-  { nowMs }: PageMoment,
-  total: number,
-): Html {
+function plot(spent: readonly SpentMinute[], limit: number | null, { nowMs }: PageMoment, total: number) {
   const refused = spent.reduce((sum, one) => sum + one.refused, 0);
   const busiest = Math.max(...spent.map(({ requests }) => requests));
   const most = Math.max(limit ?? 0, busiest);

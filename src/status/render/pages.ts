@@ -32,11 +32,7 @@ export function createPages(views: CompanyViews, clock: Clock, options: PagesOpt
 const json = "application/json; charset=utf-8";
 
 /** Not ready without companies, or when their status cannot be read. */
-async function readyPage(
-  views: CompanyViews,
-  nowMs: number,
-  { others, limits }: PagesOptions,
-): Promise<Page> {
+async function readyPage(views: CompanyViews, nowMs: number, { others, limits }: PagesOptions) {
   const { refusals: refused_elsewhere } = others();
   try {
     const companies = (await views()).map(

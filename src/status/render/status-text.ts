@@ -278,11 +278,7 @@ function stalestText({ oldest_detail_at: detail, oldest_parent_at: parent }: Res
 }
 
 /** The tables of a mirror, aligned; without as many of the last columns as the terminal is too narrow for. Pure. */
-export function resourceLines(
-  resources: readonly ResourceHealth[],
-  nowMs: number,
-  width: number | null,
-): string[] {
+export function resourceLines(resources: readonly ResourceHealth[], nowMs: number, width: number | null) {
   const filled = columns
     .map(([head, isNumber, cell]) => ({ head, isNumber, cells: resources.map((one) => cell(one, nowMs)) }))
     .filter(({ cells }) => cells.some((cell) => cell !== ""));

@@ -99,11 +99,7 @@ const releaseMs = 60_000;
 const lookEveryMs = 500;
 
 /** Forgets a removed company as soon as nobody has it. Throws MirrorError `locked` where that takes too long. */
-async function forgetReleased(
-  { clock, log }: CommandContext,
-  postgres: Postgres,
-  company: string,
-): Promise<void> {
+async function forgetReleased({ clock, log }: CommandContext, postgres: Postgres, company: string) {
   const endMs = clock.monotonicMs() + releaseMs;
   for (let looks = 0; ; looks++) {
     const outcome = await forgetCompany(postgres, company);

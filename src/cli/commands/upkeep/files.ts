@@ -120,10 +120,7 @@ export async function filesOfDocuments(
   return storedFilesOf(scope, documents);
 }
 
-export function storedFilesOf(
-  scope: CompanyScope,
-  documents: readonly RecordRef[],
-): Promise<(DocumentFile & { readonly file: string })[]> {
+export function storedFilesOf(scope: CompanyScope, documents: readonly RecordRef[]) {
   return readExisting(scope, (db) => {
     const stored = new StoredFiles(db);
     const found = documents.flatMap((ref) => stored.of(ref));
