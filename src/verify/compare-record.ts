@@ -190,15 +190,16 @@ function shownDifferences(
   );
 }
 
-/** Does what a list shows of a record differ from the mirror? Odd values differ; they are asked for again. */
+/** Does what a list shows of a record differ from the mirror? Odd values, and no row at all, differ. */
 export function differsFromListed(
   view: MirrorView,
   resource: Resource,
   held: HeldRecord,
-  slice: Buffer,
+  json: string | undefined,
 ): boolean {
-  if (!isLiveRow(held)) return true;
+  if (!isLiveRow(held) || json === undefined) return true;
   const { name } = resource;
+  const slice = Buffer.from(json);
   if (isShownWhole(resource, slice))
     return compareRecord(view, resource, held, { kind: "shown", slice }).kind !== "equal";
   const { previews } = view.table(name);

@@ -21,41 +21,33 @@ const longestBreakMs = 24 * 3_600_000;
  * Source of truth: the file: its first line says of what the comparison is, each other one is a read.
  * Worst outcome of a crash: a read whose line is cut is compared again.
  */
-export class ComparedReads {
-  /** When the comparison began that is continued, ISO; null: it begins anew. */
-  readonly since: string | null = null;
-  private readonly file: string;
-  private readonly states = new Map<string, string>();
-
-  constructor(file: string, { mirror, by }: Omit<Head, "since">, { nowMs }: Pick<Clock, "nowMs">) {
-    this.file = file;
-    const isKept = existsSync(file) && elapsedSince(statSync(file).mtimeMs, nowMs()) < longestBreakMs;
-    const [head, ...reads] = isKept ? linesOf(file) : [];
-    const earlier = head as Head | undefined;
-    if (earlier?.mirror === mirror && earlier.by === by) {
-      this.since = earlier.since;
-      this.states = new Map(reads as [string, string][]);
-    } else {
-      const first: Head = { mirror, by, since: isoTime(nowMs()) };
-      writeFileSync(file, `${JSON.stringify(first)}\n`, { mode: 0o600 });
-    }
-  }
-
-  /** @param state another text after each change of what the mirror holds of the read's records */
-  has(read: AskedRead, state: string): boolean {
-    return this.states.get(keyOf(read)) === state;
-  }
-
-  /** Notes that the read was compared, and is equal. */
-  add(read: AskedRead, state: string): void {
-    appendFileSync(this.file, `${JSON.stringify([keyOf(read), state])}\n`);
-  }
-
-  /** Called when the comparison is complete: the next one begins anew. */
-  finish(): void {
-    rmSync(this.file, { force: true });
-  }
+export function comparedReads(
+  file: string,
+  { mirror, by }: Omit<Head, "since">,
+  clock: Pick<Clock, "nowMs">,
+) {
+  const nowMs = clock.nowMs();
+  const isKept = existsSync(file) && elapsedSince(statSync(file).mtimeMs, nowMs) < longestBreakMs;
+  const [head, ...reads] = isKept ? linesOf(file) : [];
+  const earlier = head as Head | undefined;
+  const continued = earlier?.mirror === mirror && earlier.by === by ? earlier : null;
+  const states = new Map(continued ? (reads as [string, string][]) : []);
+  const first: Head = { mirror, by, since: isoTime(nowMs) };
+  if (!continued) writeFileSync(file, `${JSON.stringify(first)}\n`, { mode: 0o600 });
+  return {
+    /** When the comparison began that is continued, ISO; null: it begins anew. */
+    since: continued?.since ?? null,
+    /** @param state another text after each change of what the mirror holds of the read's records */
+    has: (read: AskedRead, state: string) => states.get(keyOf(read)) === state,
+    /** Notes that the read was compared, and is equal. */
+    add: (read: AskedRead, state: string) =>
+      appendFileSync(file, `${JSON.stringify([keyOf(read), state])}\n`),
+    /** Called when the comparison is complete: the next one begins anew. */
+    finish: () => rmSync(file, { force: true }),
+  };
 }
+
+export type ComparedReads = ReturnType<typeof comparedReads>;
 
 function keyOf({ resource, id, listOf }: AskedRead): string {
   return `${resource} ${id} ${listOf ?? ""}`;

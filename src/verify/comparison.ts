@@ -120,8 +120,8 @@ export class Comparison {
         if (!isSound(view, resource, held)) this.suspect(name, id);
         else if (isLive && !isShown) absent.push(id);
         else {
-          if (isShown && (!isLive || (shown && this.differsFromList(resource, id, held))))
-            this.suspect(name, id);
+          const differs = () => differsFromListed(view, resource, held, this.copy.held(name, id).json);
+          if (isShown && (shown ? differs() : !isLive)) this.suspect(name, id);
           if (isLive) this.addDetail(resource, id, held);
         }
       }
@@ -147,12 +147,6 @@ export class Comparison {
     if (withoutId > 0)
       this.uncompared.push({ resource: name, id: null, message: `${withoutId} records have no usable id` });
     return shown;
-  }
-
-  /** A record that cannot become a row differs. */
-  private differsFromList(resource: Resource, id: RecordId, held: HeldRecord): boolean {
-    const { json } = this.copy.held(resource.name, id);
-    return json === undefined || differsFromListed(this.view, resource, held, Buffer.from(json));
   }
 
   private suspectAbsent(resource: string, absent: readonly RecordId[]): void {

@@ -191,16 +191,8 @@ export interface Proof extends Pick<
  * Worst outcome of a crash: the old result stays.
  */
 export function writeProof(file: string, db: Db, report: VerifyReport): void {
-  const {
-    finished_at: at,
-    by,
-    match,
-    uncompared,
-    records_compared,
-    details_compared,
-    details_total,
-    resumed,
-  } = report;
+  const { finished_at: at, by, match, uncompared, resumed } = report;
+  const { records_compared, details_compared, details_total } = report;
   const resumed_since = resumed?.since ?? null;
   const counts = { differences: differenceCount(report), uncompared: uncompared.length };
   const details = { records_compared, details_compared, details_total, resumed_since };

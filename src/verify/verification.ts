@@ -29,7 +29,7 @@ interface VerificationParts extends Asking {
   readonly compared: ComparedReads;
 }
 
-/** So many details are read before they are compared and noted. */
+/** Details that are read before they are compared and noted. */
 const readAtOnce = 20;
 
 /**
@@ -123,22 +123,18 @@ export class Verification {
     return { send: (request) => transport.send({ ...request, lane: "list", once: true, signal, onSent }) };
   }
 
+  /** Reads and compares the sample, some at a time, and notes those where nothing differs. */
   private async compareSample(): Promise<void> {
-    while (this.deepReadsDone < this.sample.length) {
-      const from = this.deepReadsDone;
-      await this.compareReads(this.sample.slice(from, from + readAtOnce));
+    const { comparison, parts, sample } = this;
+    while (this.deepReadsDone < sample.length) {
+      const reads = sample.slice(this.deepReadsDone, this.deepReadsDone + readAtOnce);
+      // Of before the answers: a change meanwhile makes it another one.
+      const states = reads.map((read) => comparison.lastChangesOf(read));
+      await comparison.copy.read(reads);
+      for (const [i, read] of reads.entries())
+        if (comparison.compareRead(read)) parts.compared.add(read, states[i] ?? "");
+      this.deepReadsDone += reads.length;
     }
-  }
-
-  /** Reads and compares some of them, and notes those where nothing differs. */
-  private async compareReads(reads: readonly DeepRead[]): Promise<void> {
-    const { comparison, parts } = this;
-    // Of before the answers: a change meanwhile makes it another one.
-    const states = reads.map((read) => comparison.lastChangesOf(read));
-    await comparison.copy.read(reads);
-    for (const [i, read] of reads.entries())
-      if (comparison.compareRead(read)) parts.compared.add(read, states[i] ?? "");
-    this.deepReadsDone += reads.length;
   }
 
   get resumed(): VerifyReport["resumed"] {

@@ -18,7 +18,7 @@ import { lockHolder } from "../../store/writer-lock.ts";
 import { listRequests } from "../../sync/plan/chosen-lists.ts";
 import { minutesFor, minutesText } from "../../sync/plan/estimate.ts";
 import { scrubSources } from "../../sync/plan/scrub.ts";
-import { ComparedReads } from "../../verify/compared-reads.ts";
+import { comparedReads } from "../../verify/compared-reads.ts";
 import {
   monthReport,
   nameOfMirror,
@@ -77,7 +77,7 @@ async function compare(
   const { concurrency, patienceMs } = config.http;
   const { windowMs } = config.rateLimit;
   const [started_at, startedMs, start] = [isoTime(clock.nowMs()), clock.monotonicMs(), positionOf(db)];
-  const compared = new ComparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
+  const compared = comparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
   const verification = new Verification({
     db,
     manifest,

@@ -1,4 +1,3 @@
-import { yieldToLoop } from "../../base/cancellation.ts";
 import { firstId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
@@ -8,7 +7,13 @@ import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Meta } from "../../state/meta.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
-import { judgePart, type Found, type LocalDifference, type NamedRecord } from "./judge-records.ts";
+import {
+  judgedParts,
+  type Found,
+  type JudgeOptions,
+  type LocalDifference,
+  type NamedRecord,
+} from "./judge-records.ts";
 import { oddWork } from "./odd-work.ts";
 
 export interface ResourceCheck {
@@ -35,12 +40,6 @@ export interface LocalCheck {
   readonly problems: readonly LocalProblem[];
 }
 
-export interface LocalCheckOptions {
-  /** Called about ten times a second, with the records of the resource compared so far. */
-  readonly onProgress?: (progress: { readonly resource: string; readonly records: number }) => void;
-  readonly signal?: AbortSignal;
-}
-
 /** Named for one resource and list, so that a wholly wrong table fits into memory; one more is looked for. */
 const mostNamed = 1_000;
 const mostFound = mostNamed + 1;
@@ -55,7 +54,7 @@ const repairHint = "Run `verify --local --repair`.";
  *
  * @throws MirrorError `database` where there is no mirror, `stopped` when the signal aborted
  */
-export async function checkLocally(path: string, manifest: Manifest, options: LocalCheckOptions = {}) {
+export async function checkLocally(path: string, manifest: Manifest, options: JudgeOptions = {}) {
   const db = openDatabase(path, { readonly: true });
   try {
     db.exec("BEGIN");
@@ -78,12 +77,12 @@ export function isOfIndex(line: string): boolean {
 class MirrorCheck {
   private readonly db: Db;
   private readonly manifest: Manifest;
-  private readonly options: LocalCheckOptions;
+  private readonly options: JudgeOptions;
   private readonly problems: LocalProblem[] = [];
   private readonly resources: Record<string, ResourceCheck> = {};
   private records = 0;
 
-  constructor(db: Db, manifest: Manifest, options: LocalCheckOptions) {
+  constructor(db: Db, manifest: Manifest, options: JudgeOptions) {
     this.db = db;
     this.manifest = manifest;
     this.options = options;
@@ -121,29 +120,14 @@ class MirrorCheck {
       const message = `${resource}: the rows cannot be compared: ${why}.`;
       this.problems.push({ kind: "schema", message, hint });
     }
-    for (const table of tables) {
-      const { name } = table.resource;
-      await this.checkTable(name, (from) => judgePart(tables, last, table, from));
+    for (const { name } of tables.map(({ resource }) => resource)) {
+      const check = this.of(name);
+      for await (const part of judgedParts(() => tables, last, name, "compared", this.options)) {
+        for (const { resource, found } of part.wrong) for (const one of found) this.add(resource, one);
+        check.mirror += part.live;
+        this.records += part.records;
+      }
       for (const id of last.unheld(name, firstId, mostFound)) this.add(name, { list: "missing", id });
-    }
-  }
-
-  private async checkTable(
-    name: string,
-    judge: (from: bigint) => ReturnType<typeof judgePart>,
-  ): Promise<void> {
-    const { onProgress, signal } = this.options;
-    const check = this.of(name);
-    let records = 0;
-    for (let from: bigint | null = firstId; from !== null;) {
-      const part = judge(from);
-      for (const { resource, found } of part.wrong) for (const one of found) this.add(resource, one);
-      check.mirror += part.live;
-      records += part.records;
-      this.records += part.records;
-      from = part.next;
-      onProgress?.({ resource: name, records });
-      await yieldToLoop(signal, `stopped while ${name} were compared`);
     }
   }
 

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
-import { recordId, type RecordId } from "../../base/ids.ts";
+import { yieldToLoop } from "../../base/cancellation.ts";
+import { assert } from "../../base/errors.ts";
+import { firstId, recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
 import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
@@ -49,18 +51,42 @@ export interface JudgedRecord extends RecordJudgement {
   readonly id: RecordId;
 }
 
+export interface JudgeOptions {
+  /** Called about ten times a second, with the records of the resource judged so far. */
+  readonly onProgress?: (progress: { readonly resource: string; readonly records: number }) => void;
+  readonly signal?: AbortSignal;
+}
+
 /**
- * Judges what a mirror holds of one of its resources, some records with ids from `from` on. Writes nothing but a temporary
- * table.
+ * Judges what a mirror holds of one of its resources, some records at a time; between them requests and timers get their
+ * turn. Writes nothing but a temporary table.
  *
- * @returns `next`: where the next part begins; null: this was the last
+ * @param what is done to the records, for messages
+ * @throws MirrorError `stopped` when the signal aborted
  */
-export function judgePart(
-  tables: readonly ResourceTable[],
+export async function* judgedParts(
+  /** Of the manifest's resources; a repair adds columns. */
+  tables: () => readonly ResourceTable[],
   last: LastChanges,
-  table: ResourceTable,
-  from: bigint,
+  name: string,
+  what: "compared" | "repaired",
+  { onProgress, signal }: JudgeOptions,
 ) {
+  let records = 0;
+  for (let from: bigint | null = firstId; from !== null;) {
+    const part = judgePart(tables(), last, name, from);
+    yield part;
+    records += part.records;
+    from = part.next;
+    onProgress?.({ resource: name, records });
+    await yieldToLoop(signal, `stopped while ${name} were ${what}`);
+  }
+}
+
+/** Some records with ids from `from` on; `next` is where the next part begins, null after the last. */
+function judgePart(tables: readonly ResourceTable[], last: LastChanges, name: string, from: bigint) {
+  const table = tables.find(({ resource }) => resource.name === name);
+  assert(table, `${name} has a table`);
   const { plan, resource, context } = table;
   const { ids, next } = idsHeld(context.db, plan, from, recordsAtOnce);
   const changes = last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
@@ -246,17 +272,12 @@ function sourceOf({ held, decode, hasPreviews }: RecordFacts): Source {
 function fenceJudgement(facts: RecordFacts, right: Fence): RecordJudgement {
   const { fence } = facts.held;
   const step = { kind: "fence", gone: right.gone === 1 ? 1 : 0, source: right.source } as const;
-  if (!fence) {
-    // Nothing proves when this JSON was read, so the record is read again.
-    const found = [different(facts, "_fence", null, "{}")];
-    return { found, steps: right.gone === 1 ? [step] : [step, { kind: "refetch" }] };
-  }
-  if (fence.gone === right.gone && fence.source === right.source) return sound;
-  const found = [
-    ...(fence.gone === right.gone ? [] : [different(facts, "_fence.gone", fence.gone, right.gone)]),
-    ...(fence.source === right.source ? [] : [different(facts, "_fence.source", fence.source, right.source)]),
-  ];
-  return { found, steps: right.gone === 1 ? [step] : [step, { kind: "refetch" }] };
+  const steps: RepairStep[] = right.gone === 1 ? [step] : [step, { kind: "refetch" }];
+  // Nothing proves when this JSON was read, so the record is read again.
+  if (!fence) return { found: [different(facts, "_fence", null, "{}")], steps };
+  const wrong = (["gone", "source"] as const).filter((key) => fence[key] !== right[key]);
+  const found = wrong.map((key) => different(facts, `_fence.${key}`, fence[key], right[key]));
+  return found.length === 0 ? sound : { found, steps };
 }
 
 function logJudgement(facts: RecordFacts, gone: number): RecordJudgement {

@@ -20,8 +20,8 @@ import { guarded, openDatabase } from "../../store/database.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../webhook/keys/keyring.ts";
-import { checkLocally, isOfIndex, type LocalCheck, type LocalCheckOptions } from "./check-locally.ts";
-import { judgePart, type JudgedRecord } from "./judge-records.ts";
+import { checkLocally, isOfIndex, type LocalCheck } from "./check-locally.ts";
+import { judgedParts, type JudgedRecord, type JudgeOptions } from "./judge-records.ts";
 import { oddWork, repairRead, replaceOddWork } from "./odd-work.ts";
 
 interface LocalParts {
@@ -32,7 +32,7 @@ interface LocalParts {
   readonly selected?: ReadonlySet<string> | undefined;
 }
 
-interface LocalVerificationOptions extends LocalCheckOptions {
+interface LocalVerificationOptions extends JudgeOptions {
   /** Repairs what is found: the caller holds the writer lock. */
   readonly repair: boolean;
   readonly clock: Clock;
@@ -106,7 +106,7 @@ export interface LocalRepair {
  *
  * @throws MirrorError `database`, `stopped`
  */
-export async function repairLocally(parts: LocalParts, options: LocalCheckOptions = {}) {
+export async function repairLocally(parts: LocalParts, options: JudgeOptions = {}) {
   const { mirror } = parts;
   const last = new LastChanges(mirror.db);
   const total = { repaired: 0, queued: 0 };
@@ -116,7 +116,6 @@ export async function repairLocally(parts: LocalParts, options: LocalCheckOption
     last.drop();
   }
   repairChangeLog(parts);
-  repairSequence(parts);
   repairQueue(parts);
   repairInbox(parts);
   return total;
@@ -127,20 +126,12 @@ async function repairTable(
   name: string,
   last: LastChanges,
   total: { repaired: number; queued: number },
-  { onProgress, signal }: LocalCheckOptions,
+  options: JudgeOptions,
 ): Promise<void> {
   const { mirror } = parts;
-  const why = `stopped while ${name} were repaired`;
-  let done = 0;
-  for (let from: bigint | null = firstId; from !== null;) {
-    const tables = mirror.manifest.resources.map((resource) => mirror.table(resource.name));
-    const part = judgePart(tables, last, mirror.table(name), from);
-    repairSome(parts, part.wrong, last, total);
-    done += part.records;
-    from = part.next;
-    onProgress?.({ resource: name, records: done });
-    await yieldToLoop(signal, why);
-  }
+  const tables = () => mirror.manifest.resources.map((resource) => mirror.table(resource.name));
+  for await (const { wrong } of judgedParts(tables, last, name, "repaired", options))
+    repairSome(parts, wrong, last, total);
   for (let lost = last.unheld(name, firstId, lostAtOnce); lost.length > 0;) {
     // Of a record that was read and is nowhere, the log says that it is not there, until it is read again.
     const records = lost.map((id): JudgedRecord => {
@@ -150,7 +141,7 @@ async function repairTable(
     });
     repairSome(parts, records, last, total);
     lost = last.unheld(name, BigInt(lost.at(-1) ?? 0), lostAtOnce);
-    await yieldToLoop(signal, why);
+    await yieldToLoop(options.signal, `stopped while ${name} were repaired`);
   }
 }
 
@@ -200,6 +191,7 @@ function readsOf(mirror: Mirror, resource: Resource, id: RecordId): NewWorkItem[
 /** What is not sound beside the records is repaired so much in one transaction; the rest is not written. */
 const atOnce = 5_000;
 
+/** The log, and the sequence by which it and the fences are numbered. */
 function repairChangeLog({ mirror, clock }: LocalParts): void {
   const log = new StateCheck(mirror.db);
   for (let found = log.brokenChanges(atOnce); found.length > 0; found = log.brokenChanges(atOnce))
@@ -207,11 +199,7 @@ function repairChangeLog({ mirror, clock }: LocalParts): void {
   const at = isoTime(clock.nowMs());
   for (let found = log.lostReads(atOnce); found.length > 0; found = log.lostReads(atOnce))
     mirror.apply(() => found.forEach((read) => log.restoreRead(read, at)));
-}
-
-function repairSequence({ mirror }: LocalParts): void {
-  const names = mirror.manifest.resources.map(({ name }) => name);
-  const received = new StateCheck(mirror.db).lastReceivedSeq(names);
+  const received = log.lastReceivedSeq(mirror.manifest.resources.map(({ name }) => name));
   if (received > Number(mirror.meta.get("seq") ?? 0)) mirror.apply(() => mirror.sequence.skipTo(received));
 }
 
