@@ -3,30 +3,29 @@ import { each } from "../../../src/connector/record-schema.ts";
 import { seriesDocumentTypes } from "../resources/company-settings.ts";
 import { discountTypes, paymentStatuses, quotationStatuses } from "../resources/document-fields.ts";
 import * as documents from "../resources/issued-documents.ts";
-import * as is from "./input-types.ts";
 import * as op from "./operation-builders.ts";
 import { clientOverride } from "./record-operations.ts";
 
-const { day, id, maybe } = is;
+const { day, id, maybe } = op;
 
 /** With `clientId` the object overrides the snapshot; without, the service finds or creates the client by it. */
 const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };
-const needsClient = is.oneOrOther(["clientId"], ["client"]);
+const needsClient = op.oneOrOther(["clientId"], ["client"]);
 
 const discountType = maybe(z.enum(discountTypes));
 
 const line = {
-  ...each("name discountName", maybe(is.characters(255))),
-  description: maybe(is.characters(1000)),
-  ...each("unitPrice discountValue", maybe(is.price)),
+  ...each("name discountName", maybe(op.characters(255))),
+  description: maybe(op.characters(1000)),
+  ...each("unitPrice discountValue", maybe(op.price)),
   ...each("unitId priceListItemId", maybe(id)),
-  quantity: is.positive(is.limits.quantity),
-  vatRate: maybe(is.amount(0, 23)),
+  quantity: op.positive(op.limits.quantity),
+  vatRate: maybe(op.amount(0, 23)),
   discountType,
 };
-const isWhole = is.oneOrOther(["priceListItemId"], ["name", "unitPrice", "vatRate"]);
+const isWhole = op.oneOrOther(["priceListItemId"], ["name", "unitPrice", "vatRate"]);
 
-const allocation = z.strictObject({ warehouseId: id, quantity: is.positive(is.limits.quantity) });
+const allocation = z.strictObject({ warehouseId: id, quantity: op.positive(op.limits.quantity) });
 const stockedLine = { ...line, warehouseAllocations: z.array(allocation).min(1).max(50).optional() };
 const lines = <T extends z.ZodType>(type: T) => z.array(type).min(1).max(100);
 
@@ -37,17 +36,17 @@ const stockedItems = lines(z.strictObject(stockedLine).refine(...isWhole));
 /** In an update a line may carry its `uuid`, which keeps its stock links. */
 const keptItems = lines(z.strictObject({ ...stockedLine, uuid: maybe(z.uuid()) }).refine(...isWhole));
 
-const texts = each("note textAboveItems", maybe(is.characters(3000)));
-const currencyRate = is.amount(0.00001, 10_000_000);
+const texts = each("note textAboveItems", maybe(op.characters(3000)));
+const currencyRate = op.amount(0.00001, 10_000_000);
 
 const common = {
   ...clientChoice,
   // A number, or a series that gives one; never both.
-  number: maybe(is.characters(20, 1)),
+  number: maybe(op.characters(20, 1)),
   ...each("numericalSeriesId businessCaseId", maybe(id)),
   issueDate: day.optional(),
   discountType,
-  discountValue: maybe(is.amount(0)),
+  discountValue: maybe(op.amount(0)),
   transferTaxLiability: z.boolean().optional(),
   ...each("currencyId languageId", id.optional()),
   ...texts,
@@ -57,9 +56,9 @@ const methods = each("deliveryMethodId paymentMethodId", id.optional());
 const payable = {
   ...each("bankAccountId qrTypeId", id.optional()),
   dueDateDays: z.int().min(0).max(1000).optional(),
-  variableSymbol: is.variableSymbol.optional(),
-  constantSymbol: maybe(is.constantSymbol),
-  specificSymbol: maybe(is.variableSymbol),
+  variableSymbol: op.variableSymbol.optional(),
+  constantSymbol: maybe(op.constantSymbol),
+  specificSymbol: maybe(op.variableSymbol),
 };
 
 const documentFilters = {
@@ -88,7 +87,7 @@ const invoiceUpdate = z.strictObject({ ...invoiceShape, items: keptItems }).refi
 
 /** The service takes everything else from the invoice. */
 const creditOfInvoice = z.strictObject({
-  number: is.characters(20, 1).optional(),
+  number: op.characters(20, 1).optional(),
   numericalSeriesId: maybe(id),
   ...each("issueDate dueDate deliveryDate", day.optional()),
   ...texts,
@@ -98,13 +97,13 @@ const creditOfInvoice = z.strictObject({
 const creditNoteShape = {
   ...each("invoiceId bankAccountId paymentMethodId currencyId languageId", id),
   ...each("businessCaseId numericalSeriesId", maybe(id)),
-  number: is.characters(20, 1),
+  number: op.characters(20, 1),
   ...each("issueDate dueDate deliveryDate", day),
-  variableSymbol: is.variableSymbol,
-  constantSymbol: maybe(is.constantSymbol),
-  specificSymbol: maybe(is.variableSymbol),
+  variableSymbol: op.variableSymbol,
+  constantSymbol: maybe(op.constantSymbol),
+  specificSymbol: maybe(op.variableSymbol),
   discountType,
-  discountValue: maybe(is.amount()),
+  discountValue: maybe(op.amount()),
   transferTaxLiability: z.boolean(),
   currencyRate,
   ...texts,
@@ -112,7 +111,7 @@ const creditNoteShape = {
 const creditNoteInput = z.strictObject({ ...creditNoteShape, items: stockedItems });
 const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: keptItems });
 
-const paidSort = is.sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
+const paidSort = op.sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
 
 const proformaInput = z
   .strictObject({
@@ -145,8 +144,8 @@ const paymentInput = z.strictObject({
 const mailInput = z.strictObject({
   documentType: z.enum(seriesDocumentTypes),
   documentId: id,
-  to: z.array(is.email()).min(1),
-  body: maybe(is.characters(1000)),
+  to: z.array(op.email()).min(1),
+  body: maybe(op.characters(1000)),
   type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
 });
 
@@ -154,7 +153,7 @@ export const documentOperations = {
   invoices: {
     list: op.pagedList("/invoices", documents.invoicePreview, 500, {
       ...paidFilters,
-      ...is.sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
+      ...op.sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
     }),
     ...op.records("/invoices", "invoice", documents.invoice, invoiceInput),
     update: op.writeRecord("PUT", "/invoices/{invoice}", invoiceUpdate, documents.invoice),
@@ -180,7 +179,7 @@ export const documentOperations = {
     list: op.pagedList("/orders", documents.orderPreview, 500, {
       ...documentFilters,
       ...each("withoutInvoice withoutProforma", flag),
-      ...is.sorted(["number", "issueDate", "total", "totalWithVat"]),
+      ...op.sorted(["number", "issueDate", "total", "totalWithVat"]),
     }),
     ...op.records("/orders", "order", documents.order, orderInput),
     pdf: op.pdf("/orders/{order}/pdf"),
@@ -191,7 +190,7 @@ export const documentOperations = {
       ...each("validityDateFrom validityDateTo", day.optional()),
       status: z.enum(quotationStatuses).optional(),
       ...each("withoutInvoice withoutProforma withoutOrder", flag),
-      ...is.sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
+      ...op.sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
     }),
     ...op.records("/quotations", "quotation", documents.quotation, quotationInput),
     pdf: op.pdf("/quotations/{quotation}/pdf"),

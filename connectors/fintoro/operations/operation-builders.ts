@@ -79,3 +79,67 @@ export function records<
     delete: remove(one),
   };
 }
+
+/** Parts of request bodies and queries, with the limits as published. */
+export const id = z.int();
+
+/** Text of that many characters; counted as the service does, not in UTF-16 units. */
+export function characters(maxLength: number, minLength = 0) {
+  const fits = (value: string) => {
+    const length = Array.from(value).length;
+    return length >= minLength && length <= maxLength;
+  };
+  const error = minLength
+    ? `must have ${minLength} to ${maxLength} characters`
+    : `must have at most ${maxLength} characters`;
+  const limits = minLength ? { minLength, maxLength } : { maxLength };
+  return z.string().refine(fits, { error }).meta(limits);
+}
+
+/** Only catches what is no address at all; the service decides. */
+const address = /^[^\s@]+@[^\s@]+$/;
+export const email = (maxLength?: number) => {
+  const type = z.string().regex(address, { error: "must be an e-mail address" });
+  return maxLength === undefined ? type : type.max(maxLength);
+};
+
+export const day = z.iso.date({ error: "must be a date, YYYY-MM-DD" });
+export const amount = (minimum?: number, maximum?: number) => {
+  const atLeast = minimum === undefined ? z.number() : z.number().min(minimum);
+  return maximum === undefined ? atLeast : atLeast.max(maximum);
+};
+
+export const maybe = <T extends z.ZodType>(type: T) => type.nullable().optional();
+
+/** The largest price, either sign. */
+const tenTrillion = 10_000_000_000_000;
+export const price = amount(-tenTrillion, tenTrillion);
+export const positive = (maximum: number) => amount(0.00001, maximum);
+export const limits = { tenTrillion, quantity: 1_000_000 } as const;
+
+export const variableSymbol = z.int().min(0).max(9_999_999_999);
+export const constantSymbol = z.int().min(0).max(9_999);
+
+const sortDirection = z.enum(["asc", "desc"]).optional();
+export const sorted = <const K extends readonly string[]>(keys: K) => ({
+  sortBy: z.enum(keys).optional(),
+  sortDirection,
+});
+
+type Present = Readonly<Record<string, unknown>>;
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+/** A rule over several fields, for `refine`; its error is reported at the first. */
+type Rule = [(value: Present) => boolean, { error: string; path: string[] }];
+
+export function exactlyOne(...fields: readonly string[]): Rule {
+  const rule = (value: Present) => fields.filter((field) => isGiven(value[field])).length === 1;
+  return [rule, { error: `exactly one of ${fields.join(", ")} must be given`, path: fields.slice(0, 1) }];
+}
+
+/** All fields of at least one of these groups must be given. */
+export function oneOrOther(...choices: readonly (readonly string[])[]): Rule {
+  const rule = (value: Present) => choices.some((fields) => fields.every((field) => isGiven(value[field])));
+  const said = choices.map((fields) => fields.join(" with ")).join(" or ");
+  return [rule, { error: `${said} must be given`, path: choices[0]?.slice(0, 1) ?? [] }];
+}

@@ -6,10 +6,9 @@ import * as own from "../resources/company-settings.ts";
 import { businessCase, businessCaseStatus, contactActivityLog, writtenLogTypes } from "../resources/crm.ts";
 import { inboundReceipt, outboundReceipt, priceListItem, warehouse } from "../resources/goods.ts";
 import * as lookup from "../resources/lookups.ts";
-import * as is from "./input-types.ts";
 import * as op from "./operation-builders.ts";
 
-const { characters, id, maybe, sorted } = is;
+const { characters, id, maybe, sorted } = op;
 
 const legalForms = ["freelancer", "company"] as const;
 
@@ -49,7 +48,7 @@ const partyInput = {
   type: z.enum(contactTypes).optional(),
   ...each("subjectId taxId vatId", maybe(characters(40))),
   isVatPayer: z.boolean().optional(),
-  email: maybe(is.email(255)),
+  email: maybe(op.email(255)),
   ...each("street city", maybe(characters(255))),
   zip: maybe(characters(10)),
   countryId: maybe(id),
@@ -80,8 +79,8 @@ const clientInput = z.strictObject({
   preferredNote: maybe(z.string()),
   stripeCustomerId: maybe(characters(255)),
   systemeioContactId: maybe(id),
-  ...each("preferredVariableSymbol preferredSpecificSymbol", maybe(is.variableSymbol)),
-  preferredConstantSymbol: maybe(is.constantSymbol),
+  ...each("preferredVariableSymbol preferredSpecificSymbol", maybe(op.variableSymbol)),
+  preferredConstantSymbol: maybe(op.constantSymbol),
   preferredTextAboveItems: maybe(characters(3000)),
 });
 
@@ -101,19 +100,19 @@ const statusInput = z.strictObject({ name: characters(255), color: characters(7)
 const caseInput = { statusId: maybe(id), name: characters(255), description: maybe(z.string()) };
 const caseCreateInput = z
   .strictObject({ ...each("clientId supplierId", maybe(id)), ...caseInput })
-  .refine(...is.exactlyOne("clientId", "supplierId"));
+  .refine(...op.exactlyOne("clientId", "supplierId"));
 /** The linked contact cannot be changed. */
 const caseUpdateInput = z.strictObject(caseInput).partial();
 
 const metadata = z.strictObject({
   ...each("content personName phoneNumber", maybe(z.string())),
-  email: maybe(is.email()),
+  email: maybe(op.email()),
   documentType: maybe(z.enum(own.seriesDocumentTypes)),
   documentId: maybe(id),
 });
 
 const target = each("businessCaseId clientId supplierId", maybe(id));
-const oneTarget = is.exactlyOne(...Object.keys(target));
+const oneTarget = op.exactlyOne(...Object.keys(target));
 const logInput = { metadata, attachmentUploadTokens: z.array(z.string()).optional() };
 const logCreateInput = z
   .strictObject({ ...target, type: z.enum(writtenLogTypes), ...logInput })
@@ -139,15 +138,15 @@ const warehouseInput = z.strictObject({
 
 const line = z.strictObject({
   priceListItemId: id,
-  quantity: is.positive(is.limits.tenTrillion),
-  unitPrice: is.price,
-  vatRate: is.amount(0, 100),
+  quantity: op.positive(op.limits.tenTrillion),
+  unitPrice: op.price,
+  vatRate: op.amount(0, 100),
 });
 
 const receipt = {
   number: characters(20, 1),
   ...each("warehouseId languageId", id),
-  issueDate: is.day,
+  issueDate: op.day,
   note: maybe(characters(3000)),
   items: z.array(line).min(1),
 };
@@ -166,14 +165,14 @@ const receiptFilters = {
 const itemInput = z.strictObject({
   name: characters(255),
   description: maybe(characters(1000)),
-  unitPrice: is.price,
+  unitPrice: op.price,
   unitId: id,
-  vatRate: is.amount(0, 23),
+  vatRate: op.amount(0, 23),
   ...each("ean warehouseCode", maybe(characters(255))),
   ...each("useWarehouse enableNegativeStock", z.boolean().optional()),
-  maxStock: maybe(is.amount(0, is.limits.tenTrillion)),
-  purchasePrice: maybe(is.price),
-  purchaseVatRate: maybe(is.amount(0, 23)),
+  maxStock: maybe(op.amount(0, op.limits.tenTrillion)),
+  purchasePrice: maybe(op.price),
+  purchaseVatRate: maybe(op.amount(0, 23)),
 });
 
 /** Operations on the token, the service's lists, the company's settings, contacts, the CRM, and goods. */

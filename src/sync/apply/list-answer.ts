@@ -175,8 +175,7 @@ function applyListed(
     if (result !== "unchanged") shown.changes += 1;
     const parent = { resource: resource.name, id };
     for (const child of children)
-      if (isNewParent(run, child.resource, parent, result) && takesParent(run))
-        queueChildList(run, child.resource, parent);
+      if (takesParent(run, child.resource, parent, result)) queueChildList(run, child.resource, parent);
   }
 }
 
@@ -214,17 +213,13 @@ function isDetailOlder({ run, resource, stamp }: AnswerContext, id: RecordId): b
 }
 
 /**
- * Is it a parent that the plan did not know? Its event may have inserted it before its list showed it: the read of an
- * event queues no list.
+ * Is it a parent that the plan did not know, and may the list of one more be read? Its event may have inserted it before
+ * its list showed it: the read of an event queues no list.
  */
-function isNewParent({ parents }: RunContext, child: Resource, parent: RecordRef, result: ApplyResult) {
-  if (result === "inserted" || result === "quarantined") return result === "inserted";
-  return parents.isUnplanned(child.name, parent.resource, parent.id);
-}
-
-/** May the list of one more parent be read? The plan chose among those that the mirror knew before. */
-function takesParent({ parentReads }: RunContext): boolean {
-  if (parentReads.left <= 0) return false;
+function takesParent(run: RunContext, child: Resource, { resource, id }: RecordRef, result: ApplyResult) {
+  const { parents, parentReads } = run;
+  const isKnown = () => result === "quarantined" || !parents.isUnplanned(child.name, resource, id);
+  if (parentReads.left <= 0 || (result !== "inserted" && isKnown())) return false;
   parentReads.left -= 1;
   return true;
 }

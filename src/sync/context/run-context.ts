@@ -238,8 +238,13 @@ function commitAnswers(run: RunContext): void {
   const failures = new Map<WaitingAnswer, unknown>();
   const applyAll = () => {
     for (const answer of answers) {
-      const failure = applyOne(run, answer);
-      if (failure) failures.set(answer, failure.error);
+      try {
+        applyCounted(run, answer.step);
+      } catch (error) {
+        // SQLite may have ended the transaction.
+        if (error instanceof MirrorError && error.kind === "database") throw error;
+        failures.set(answer, error);
+      }
     }
   };
   try {
@@ -253,17 +258,6 @@ function commitAnswers(run: RunContext): void {
   for (const answer of answers) {
     if (failures.has(answer)) answer.reject(failures.get(answer));
     else answer.resolve();
-  }
-}
-
-/** Returns what the step threw. Throws errors of the database: SQLite may have ended the transaction. */
-function applyOne(run: RunContext, { step }: WaitingAnswer): { readonly error: unknown } | undefined {
-  try {
-    applyCounted(run, step);
-    return undefined;
-  } catch (error) {
-    if (error instanceof MirrorError && error.kind === "database") throw error;
-    return { error };
   }
 }
 

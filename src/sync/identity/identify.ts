@@ -16,9 +16,7 @@ import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import type { WorkerParts } from "../context/run-context.ts";
 
-interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token" | "random" | "log"> {
-  readonly mirror: JudgedMirror;
-}
+type IdentifyParts = Omit<WorkerParts, "queue" | "clock" | "mirror"> & { readonly mirror: JudgedMirror };
 
 export interface Identified {
   readonly answer: ServiceAnswer;

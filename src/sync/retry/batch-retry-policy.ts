@@ -36,7 +36,7 @@ export function outageAfter(
 interface BatchParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Progress reads the outage here. */
+  /** It keeps the outage: progress shows it. */
   readonly tally: Tally;
   /** From the first failure to the next success. */
   readonly patienceMs: number;
@@ -51,7 +51,6 @@ interface BatchParts {
  */
 export class BatchRetryPolicy<T> implements RetryPolicy {
   readonly ends = true;
-  outage: Outage | null = null;
   private readonly parts: BatchParts;
   private readonly ask: () => Promise<T>;
   private readonly own = ownFailures();
@@ -63,6 +62,10 @@ export class BatchRetryPolicy<T> implements RetryPolicy {
   constructor(parts: BatchParts, ask: () => Promise<T>) {
     this.parts = parts;
     this.ask = ask;
+  }
+
+  get outage(): Outage | null {
+    return this.parts.tally.outage;
   }
 
   isFailing(resource: string): boolean {
@@ -125,28 +128,23 @@ export class BatchRetryPolicy<T> implements RetryPolicy {
 
   /** The service answered, be it with a refusal. */
   private answered(): void {
-    const { clock, log } = this.parts;
-    const { outage } = this;
+    const { clock, log, tally } = this.parts;
+    const { outage } = tally;
     if (outage && outage.probes > 0)
       log.info("the service answers again", { after_ms: Math.round(clock.monotonicMs() - outage.sinceMs) });
-    this.set(null);
+    tally.outage = null;
   }
 
   /** One failure that may pass. Returns the error to end with when the run has waited long enough, else null. */
   private failed(error: MirrorError): MirrorError | null {
-    const { clock, patienceMs } = this.parts;
+    const { clock, patienceMs, tally } = this.parts;
     const nowMs = clock.monotonicMs();
-    const before = this.outage;
+    const before = tally.outage;
     const outage = outageAfter(before, { error, nowMs }, patienceMs);
-    this.set(outage);
+    tally.outage = outage;
     if (nowMs >= outage.untilMs) return givenUp(outage, nowMs);
     if (before && outage.probes > before.probes) this.logWait(outage, nowMs);
     return null;
-  }
-
-  private set(outage: Outage | null): void {
-    this.outage = outage;
-    this.parts.tally.outage = outage;
   }
 
   private logWait({ probes, sinceMs, untilMs, probeAtMs, error }: Outage, nowMs: number): void {

@@ -11,7 +11,7 @@ import {
   type TableName,
 } from "../model/catalogue.ts";
 import type { SentEvent } from "../model/company.ts";
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { writable } from "../resources/all-routes.ts";
 import { balanceOf } from "../resources/balance.ts";
 import { stampsOf } from "../resources/collection.ts";

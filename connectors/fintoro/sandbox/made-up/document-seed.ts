@@ -4,7 +4,7 @@ import { randomFor } from "../base/seeded-random.ts";
 import { pick } from "../base/values.ts";
 import { payableKinds } from "../model/catalogue.ts";
 import { documentsOf } from "../model/company.ts";
-import type { DocumentKind, BookRow } from "../model/row.ts";
+import type { DocumentKind, BookRow } from "../model/rows.ts";
 import { paymentsOf, totalsOf } from "../resources/balance.ts";
 import { creditInvoice, documents } from "../resources/documents.ts";
 import { payments } from "../resources/payments.ts";

@@ -2,7 +2,7 @@ import { firstDayOfYear, momentOf, yearOf } from "../base/calendar.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import type { TableName } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
-import type { DocumentKind } from "../model/row.ts";
+import type { DocumentKind } from "../model/rows.ts";
 import { Actor } from "./record-inputs.ts";
 
 const shares = { invoice: 50, order: 15, quotation: 15, proforma: 14, "credit-note": 6 };

@@ -6,7 +6,7 @@ import { everyKey } from "../base/values.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { balanceOf } from "../resources/balance.ts";
 import { nextReceiptNumber, type Side } from "../resources/stock.ts";
 import { present } from "../rules/rules.ts";

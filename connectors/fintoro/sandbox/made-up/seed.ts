@@ -5,7 +5,7 @@ import { randomFor } from "../base/seeded-random.ts";
 import { documentKinds } from "../model/catalogue.ts";
 import { publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { writable } from "../resources/all-routes.ts";
 import { totalsOf } from "../resources/balance.ts";
 import { receipts, type Side } from "../resources/stock.ts";

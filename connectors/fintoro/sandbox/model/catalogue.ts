@@ -1,6 +1,6 @@
 import { singular } from "../base/values.ts";
 import { lookupNames } from "../lookups/lookup-lists.ts";
-import type { DocumentKind, BookRow } from "./row.ts";
+import type { DocumentKind, BookRow } from "./rows.ts";
 
 /** The names of the collections, which are those of the tables of a mirror; number series have no events. */
 export const tableNames = [

@@ -1,8 +1,7 @@
 import type { Random } from "../../../../src/base/random.ts";
 import { boundedLog, singular } from "../base/values.ts";
 import { kindFacts, pathOf, tableNames, type TableName } from "./catalogue.ts";
-import type { DocumentKind, BookRow, Upload } from "./row.ts";
-import { RowTable } from "./table.ts";
+import { RowTable, type BookRow, type DocumentKind, type Upload } from "./rows.ts";
 
 export interface CompanyStart {
   readonly index: number;

@@ -5,7 +5,7 @@ import { subjects } from "../samples/parties.ts";
 import { present, refuse } from "../rules/rules.ts";
 import { file, list, nothing, oneRecord, route, value } from "../service/messages.ts";
 import type { Reply, Route, RouteCall } from "../service/messages.ts";
-import type { Collection } from "./collection.ts";
+import { isIn, type Collection } from "./collection.ts";
 import { activities, cases, caseStatuses, keepUpload } from "./case-board.ts";
 import { documentView } from "./document-view.ts";
 import { creditInvoice, documents, seriesView } from "./documents.ts";
@@ -13,7 +13,6 @@ import { accounts, rotateSecret, subscriptions } from "./own-settings.ts";
 import { clients, suppliers } from "./partners.ts";
 import { payments, sendMail } from "./payments.ts";
 import { recordPdf, zipOf } from "./record-files.ts";
-import { isIn } from "./record-list.ts";
 import { priceList, receipts, warehouses } from "./stock.ts";
 
 const own = [clients, suppliers, accounts, caseStatuses, cases, activities, warehouses, priceList, payments];

@@ -9,7 +9,7 @@ import {
   withVatCents,
 } from "../base/decimal-money.ts";
 import { documentsOf, type Company } from "../model/company.ts";
-import type { BookRow, Discount } from "../model/row.ts";
+import type { BookRow, Discount } from "../model/rows.ts";
 
 /**
  * The sums of a document in cents: of each line, of the lines together, and after the document's discount. A line

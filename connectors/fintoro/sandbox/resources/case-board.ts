@@ -5,19 +5,12 @@ import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { Attachment, BookRow, Upload } from "../model/row.ts";
+import type { Attachment, BookRow, Upload } from "../model/rows.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
-import {
-  activitiesOf,
-  collection,
-  removeActivitiesOf,
-  stampsOf,
-  stampsView,
-  type Write,
-} from "./collection.ts";
+import { activitiesOf, collection, removeActivitiesOf, stampsOf, stampsView } from "./collection.ts";
+import { isIn, onePage, tenPerPage, type Write } from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
-import { isIn, onePage, tenPerPage } from "./record-list.ts";
 
 /** The columns of the board. The cases of one that is removed stay without one, and without events. */
 export const caseStatuses = collection("business_case_statuses", {

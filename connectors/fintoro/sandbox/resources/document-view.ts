@@ -4,7 +4,7 @@ import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { kindFacts, pathOf } from "../model/catalogue.ts";
 import { publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { balanceOf, creditedCents, paymentsOf, totalsOf } from "./balance.ts";
 import { accountReference } from "./own-settings.ts";
 import { snapshotView } from "./partners.ts";

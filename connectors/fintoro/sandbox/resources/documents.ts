@@ -6,15 +6,14 @@ import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { discountLabel, euro, languageById, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
-import type { DocumentKind, BookRow } from "../model/row.ts";
+import type { DocumentKind, BookRow } from "../model/rows.ts";
 import { nullable, optional, parse, refuse, sentOnly } from "../rules/rules.ts";
-import { collection, type Write } from "./collection.ts";
+import { collection, type ListRules, type Write } from "./collection.ts";
 import { balanceOf, paymentsOf, totalsOf } from "./balance.ts";
 import { documentPreview, documentView } from "./document-view.ts";
 import { primaryAccount } from "./own-settings.ts";
 import { clients, snapshotOf } from "./partners.ts";
 import { payments } from "./payments.ts";
-import type { ListRules } from "./record-list.ts";
 
 const [id, text] = [z.int(), z.string()];
 

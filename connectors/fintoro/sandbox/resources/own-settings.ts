@@ -4,7 +4,7 @@ import { pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { eventTypes } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { refuse, sentOnly } from "../rules/rules.ts";
 import { collection, stampsOf } from "./collection.ts";
 

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { filled, nullable } from "../rules/rules.ts";
-import { collection, removeActivitiesOf, stampsOf, stampsView } from "./collection.ts";
-import { isIn, type ListRules } from "./record-list.ts";
+import { collection, isIn, removeActivitiesOf, stampsOf, stampsView, type ListRules } from "./collection.ts";
 
 const [id, text] = [z.int(), z.string()];
 

@@ -4,7 +4,7 @@ import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, emit, type Company } from "../model/company.ts";
-import type { DocumentKind } from "../model/row.ts";
+import type { DocumentKind } from "../model/rows.ts";
 import { optional, parse, refuse } from "../rules/rules.ts";
 import { list } from "../service/messages.ts";
 import { collection } from "./collection.ts";

@@ -2,7 +2,7 @@ import { Zip, ZipPassThrough } from "fflate";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { plainLetters } from "../base/values.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { totalsOf } from "./balance.ts";
 
 /** A document or a receipt as its receiver gets it: a real, small PDF of one page, letters without their accents. */

@@ -4,12 +4,11 @@ import { formatNumber } from "../base/identifiers.ts";
 import { pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, publicOrigin, type Company } from "../model/company.ts";
-import type { BookRow } from "../model/row.ts";
+import type { BookRow } from "../model/rows.ts";
 import { filled, nullable, refuse } from "../rules/rules.ts";
-import { collection, stampsOf } from "./collection.ts";
+import { collection, isIn, stampsOf, tenPerPage } from "./collection.ts";
 import { totalsOf } from "./balance.ts";
 import * as partners from "./partners.ts";
-import { isIn, tenPerPage } from "./record-list.ts";
 
 const [id, text, amount] = [z.int(), z.string(), z.number()];
 

@@ -5,7 +5,7 @@ import { gzip } from "node:zlib";
 import type { AnsweredRecord } from "../base/values.ts";
 import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
-import type { Upload } from "../model/row.ts";
+import type { Upload } from "../model/rows.ts";
 
 export const basePath = "/api/public/v1";
 

@@ -63,3 +63,86 @@ type Line = Discount &
 
 export type Upload = Each<"name mimeType", string> & { readonly content: Buffer };
 export type Attachment = Upload & Each<"id", number>;
+
+type Key = string | number;
+type KeyOf = (row: BookRow) => Key | null;
+
+export const compareKeys = (a: Key, b: Key) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The live records of one kind in the order of their ids. Ids count up and are never used again. */
+export class RowTable {
+  readonly firstId: number;
+  nextId: number;
+  readonly #rows = new Map<number, BookRow>();
+  /** By what is looked for: the ids of each key. Made when it is first asked for. */
+  readonly #indexes = new Map<keyof BookRow | KeyOf, Map<Key, number[]>>();
+  /** Sorted records by the name of the order; dropped at each write. */
+  readonly #orders = new Map<string, readonly BookRow[]>();
+
+  constructor(firstId: number) {
+    this.firstId = this.nextId = firstId;
+  }
+
+  get(id: number | null | undefined): BookRow | undefined {
+    return this.#rows.get(id ?? 0);
+  }
+
+  add(fields: Omit<Partial<BookRow>, "id">): BookRow {
+    return this.replace({ id: this.nextId++, ...fields } as BookRow);
+  }
+
+  replace(row: BookRow): BookRow {
+    this.#index(row.id, row);
+    this.#rows.set(row.id, row);
+    return row;
+  }
+
+  remove(id: number): void {
+    this.#index(id, undefined);
+    this.#rows.delete(id);
+  }
+
+  values(): MapIterator<BookRow> {
+    return this.#rows.values();
+  }
+
+  where(test: (row: BookRow) => boolean): BookRow[] {
+    return [...this.values()].filter(test);
+  }
+
+  /** @param by a field, or always the same function */
+  findBy(by: keyof BookRow | KeyOf, key: Key): BookRow[] {
+    const index = this.#indexes.get(by) ?? new Map<Key, number[]>();
+    if (!this.#indexes.has(by)) for (const row of this.values()) move(index, row.id, null, keyBy(by, row));
+    this.#indexes.set(by, index);
+    return (index.get(key) ?? []).flatMap((id) => this.#rows.get(id) ?? []);
+  }
+
+  /** The live records by key, ascending; equal keys by id. The order is kept until the next write. */
+  sorted(orderName: string, keyOf: (row: BookRow) => Key): readonly BookRow[] {
+    const known = this.#orders.get(orderName);
+    if (known) return known;
+    const keyed = Array.from(this.values(), (row) => ({ row, key: keyOf(row) }));
+    const rows = keyed.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ row }) => row);
+    this.#orders.set(orderName, rows);
+    return rows;
+  }
+
+  /** Brings the indexes in line with what will stand under the id. */
+  #index(id: number, after: BookRow | undefined): void {
+    this.#orders.clear();
+    const before = this.#rows.get(id);
+    for (const [by, index] of this.#indexes)
+      move(index, id, before ? keyBy(by, before) : null, after ? keyBy(by, after) : null);
+  }
+}
+
+const keyBy = (by: keyof BookRow | KeyOf, row: BookRow) =>
+  typeof by === "function" ? by(row) : ((row[by] as Key | null | undefined) ?? null);
+
+/** Null leaves a record out. */
+function move(index: Map<Key, number[]>, id: number, from: Key | null, to: Key | null): void {
+  if (from === to) return;
+  if (from !== null) index.set(from, index.get(from)?.filter((one) => one !== id) ?? []);
+  if (to !== null && !index.get(to)?.push(id)) index.set(to, [id]);
+}
