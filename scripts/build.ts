@@ -39,6 +39,8 @@ const build = await rolldown({
   cwd: project,
   input,
   platform: "node",
+  // The oldest Node that the package takes knows no `using`.
+  transform: { target: "node22" },
   external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
 });
 await build.write({ dir: out, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });

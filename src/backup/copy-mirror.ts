@@ -40,7 +40,7 @@ export async function copyMirror(
   target: string,
   signal: AbortSignal,
 ): Promise<MirrorContent> {
-  const db = openDatabase(source, { readonly: true });
+  using db = openDatabase(source, { readonly: true });
   try {
     const facts = guarded(source, () => {
       assertReadable(db);
@@ -54,8 +54,6 @@ export async function copyMirror(
     return facts;
   } catch (error) {
     throw databaseError(source, error);
-  } finally {
-    db.close();
   }
 }
 
@@ -78,14 +76,10 @@ export function readMirrorContent(db: Db): MirrorContent {
 
 /** Makes the copy one file without a write-ahead log, checks its pages, and reads its facts. */
 function checkCopy(file: string): MirrorContent {
-  const db = openDatabase(file);
-  try {
-    db.pragma("journal_mode = DELETE");
-    assertSound(db);
-    return readMirrorContent(db);
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(file);
+  db.pragma("journal_mode = DELETE");
+  assertSound(db);
+  return readMirrorContent(db);
 }
 
 /** Throws MirrorError `database` for a damaged file. */

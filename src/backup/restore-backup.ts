@@ -118,28 +118,24 @@ function prepareMirror(
   backup: BackupManifest,
   address: string,
 ): void {
-  const db = openDatabase(path.join(files.restoreStaging, mirrorName));
-  try {
-    assertReadable(db);
-    assertSound(db);
-    assertSameMirror(backup, readMirrorContent(db), address);
-    freePlace(files.mirror, (there) => {
-      if (isSameCompany({ db: there, manifest }, { db, manifest }))
-        return noteGiven(files.mirror, givenBy(there));
-      const { name = "?" } = backup.identity ?? {};
-      const what = `the backup is of another company ("${name}") than the mirror of ${company}`;
-      throw new MirrorError("identity", what, {
-        hint: "Nothing was touched. If it is right all the same, move the mirror's file away and restore again.",
-      });
+  using db = openDatabase(path.join(files.restoreStaging, mirrorName));
+  assertReadable(db);
+  assertSound(db);
+  assertSameMirror(backup, readMirrorContent(db), address);
+  freePlace(files.mirror, (there) => {
+    if (isSameCompany({ db: there, manifest }, { db, manifest }))
+      return noteGiven(files.mirror, givenBy(there));
+    const { name = "?" } = backup.identity ?? {};
+    const what = `the backup is of another company ("${name}") than the mirror of ${company}`;
+    throw new MirrorError("identity", what, {
+      hint: "Nothing was touched. If it is right all the same, move the mirror's file away and restore again.",
     });
-    guarded(db.name, () => migrate(db));
-    const nowMs = clock.nowMs();
-    markRestored(db, { nowMs, takenAt: backup.taken_at });
-    inTransaction(db, () => beginLog(db, files.mirror, nowMs));
-    db.pragma("journal_mode = DELETE");
-  } finally {
-    db.close();
-  }
+  });
+  guarded(db.name, () => migrate(db));
+  const nowMs = clock.nowMs();
+  markRestored(db, { nowMs, takenAt: backup.taken_at });
+  inTransaction(db, () => beginLog(db, files.mirror, nowMs));
+  db.pragma("journal_mode = DELETE");
 }
 
 /** Puts a staged document or key where it belongs, unless there is one. The mirror is put last. */

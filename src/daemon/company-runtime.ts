@@ -267,7 +267,7 @@ export class CompanyRuntime {
       await turns.next();
       this.uptime.end(clock.nowMs());
     } finally {
-      await this.service.close();
+      await this.service[Symbol.asyncDispose]();
       await turns.next();
       // Without a pause in between, so that a reader of the status counts nothing twice.
       counters.add({ tally: this.eventWorker.tally, transport: this.service.transport });

@@ -47,24 +47,20 @@ export interface ExportResult {
  * Source of truth: the mirror. Worst outcome of a crash: see Staging.
  */
 export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
-  const pool = await SnapshotPool.open(parts, request.format === "xlsx" ? 1 : undefined);
+  await using pool = await SnapshotPool.open(parts, request.format === "xlsx" ? 1 : undefined);
+  const { snapshot } = pool;
+  parts.onSnapshot?.(snapshot);
+  const plans = planTables(snapshot, parts.manifest, request);
+  if (request.since) seqAt(snapshot.db, request.since);
+  const form = formOf(parts, request, snapshot.tables);
+  const staging = await Staging.open(request.out, request.company);
   try {
-    const { snapshot } = pool;
-    parts.onSnapshot?.(snapshot);
-    const plans = planTables(snapshot, parts.manifest, request);
-    if (request.since) seqAt(snapshot.db, request.since);
-    const form = formOf(parts, request, snapshot.tables);
-    const staging = await Staging.open(request.out, request.company);
-    try {
-      const current = request.ifChanged ? await findCurrent(request, snapshot, plans, form) : null;
-      if (current) return current;
-      const context = { parts, request, pool, staging, form };
-      return await commit(context, plans, await writeTables(context, plans));
-    } finally {
-      await staging.close();
-    }
+    const current = request.ifChanged ? await findCurrent(request, snapshot, plans, form) : null;
+    if (current) return current;
+    const context = { parts, request, pool, staging, form };
+    return await commit(context, plans, await writeTables(context, plans));
   } finally {
-    await pool.close();
+    await staging.close();
   }
 }
 

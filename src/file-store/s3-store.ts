@@ -136,18 +136,14 @@ async function withContent(
   ) => Promise<ContentFacts>,
 ): Promise<ContentFacts> {
   if (typeof content !== "string") return work(content.length, (from, to) => content.subarray(from, to));
-  const handle = await open(content);
-  try {
-    const { size } = await handle.stat();
-    return await work(size, async (from, to) => {
-      const part = Buffer.alloc(to - from);
-      const { bytesRead } = await handle.read(part, 0, part.length, from);
-      assert(bytesRead === part.length, "a finished file keeps its length");
-      return part;
-    });
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(content);
+  const { size } = await handle.stat();
+  return await work(size, async (from, to) => {
+    const part = Buffer.alloc(to - from);
+    const { bytesRead } = await handle.read(part, 0, part.length, from);
+    assert(bytesRead === part.length, "a finished file keeps its length");
+    return part;
+  });
 }
 
 /** A large object is invisible until all its parts are sent. */

@@ -35,12 +35,8 @@ process.on("message", (question: Question) => {
 function replyTo({ report, shown, mirrored, sql }: Question): ThreadReply<QueryAnswer> {
   try {
     return guarded(report, () => {
-      const db = openBooks(report, shown);
-      try {
-        return { value: answerOf(db, sql, mirrored) };
-      } finally {
-        db.close();
-      }
+      using db = openBooks(report, shown);
+      return { value: answerOf(db, sql, mirrored) };
     });
   } catch (error) {
     return failedReply(error);

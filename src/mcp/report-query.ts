@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { incompleteTables } from "../report/report-facts.ts";
-import { openDatabase, type Db, type Statement } from "../store/database.ts";
+import { openDatabase, type Db, type OwnedDb, type Statement } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 
 /** By table: the only columns that are shown; of a table that is not here all are. */
@@ -18,7 +18,7 @@ export type ShownColumns = Readonly<Record<string, readonly string[]>>;
  *
  * @throws MirrorError `database`: there is no report, or it cannot be read
  */
-export function openBooks(report: string, only: ShownColumns): Db {
+export function openBooks(report: string, only: ShownColumns): OwnedDb {
   // A database that is attached and not there would be made.
   if (!existsSync(report))
     throw new MirrorError("database", `there is no report to answer from: ${report}`, {

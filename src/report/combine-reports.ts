@@ -79,25 +79,21 @@ function sourcesOf(file: string): unknown {
 /** Returns false where a report was replaced meanwhile. */
 async function writeCombined(parts: CombineParts, sources: string): Promise<boolean> {
   const { reports, missing, combined } = parts;
-  const db = openDatabase(":memory:");
-  try {
-    const sizes = reports.map(({ file }) => statSync(file).size);
-    const tables = combineTables(reports.map(({ file }) => withSource(db, file, () => readSourceTables(db))));
-    attachReport(db, nextOf(combined), pageSizeFor(sizes.reduce((sum, bytes) => sum + bytes, 0)));
-    for (const table of tables) db.exec(combinedTableSql(table));
-    for (const report of reports) await copyReportRows(db, tables, report, parts);
-    if (stateOfReports(reports, missing) !== sources) return false;
-    writeCombinedFacts(db, parts, sources);
-    for (const { name, indexes } of tables)
-      for (const column of indexes) db.exec(indexSql("report", name, column, "company"));
-    await pause(parts);
-    db.pragma("analysis_limit = 1000");
-    db.exec("ANALYZE report");
-    assertSoundReport(db);
-    return true;
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(":memory:");
+  const sizes = reports.map(({ file }) => statSync(file).size);
+  const tables = combineTables(reports.map(({ file }) => withSource(db, file, () => readSourceTables(db))));
+  attachReport(db, nextOf(combined), pageSizeFor(sizes.reduce((sum, bytes) => sum + bytes, 0)));
+  for (const table of tables) db.exec(combinedTableSql(table));
+  for (const report of reports) await copyReportRows(db, tables, report, parts);
+  if (stateOfReports(reports, missing) !== sources) return false;
+  writeCombinedFacts(db, parts, sources);
+  for (const { name, indexes } of tables)
+    for (const column of indexes) db.exec(indexSql("report", name, column, "company"));
+  await pause(parts);
+  db.pragma("analysis_limit = 1000");
+  db.exec("ANALYZE report");
+  assertSoundReport(db);
+  return true;
 }
 
 function withSource<T>(db: Db, file: string, read: () => T): T {

@@ -75,32 +75,28 @@ export async function publishReport(parts: PublishParts) {
 /** Writes the next report from one consistent read, unless it would equal the last one: `way` is null then. */
 async function writeNext(parts: PublishParts, last: LastReport | null) {
   const { manifest, mirror, report, signal, onStep = () => undefined } = parts;
-  const db = openDatabase(":memory:");
-  try {
-    const options = snapshotOptions(parts);
-    const snapshot = guarded(mirror, () => readMirror(db, mirror, manifest, options));
-    const { completeness, seq } = snapshot;
-    const layout = layoutOf(manifest, snapshot.tables);
-    const origin = originOf(snapshot, layout.hash);
-    if (last && !parts.force && sameOrigin(last.origin, origin)) return { way: null, origin, completeness };
-    const draft = { db, layout, signal, onStep };
-    const base = last && isUpdatable(db, last.origin, origin) ? last : null;
-    const way = base ? (parts.way ?? fasterWay(parts, base.rows, seq - Number(base.origin.seq))) : "anew";
-    if (way === "changes") copyReport(report);
-    attachReport(db, nextOf(report), pageSizeFor(statSync(mirror).size));
-    if (base && way === "changes") await updateReport(draft, Number(base.origin.seq));
-    else await buildReport(draft, last?.undeclared ?? new Map());
-    writeFacts(draft, origin, await redeclareTables(draft));
-    await pause(draft);
-    db.pragma("analysis_limit = 1000");
-    db.exec("ANALYZE report");
-    db.exec("COMMIT");
-    await pause(draft);
-    assertSoundReport(db);
-    return { way, origin, completeness };
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(":memory:");
+  const options = snapshotOptions(parts);
+  const snapshot = guarded(mirror, () => readMirror(db, mirror, manifest, options));
+  const { completeness, seq } = snapshot;
+  const layout = layoutOf(manifest, snapshot.tables);
+  const origin = originOf(snapshot, layout.hash);
+  if (last && !parts.force && sameOrigin(last.origin, origin)) return { way: null, origin, completeness };
+  const draft = { db, layout, signal, onStep };
+  const base = last && isUpdatable(db, last.origin, origin) ? last : null;
+  const way = base ? (parts.way ?? fasterWay(parts, base.rows, seq - Number(base.origin.seq))) : "anew";
+  if (way === "changes") copyReport(report);
+  attachReport(db, nextOf(report), pageSizeFor(statSync(mirror).size));
+  if (base && way === "changes") await updateReport(draft, Number(base.origin.seq));
+  else await buildReport(draft, last?.undeclared ?? new Map());
+  writeFacts(draft, origin, await redeclareTables(draft));
+  await pause(draft);
+  db.pragma("analysis_limit = 1000");
+  db.exec("ANALYZE report");
+  db.exec("COMMIT");
+  await pause(draft);
+  assertSoundReport(db);
+  return { way, origin, completeness };
 }
 
 const asKnownThen = "The books as the mirror knew them at this position and time, by its change log.";

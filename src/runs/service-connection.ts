@@ -121,7 +121,7 @@ export function connectService(
     skew,
     /** Another transport on the same budget, with limits of its own; the caller closes it. */
     limited: (more: RequestLimits) => open(limitRequests(monthly, more)),
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       await transport.close();
       store.close();
     },

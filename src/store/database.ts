@@ -5,6 +5,8 @@ import { messageOf, MirrorError, systemReason, throwIfAborted } from "../base/er
 
 /** An open SQLite database. */
 export type Db = Database.Database;
+/** One that `using` closes. */
+export type OwnedDb = Db & Disposable;
 export type Statement = Database.Statement;
 
 /** In older versions, two connections can corrupt a write-ahead log while they reset it. */
@@ -16,9 +18,10 @@ const busyTimeoutMs = 5_000;
  * Opens a database; the one place that does. A writing connection runs `synchronous=FULL`, so that what was committed
  * survives a power failure; the library itself would use NORMAL. Throws MirrorError `database`.
  */
-export function openDatabase(path: string, { readonly = false } = {}): Db {
+export function openDatabase(path: string, { readonly = false } = {}): OwnedDb {
   return guarded(path, () => {
-    const db = new Database(path, { readonly, timeout: busyTimeoutMs });
+    const made = new Database(path, { readonly, timeout: busyTimeoutMs });
+    const db = Object.assign(made, { [Symbol.dispose]: () => void made.close() });
     try {
       assertVersion(db);
       if (!readonly) setUpWriter(db);
@@ -32,12 +35,8 @@ export function openDatabase(path: string, { readonly = false } = {}): Db {
 
 /** Opens a database, reads something, and closes it. */
 export function readDatabase<T>(path: string, read: (db: Db) => T): T {
-  const db = openDatabase(path, { readonly: true });
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(path, { readonly: true });
+  return read(db);
 }
 
 function setUpWriter(db: Db): void {

@@ -29,7 +29,11 @@ const busyTimeoutMs = 250;
  *
  * @param guarded what only one may write, for the error's message
  */
-export function takeWriterLock(path: string, command: string, guarded = "the mirror"): WriterLock {
+export function takeWriterLock(
+  path: string,
+  command: string,
+  guarded = "the mirror",
+): WriterLock & Disposable {
   const note = `${path}.holder`;
   refuseForRoot(path);
   let db: Database.Database | null = null;
@@ -40,14 +44,11 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
     writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
     const file = fileAt(path);
     const isHeld = () => fileAt(path) === file;
-    return {
-      isHeld,
-      path,
-      release: () => {
-        if (isHeld()) rmSync(note, { force: true });
-        db?.close();
-      },
+    const release = () => {
+      if (isHeld()) rmSync(note, { force: true });
+      db?.close();
     };
+    return { isHeld, path, release, [Symbol.dispose]: release };
   } catch (error) {
     db?.close();
     if (isBusy(error)) {

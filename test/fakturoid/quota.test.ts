@@ -7,12 +7,8 @@ import { openForTest, type Account } from "../support/company/open-account.ts";
 
 /** How the month stands, by a connection of its own, as another process sees it. */
 async function month(one: Account) {
-  const { rateLimiter, close } = one.connect();
-  try {
-    return rateLimiter.view().month;
-  } finally {
-    await close();
-  }
+  await using service = one.connect();
+  return service.rateLimiter.view().month;
 }
 
 describe("the month's calls", () => {
@@ -74,7 +70,8 @@ describe("the month's calls", () => {
   test("leave a share to events alone, and an event past it waits for the next month", async () => {
     const one = await openForTest({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
     await one.sync();
-    const { rateLimiter, close } = one.connect();
+    await using service = one.connect();
+    const { rateLimiter } = service;
     await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "stopped" });
     (await rateLimiter.admit("webhook")).lost();
     (await rateLimiter.admit("webhook")).lost();
@@ -82,7 +79,6 @@ describe("the month's calls", () => {
     const waiting = rateLimiter.admit("webhook", stop.signal);
     stop.abort();
     await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
-    await close();
   });
 
   test("bound the whole lists of a week: one that would take more than half of what is left waits", async () => {
@@ -109,9 +105,9 @@ describe("the month's calls", () => {
 
 test("status names the service's own limit, also before an answer stated one", async () => {
   const { config, company, connect } = await openForTest();
-  const { rateLimiter, close } = connect();
-  (await rateLimiter.admit("list")).lost();
-  await close();
+  const service = connect();
+  (await service.rateLimiter.admit("list")).lost();
+  await service[Symbol.asyncDispose]();
   const scope = { config, company, manifest: fakturoid, resources: fakturoid.resources };
   const times = { maxAgeMs: null, freshForMs: 0, nowMs: systemClock.nowMs() };
   const { budget } = readStatus({ ...scope, ...times, db: null, clock: systemClock, log: silentLog });

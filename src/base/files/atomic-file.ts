@@ -56,12 +56,8 @@ export function syncToDisk(place: string): void {
 
 /** The same without holding up this thread: a file of many megabytes may take the disk a while. */
 export async function flushToDisk(place: string): Promise<void> {
-  const handle = await open(place, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(place, "r");
+  await handle.sync();
 }
 
 /**

@@ -134,16 +134,12 @@ async function readServiceName(context: CommandContext, draft: ConfigDraft): Pro
   const [company] = config.companies;
   if (!company) throw new MirrorError("config", "the config has no company");
   context.keepSecret([company.token.reveal()]);
-  const connection = connectService(
+  await using connection = connectService(
     context,
     { manifest, config, company },
     { attempts: 2, budget: "memory" },
   );
-  try {
-    return await askWhoami(connection.transport, manifest, context.signal);
-  } finally {
-    await connection.close();
-  }
+  return await askWhoami(connection.transport, manifest, context.signal);
 }
 
 /** The words of an option with commas between them; null: it was not given. */

@@ -55,12 +55,8 @@ export async function readMirror<T>(
   { files }: Pick<CompanyScope, "files">,
   read: (db: Db | null) => T | Promise<T>,
 ): Promise<T> {
-  const db = openReadable(files.mirror);
-  try {
-    return await read(db);
-  } finally {
-    db?.close();
-  }
+  using db = openReadable(files.mirror);
+  return await read(db);
 }
 
 /**
@@ -91,17 +87,13 @@ export async function writeExisting<T>(
   // Opening one for writing would make it.
   await readExisting(scope, () => null);
   const { context, manifest, files } = scope;
-  const lock = takeWriterLock(files.lock, command, guarded);
+  using lock = takeWriterLock(files.lock, command, guarded);
+  const opening = { ...context, lock };
+  const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, opening);
   try {
-    const opening = { ...context, lock };
-    const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, opening);
-    try {
-      return await work(mirror);
-    } finally {
-      mirror.close();
-    }
+    return await work(mirror);
   } finally {
-    lock.release();
+    mirror.close();
   }
 }
 

@@ -83,22 +83,19 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
   const limits = { mostRequests: request.mostRequests, closed: request.closed };
-  const { transport, rateLimiter, close } = connectService(context, scope, { limits });
+  await using service = connectService(context, scope, { limits });
+  const { transport, rateLimiter } = service;
   const notices = createNotices(log);
-  try {
-    const opening = { clock, signal: eitherSignal(signal, request.closed), lock };
-    const mirror = await openMirror(files.mirror, manifest, notices.store, opening);
-    const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
-    const startedMs = clock.monotonicMs();
-    const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
-    show(() => progressView(run));
-    return await performRun(run).finally(() => {
-      createLogWatch(files.mirror, log, () => clock.nowMs()).look();
-      mirror.close();
-    });
-  } finally {
-    await close();
-  }
+  const opening = { clock, signal: eitherSignal(signal, request.closed), lock };
+  const mirror = await openMirror(files.mirror, manifest, notices.store, opening);
+  const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
+  const startedMs = clock.monotonicMs();
+  const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
+  show(() => progressView(run));
+  return await performRun(run).finally(() => {
+    createLogWatch(files.mirror, log, () => clock.nowMs()).look();
+    mirror.close();
+  });
 }
 
 /** After this time a run that still waits for another one is mentioned. */

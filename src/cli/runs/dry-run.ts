@@ -58,24 +58,21 @@ export async function dryRun(context: CommandContext, scopes: readonly CompanySc
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
   const { context, config, manifest } = scope;
-  const { transport, rateLimiter, close } = connectService(context, scope);
+  await using service = connectService(context, scope);
+  const { transport, rateLimiter } = service;
   const choice = parentsPerRunOf(manifest, config);
-  try {
-    return await readMirror(scope, async (db) => {
-      const monthLeft = rateLimiter.view().month?.left ?? null;
-      const options = { full: asked.full, parentsPerRun: choice };
-      const found = await estimateRun(
-        transport,
-        asked.resources,
-        db && knownOf(scope, db, { ...asked, monthLeft }),
-        options,
-      );
-      const budget = rateLimiter.view();
-      return { estimate: sumOf(found, scrubOf(scope, asked, db, budget), scope, budget), budget };
-    });
-  } finally {
-    await close();
-  }
+  return await readMirror(scope, async (db) => {
+    const monthLeft = rateLimiter.view().month?.left ?? null;
+    const options = { full: asked.full, parentsPerRun: choice };
+    const found = await estimateRun(
+      transport,
+      asked.resources,
+      db && knownOf(scope, db, { ...asked, monthLeft }),
+      options,
+    );
+    const budget = rateLimiter.view();
+    return { estimate: sumOf(found, scrubOf(scope, asked, db, budget), scope, budget), budget };
+  });
 }
 
 function knownOf(

@@ -52,16 +52,12 @@ export async function verifyCompany(
   scope: CompanyScope,
   request: VerifyRequest,
 ): Promise<VerifyReport | MonthReport> {
-  const connection = connectService(scope.context, scope);
-  try {
-    // Refuses where there is no mirror yet, before anything is made.
-    if (!request.repair)
-      return await readExisting(scope, (db) => compare(scope, request, connection, db, null));
-    const repair = (mirror: Mirror) => compare(scope, request, connection, mirror.db, mirror);
-    return await writeExisting(scope, "verify --repair", repair, "the mirror that is to be repaired");
-  } finally {
-    await connection.close();
-  }
+  await using connection = connectService(scope.context, scope);
+  // Refuses where there is no mirror yet, before anything is made.
+  if (!request.repair)
+    return await readExisting(scope, (db) => compare(scope, request, connection, db, null));
+  const repair = (mirror: Mirror) => compare(scope, request, connection, mirror.db, mirror);
+  return await writeExisting(scope, "verify --repair", repair, "the mirror that is to be repaired");
 }
 
 async function compare(

@@ -85,7 +85,7 @@ export class SnapshotPool {
       const hint = "Run it again, or after the sync that is writing.";
       throw new MirrorError("database", what, { retryable: true, hint });
     } catch (error) {
-      await new SnapshotPool(snapshot, workers).close();
+      await new SnapshotPool(snapshot, workers)[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -129,7 +129,7 @@ export class SnapshotPool {
     }
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.snapshot.close();
     await Promise.all(this.#workers.map((worker) => worker.stop()));
   }

@@ -100,28 +100,24 @@ export class MirrorSnapshots {
       const made = await this.#inThread<PackedMirror>(task, ending);
       const { packed: stored, unpacked, oldestReadMs, ...content } = made;
       const hours = addRequests(requestHoursOf(published), takenAtMs, requests);
-      const db = openDatabase(copy, { readonly: true });
-      try {
-        const proof = readProof(verified, db);
-        const reads = { oldestMs: oldestReadMs, verifiedAt: proof?.match ? proof.at : null };
-        const manifest: SnapshotManifest = {
-          format: 1,
-          company,
-          epoch: ownership.epoch,
-          node: ownership.node,
-          id: idOfSnapshot(takenAtMs, content.seq),
-          taken_at: isoTime(takenAtMs),
-          version: this.#parts.version,
-          ...content,
-          summary: readSummary(db, scope, hours, reads, takenAtMs),
-          request_hours: hours,
-          packed: stored,
-          unpacked,
-        };
-        return await this.#store(ownership, manifest, packed, published, db, ending);
-      } finally {
-        db.close();
-      }
+      using db = openDatabase(copy, { readonly: true });
+      const proof = readProof(verified, db);
+      const reads = { oldestMs: oldestReadMs, verifiedAt: proof?.match ? proof.at : null };
+      const manifest: SnapshotManifest = {
+        format: 1,
+        company,
+        epoch: ownership.epoch,
+        node: ownership.node,
+        id: idOfSnapshot(takenAtMs, content.seq),
+        taken_at: isoTime(takenAtMs),
+        version: this.#parts.version,
+        ...content,
+        summary: readSummary(db, scope, hours, reads, takenAtMs),
+        request_hours: hours,
+        packed: stored,
+        unpacked,
+      };
+      return await this.#store(ownership, manifest, packed, published, db, ending);
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
@@ -207,13 +203,9 @@ export class MirrorSnapshots {
 
 /** Where there is no mirror it is at its beginning. */
 function positionAt(mirror: string) {
-  const db = openReadable(mirror);
+  using db = openReadable(mirror);
   if (!db) return beginning;
-  try {
-    return readMirrorPosition(db);
-  } finally {
-    db.close();
-  }
+  return readMirrorPosition(db);
 }
 
 /** Rows that are read at once: a few milliseconds. */

@@ -32,13 +32,9 @@ function isDamaged(error: unknown): boolean {
 
 /** Own tables and indexes that the migrations made and that are not there, or lack a column. */
 export function absentOwnTables(db: Db): OwnObject[] {
-  const expected = openDatabase(":memory:");
-  try {
-    migrate(expected);
-    return ownObjects(expected).filter((one) => !isThere(db, expected, one));
-  } finally {
-    expected.close();
-  }
+  using expected = openDatabase(":memory:");
+  migrate(expected);
+  return ownObjects(expected).filter((one) => !isThere(db, expected, one));
 }
 
 /** Makes what `absentOwnTables` names, empty; a table that lacks a column is left. Returns the names. */

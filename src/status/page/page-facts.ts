@@ -52,15 +52,12 @@ export function readPageFacts(page: PageCompany, nowMs: number, { freshForMs }: 
     handOvers: db ? handOvers.read(db, scope.manifest) : [],
     changes: db ? new Changes(db).newestIn({ ...allChanges, most: mostChanges }) : [],
   });
-  let db: Db | null = null;
   try {
-    db = openMirror(page);
+    using db = openMirror(page);
     return { ...readFrom(db), unreadable: null };
   } catch (error) {
     /** Why the mirror's file cannot be read; null: it can. */
     return { ...readFrom(null), unreadable: whyUnreadable(error) };
-  } finally {
-    db?.close();
   }
 }
 
@@ -68,16 +65,12 @@ const allChanges = { fromSeq: 0, beforeSeq: Number.MAX_SAFE_INTEGER, resource: n
 
 /** Throws MirrorError `database` for a mirror that cannot be read. */
 export async function searchMirror(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
-  const db = openMirror(page);
-  try {
-    return db ? await searchChanges(db, question) : { changes: [], nextSeq: null, searched: 0 };
-  } finally {
-    db?.close();
-  }
+  using db = openMirror(page);
+  return db ? await searchChanges(db, question) : { changes: [], nextSeq: null, searched: 0 };
 }
 
 /** Null: there is no mirror yet. */
-function openMirror({ scope: { config, company } }: PageCompany): Db | null {
+function openMirror({ scope: { config, company } }: PageCompany) {
   return openReadable(mirrorFiles(config, company.name).mirror);
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import { firstTables, type OwnColumn } from "../own-tables/mirror-tables.ts";
 import { builder } from "../own-tables/statement.ts";
-import { inTransaction, openDatabase, type Db } from "../database.ts";
+import { inTransaction, openDatabase, type Db, type OwnedDb } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
 
@@ -79,7 +79,7 @@ export function migrate(db: Db, steps = migrations): void {
  *
  * @throws MirrorError `database` where it is no mirror, or of a newer version
  */
-export function openReadable(file: string): Db | null {
+export function openReadable(file: string): OwnedDb | null {
   if (!existsSync(file)) return null;
   const db = openDatabase(file, { readonly: true });
   try {

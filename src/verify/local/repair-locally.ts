@@ -77,16 +77,12 @@ export async function verifyLocally(
 async function repairFile(path: string, { problems }: LocalCheck): Promise<boolean> {
   const damages = problems.filter(({ kind }) => kind === "integrity");
   if (!damages.every(({ message }) => isOfIndex(message))) return false;
-  const db = openDatabase(path);
-  try {
-    guarded(path, () => {
-      restoreOwnTables(db, absentOwnTables(db));
-      if (damages.length > 0) db.exec("REINDEX");
-    });
-    return true;
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(path);
+  guarded(path, () => {
+    restoreOwnTables(db, absentOwnTables(db));
+    if (damages.length > 0) db.exec("REINDEX");
+  });
+  return true;
 }
 
 export interface LocalRepair {

@@ -60,7 +60,8 @@ ${more}`,
 
   /** One run, in this process. */
   const sync = async (request: Partial<RunRequest> = {}): Promise<CompanyReport> => {
-    const { transport, rateLimiter, close } = connect();
+    await using service = connect();
+    const { transport, rateLimiter } = service;
     const notices = createNotices(context.log);
     const mirror = await openMirror(files.mirror, fakturoid, notices.store);
     const never = new AbortController().signal;
@@ -80,7 +81,6 @@ ${more}`,
       });
     } finally {
       mirror.close();
-      await close();
     }
   };
   return {

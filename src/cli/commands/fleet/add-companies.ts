@@ -217,13 +217,10 @@ async function tryToken(
   const config = configOfCompany(name, document, surroundings);
   keepSecret(secretTexts(config));
   const served = { manifest, config, company: soleCompany(config) };
-  const { transport, close } = connectService(context, served, { attempts: 2, budget: "memory" });
-  try {
-    await askWhoami(transport, manifest, signal);
-    return true;
-  } finally {
-    await close();
-  }
+  await using service = connectService(context, served, { attempts: 2, budget: "memory" });
+  const { transport } = service;
+  await askWhoami(transport, manifest, signal);
+  return true;
 }
 
 function stopped(progress = ""): MirrorError {

@@ -178,13 +178,9 @@ function writeHandOver(
   { log, position: seq, command }: MonthManifest["hand_over"],
   { month, files }: MonthManifest,
 ): void {
-  const db = openDatabase(mirrorFiles(config, company.name).mirror);
-  try {
-    const hashes = Object.fromEntries(files.map((file) => [file.path, file.sha256]));
-    recordHandOver(db, { log, seq, command, month, at: isoTime(context.clock.nowMs()), files: hashes });
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(mirrorFiles(config, company.name).mirror);
+  const hashes = Object.fromEntries(files.map((file) => [file.path, file.sha256]));
+  recordHandOver(db, { log, seq, command, month, at: isoTime(context.clock.nowMs()), files: hashes });
 }
 
 /** The workbook, whose ages and balances are those of the month's last day; and, of the same moment, the month's documents. */

@@ -239,15 +239,12 @@ async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> 
   const { context, manifest, config } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
   try {
-    const { transport, skew, close } = connectService(context, scope, { attempts: 2, budget });
-    try {
-      const name = await askWhoami(transport, manifest, context.signal);
-      // Whether the token may also write cannot be checked without writing; the mirror never needs it.
-      const token = ok("token", `reads "${shortText(name)}"; reading is all a mirror needs`);
-      return [token, await checkMirror(scope, transport, name), judgeClock(skew.skewMs())];
-    } finally {
-      await close();
-    }
+    await using service = connectService(context, scope, { attempts: 2, budget });
+    const { transport, skew } = service;
+    const name = await askWhoami(transport, manifest, context.signal);
+    // Whether the token may also write cannot be checked without writing; the mirror never needs it.
+    const token = ok("token", `reads "${shortText(name)}"; reading is all a mirror needs`);
+    return [token, await checkMirror(scope, transport, name), judgeClock(skew.skewMs())];
   } catch (error) {
     return [failFrom("token", error)];
   }

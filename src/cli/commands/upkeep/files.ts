@@ -90,11 +90,10 @@ async function fetchAlone(scope: CompanyScope, request: FilesRequest): Promise<F
   // There must be a mirror: opening one for writing would make it.
   await readExisting(scope, () => null);
   const lock = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
-  const db = openDatabase(files.mirror);
   try {
+    using db = openDatabase(files.mirror);
     return await fetchLocked(scope, request, db);
   } finally {
-    db.close();
     lock.release();
   }
 }
@@ -160,7 +159,8 @@ async function fetchLocked(
   const capped = { ...config, http: { ...config.http, maxResponseBytes } };
   const events = company.webhook.secrets.length > 0;
   const asked = { attempts: 3, events, limits: { mostRequests, closed } };
-  const { transport, close } = connectService(context, { ...scope, config: capped }, asked);
+  await using service = connectService(context, { ...scope, config: capped }, asked);
+  const { transport } = service;
   const line = () => [
     `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`,
   ];
@@ -178,8 +178,6 @@ async function fetchLocked(
     const isLimit = error instanceof MirrorError && error.kind === "stopped" && !signal.aborted;
     if (!isLimit) throw error;
     return end("stopped", transport.stats().requests);
-  } finally {
-    await close();
   }
 }
 

@@ -49,13 +49,10 @@ export async function withSubscriptions<T>(
   const { context } = scope;
   const { random, signal } = context;
   const operations = operationsOf(scope);
-  const { transport, close } = connectService(context, scope);
-  try {
-    await assertSameCompany(scope, transport);
-    return await work(createSubscriptions(transport, operations, random, signal));
-  } finally {
-    await close();
-  }
+  await using service = connectService(context, scope);
+  const { transport } = service;
+  await assertSameCompany(scope, transport);
+  return await work(createSubscriptions(transport, operations, random, signal));
 }
 
 /** I10: refuses another company's token. A request is made only when the token is not the pinned one. */
