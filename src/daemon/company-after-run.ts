@@ -1,7 +1,6 @@
 import { elapsedSince } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import type { RunQueue } from "../runs/run-queue.ts";
 import { filedResources, fileKinds, PendingFiles, usualQuestion } from "../state/files/pending-files.ts";
 import { Runs } from "../state/runs.ts";
 import {
@@ -14,11 +13,10 @@ import {
   type StepRecord,
 } from "../status/after-run-record.ts";
 import { Changes } from "../store/apply/change-log.ts";
-import type { Db } from "../store/database.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { isWorthPublishing, type CompanyReport } from "../sync/context/run-report.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
-import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
+import type { OpenCompany } from "./daemon-context.ts";
 
 /**
  * Pure: did the mirror change since the report, or was none made, and is the last attempt long enough ago? The first
@@ -45,32 +43,19 @@ const checkEveryMs = 15_000;
  * Worst outcome of a crash: what was under way is asked for again.
  */
 export class CompanyAfterRun {
-  private readonly context: DaemonContext;
-  private readonly settings: CompanySettings;
-  private readonly db: Db;
-  private readonly runQueue: RunQueue;
-  private readonly closed: AbortSignal;
+  private readonly company: OpenCompany;
   private readonly changes: Changes;
   private isFetching = false;
 
-  constructor(
-    context: DaemonContext,
-    settings: CompanySettings,
-    db: Db,
-    runQueue: RunQueue,
-    closed: AbortSignal,
-  ) {
-    this.context = context;
-    this.settings = settings;
-    this.db = db;
-    this.runQueue = runQueue;
-    this.closed = closed;
-    this.changes = new Changes(db);
+  constructor(company: OpenCompany) {
+    this.company = company;
+    this.changes = new Changes(company.mirror.db);
   }
 
   /** Has it made; resolves when it was, or is not made any more. */
   make(scope: AfterRunScope): Promise<void> {
-    return this.context.afterRuns.add(this.settings.company.name, scope, this.closed);
+    const { context, settings, closed } = this.company;
+    return context.afterRuns.add(settings.company.name, scope, closed);
   }
 
   async publish(): Promise<void> {
@@ -96,8 +81,9 @@ export class CompanyAfterRun {
 
   /** Has what an earlier process did not make after its run made now, and the report written again after events. */
   async follow(): Promise<void> {
-    const { everyMs, closed, runQueue } = this;
-    const { clock, log } = this.context;
+    const { everyMs } = this;
+    const { closed, runQueue, context } = this.company;
+    const { clock, log } = context;
     if (this.isOwed()) await this.make("all");
     if (everyMs === null) return;
     const guard = createErrorGuard(clock, log);
@@ -116,14 +102,14 @@ export class CompanyAfterRun {
    * and after events.
    */
   fetchFiles(): void {
-    const { settings, context } = this;
+    const { settings, context, mirror, closed, runQueue } = this.company;
     const kinds = fileKinds(settings.config);
     const filed = filedResources(settings.resources).filter(({ files }) => kinds.includes(files.kind));
     if (filed.length === 0 || this.isFetching) return;
-    const pending = new PendingFiles(this.db);
+    const pending = new PendingFiles(mirror.db);
     const isDue = () =>
-      !this.closed.aborted &&
-      this.runQueue.current === null &&
+      !closed.aborted &&
+      runQueue.current === null &&
       pending.isAny(filed, usualQuestion(context.clock.nowMs()));
     this.isFetching = true;
     this.fetchWhile(isDue)
@@ -143,20 +129,20 @@ export class CompanyAfterRun {
 
   /** Did the last whole run end without what follows it, because its process ended first? */
   private isOwed(): boolean {
-    const [run] = new Runs(this.db).successes(1);
+    const [run] = new Runs(this.company.mirror.db).successes(1);
     if (!run) return false;
     const report = run.report as CompanyReport;
     // Nothing follows a scrub that found no change.
     const runEndedMs = Date.parse((!isWorthPublishing(report) && report.listed_at) || report.finished_at);
     const [seq, steps] = [this.changes.lastSeq(), this.steps()];
-    return stepsAfterRun(this.settings.config).some((step) =>
+    return stepsAfterRun(this.company.settings.config).some((step) =>
       isStepOwed(steps[step] ?? null, seq, runEndedMs),
     );
   }
 
   /** How often the report is written after events; null: never. */
   private get everyMs(): number | null {
-    const { publish, publishEveryMs } = this.settings.config.schedule;
+    const { publish, publishEveryMs } = this.company.settings.config.schedule;
     return publish === "after_sync" ? publishEveryMs : null;
   }
 
@@ -165,6 +151,7 @@ export class CompanyAfterRun {
   }
 
   private steps() {
-    return readSteps(mirrorFiles(this.settings.config, this.settings.company.name).afterRun);
+    const { config, company } = this.company.settings;
+    return readSteps(mirrorFiles(config, company.name).afterRun);
   }
 }

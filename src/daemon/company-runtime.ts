@@ -119,7 +119,7 @@ export class CompanyRuntime {
       onEnd: (run, ended) => this.countRun(run, ended),
       afterRun: () => context.afterRuns.add(company.name, "all"),
     });
-    this.afterRun = new CompanyAfterRun(context, settings, mirror.db, this.runQueue, closed);
+    this.afterRun = new CompanyAfterRun({ context, settings, mirror, runQueue: this.runQueue, closed });
     this.pruner = createPruner(context, mirror.db, config.retention, this.runQueue, closed);
     this.scheduler = new RunScheduler({
       context,

@@ -4,7 +4,7 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyRun } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
-import type { RunPlaces } from "../runs/run-queue.ts";
+import type { RunPlaces, RunQueue } from "../runs/run-queue.ts";
 import type { RequestGuard } from "../runs/service-connection.ts";
 import type { ConnectionCounts } from "../server/connections.ts";
 import type { Mirror } from "../state/mirror.ts";
@@ -42,6 +42,16 @@ export interface CompanySettings {
   readonly config: Config;
   readonly company: CompanyConfig;
   readonly resources: readonly Resource[];
+}
+
+/** A company whose mirror this process holds open: what works on it. */
+export interface OpenCompany {
+  readonly context: DaemonContext;
+  readonly settings: CompanySettings;
+  readonly mirror: Mirror;
+  readonly runQueue: RunQueue;
+  /** Nothing begins any more; what is in flight may finish. */
+  readonly closed: AbortSignal;
 }
 
 /** What a company adds that several processes share. In `serve` there is none of it. */

@@ -159,7 +159,8 @@ export class Daemon implements Companies {
   apply(config: Config): void {
     this.config = config;
     this.afterRuns.limit = config.serve.afterRun;
-    this.pageHosts = pageHostsOf(config);
+    const urls = config.companies.flatMap(({ webhook }) => webhook.publicUrl ?? []);
+    this.pageHosts = [...config.serve.hosts, ...urls.map((url) => new URL(url).hostname)];
     // What was read before shows no company that came or left since.
     this.recent = createRecentViews(this.options.clock, () => this.supervisors.values());
     const resources = this.options.resourcesOf(config);
@@ -201,9 +202,4 @@ export class Daemon implements Companies {
       log.info("the company is no longer served: its mirror is closed, its files stay");
     });
   }
-}
-
-function pageHostsOf({ serve, companies }: Config): string[] {
-  const urls = companies.flatMap(({ webhook }) => webhook.publicUrl ?? []);
-  return [...serve.hosts, ...urls.map((url) => new URL(url).hostname)];
 }

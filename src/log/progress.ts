@@ -45,9 +45,7 @@ export function withProgress<T>(
     const elapsedMs = clock.monotonicMs() - startedMs;
     if (views.length === 0) log.info(`still at work, for ${formatDuration(elapsedMs)}`);
   };
-  return screen.live
-    ? repeatDuring(options, drawEveryMs, draw, work)
-    : repeatDuring(options, logEveryMs, logViews, work);
+  return repeatDuring(options, draw, logViews, work);
 }
 
 function logPlan(view: ProgressView, planned: Set<string>, log: Log): void {
@@ -69,23 +67,22 @@ export function withLines<T>(
   const logLines = () => {
     for (const line of read()) log.info(line.trim());
   };
-  return screen.live
-    ? repeatDuring(options, drawEveryMs, draw, work)
-    : repeatDuring(options, logEveryMs, logLines, work);
+  return repeatDuring(options, draw, logLines, work);
 }
 
 async function repeatDuring<T>(
   { screen, clock }: Pick<ProgressOptions, "screen" | "clock">,
-  everyMs: number,
-  step: () => void,
+  draw: () => void,
+  log: () => void,
   work: () => Promise<T>,
 ): Promise<T> {
   const end = new AbortController();
   const repeat = async () => {
     for (;;) {
-      await clock.sleep(everyMs, end.signal);
+      await clock.sleep(screen.live ? drawEveryMs : logEveryMs, end.signal);
       if (end.signal.aborted) return;
-      step();
+      if (screen.live) draw();
+      else log();
     }
   };
   const repeating = repeat();

@@ -57,10 +57,7 @@ interface LiveFacts {
   /** Why the mirror cannot be written; null: it can. */
   readonly writeProblem: string | null;
   readonly nextRunMs: number | null;
-}
-
-/** What that process has counted since its start. */
-interface CountedFacts {
+  // What it has counted since its start.
   readonly runs: Readonly<Record<string, number>>;
   /** Answers by status, `none` for attempts without one. */
   readonly requests: Readonly<Record<string, number>>;
@@ -77,7 +74,7 @@ interface CountedFacts {
  * How things stand for one company: the one model that conditions are judged by, and that text, JSON, pages, metrics
  * and alerts are made from.
  */
-export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts {
+export interface CompanyStatusView extends StoredFacts, LiveFacts {
   readonly company: string;
   readonly afterRun: {
     readonly steps: readonly StepStatus[];
@@ -86,25 +83,20 @@ export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts 
     readonly isReportScheduled: boolean;
   };
   readonly alerts: AlertState;
-  readonly receivers: readonly ReceiverStatus[];
+  readonly receivers: ReturnType<typeof readReceivers>;
 }
 
-/** How far a receiver of `notify` is; null where it was sent nothing of this log yet. */
-interface ReceiverStatus {
-  readonly receiver: string;
-  readonly position: PushPosition | null;
-  /** Since when the change waits that it is sent next, ISO; null: none does. */
-  readonly waiting_since: string | null;
-}
-
-function readReceivers(db: Db, { notify }: Config): ReceiverStatus[] {
+/** How far each receiver of `notify` is; `position` is null where it was sent nothing of this log yet. */
+function readReceivers(db: Db, { notify }: Config) {
   const changes = new Changes(db);
   return notify.map(({ key, tables }) => {
     const known = new Meta(db).get(pushPositionKey(key)) as PushPosition | null;
     const position = known?.log === endOfLog(db).log ? known : null;
     const from = position && Math.max(position.seq, changes.firstSeq() - 1);
     const [next] = from === null ? [] : changes.after(from, tables, 1);
-    return { receiver: key, position, waiting_since: next?.at ?? null };
+    /** Since when the change waits that it is sent next, ISO; null: none does. */
+    const waiting_since = next?.at ?? null;
+    return { receiver: key, position, waiting_since };
   });
 }
 

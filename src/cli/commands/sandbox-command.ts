@@ -13,7 +13,8 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
     });
   const { connector: _chosen, ...request } = options;
   const sandbox = await connectors[0].startSandbox(request).catch((cause: unknown) => {
-    throw isListenError(cause) ? listenFailure("127.0.0.1", options.port ?? 0, cause) : cause;
+    const isOfPort = cause instanceof Error && "syscall" in cause && cause.syscall === "listen";
+    throw isOfPort ? listenFailure("127.0.0.1", options.port ?? 0, cause) : cause;
   });
   try {
     const { url, token, access = { token }, companies, webhookSecrets } = sandbox;
@@ -28,10 +29,6 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
   }
   return "complete";
 };
-
-function isListenError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error && error.syscall === "listen";
-}
 
 const dayMs = 86_400_000;
 

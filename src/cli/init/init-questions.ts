@@ -5,8 +5,8 @@ import { shortText } from "../../base/terminal-text.ts";
 import { formats } from "../../export/plan/export-request.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import type { Prompts } from "../console/prompts.ts";
-import { askWhoami } from "../mirror/whoami.ts";
 import type { CommandOptions } from "../program/command-table.ts";
+import { askWhoami } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { fileKinds, loadDraft, problemOfDraft, referenceToFile, type ConfigDraft } from "./config-draft.ts";
 
@@ -121,11 +121,9 @@ async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"
     return { place: `\${env:${name}}` };
   }
   const message = "The access token; reading is all it must be allowed";
-  return { text: await prompts.secret({ message, problem: problemOfToken }) };
-}
-
-function problemOfToken(typed: string): string | undefined {
-  return /^[\x21-\x7e]+$/.test(typed) ? undefined : "a token has no space and only ASCII characters";
+  const problem = (typed: string) =>
+    /^[\x21-\x7e]+$/.test(typed) ? undefined : "a token has no space and only ASCII characters";
+  return { text: await prompts.secret({ message, problem }) };
 }
 
 async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {

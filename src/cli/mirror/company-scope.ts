@@ -3,17 +3,20 @@ import { shardOf, type Shard } from "../../status/shards.ts";
 import { chosenCompanies, soleCompany } from "../../config/companies.ts";
 import type { CompanyConfig, Config, ResourceChoice } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { readCompanyName } from "../../extract/answers.ts";
 import { createNotices } from "../../runs/store-notices.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import type { Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
+import { judgeToken } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
 import { someOf, unknownName } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Completeness, CompletenessByName } from "../../state/mirror-snapshot.ts";
+import type { CompletenessByName } from "../../state/mirror-snapshot.ts";
 
 export interface CompanyScope {
   readonly context: CommandContext;
@@ -130,7 +133,9 @@ export function warnIfIncomplete(
 ): void {
   const gaps = resources.flatMap(({ name }) => {
     const found = completeness.get(name);
-    return found && !found.isComplete ? [gapText(name, found)] : [];
+    if (!found || found.isComplete) return [];
+    const { withoutDetail: rows } = found;
+    return [rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name];
   });
   if (gaps.length === 0) return;
   context.log.warn(`${company.name}: the mirror is not complete. Still to be read: ${someOf(gaps, 5)}`, {
@@ -138,6 +143,21 @@ export function warnIfIncomplete(
   });
 }
 
-function gapText(name: string, { withoutDetail: rows }: Completeness): string {
-  return rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name;
+/** Asks the service for the name of the token's company, in one request. Throws MirrorError `protocol` where it names none. */
+export async function askWhoami(transport: Transport, manifest: Manifest, signal: AbortSignal) {
+  const { list } = resourceNamed(manifest, manifest.identity.resource);
+  if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
+  const { path } = list;
+  const { body } = await transport.send({ method: "GET", path, expect: "json", signal });
+  return readCompanyName(body, { path, field: manifest.identity.nameField });
+}
+
+/** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */
+export function judgeOwnToken(scope: CompanyScope, transport: Transport, name: string) {
+  const { context, manifest, company } = scope;
+  const { signal } = context;
+  const token = company.token.reveal();
+  const ask = async (path: string) =>
+    (await transport.send({ method: "GET", path, expect: "json", signal })).body;
+  return readMirror(scope, (db) => db && judgeToken({ db, manifest }, { name, token }, ask));
 }

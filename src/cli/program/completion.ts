@@ -16,12 +16,14 @@ export async function answerCompletion(
 ): Promise<string> {
   const shell = shells.find((one) => one === name);
   if (shell === undefined) throw new MirrorError("usage", unknownName("shell", name, shells));
-  if (words.length === 0) return shellScript(shell);
+  if (words.length === 0) return scripts[shell].replaceAll("\\$", "$").trimEnd();
   // bash gives `--format`, `=` and `csv` for `--format=csv`.
   const last = words.at(-1) === "=" ? [""] : [];
   const typed = shell === "bash" ? [...words.filter((word) => word !== "="), ...last] : words;
   const named = namesFrom(environment, typed);
-  return completionText(shell, await complete(tree(), typed, async (of) => (await named[of]?.()) ?? []));
+  const found = await complete(tree(), typed, async (of) => (await named[of]?.()) ?? []);
+  const plainWords = found.filter(({ value }) => plainWord.test(value));
+  return plainWords.map(({ value, about }) => lineFor[shell](value, about)).join("\n");
 }
 
 /** By the argument or option that takes them; each is read only when it is asked for. */
@@ -80,11 +82,17 @@ async function complete(root: Node, words: readonly string[], namesOf: NamesOf) 
   // Several values have commas between them: the last one is being typed.
   const head = awaiting ? (/^.*,/s.exec(typed)?.[0] ?? "") : "";
   const taken = awaiting ? head.split(",") : operands;
-  const all = awaiting ? await valuesFor(awaiting, namesOf) : await operandsAt(node, operands, namesOf);
+  const all = awaiting
+    ? plain(awaiting.argChoices ?? (await namesOf(awaiting.long ?? "")))
+    : await operandsAt(node, operands, namesOf);
   const left = all.filter(({ value }) => !taken.includes(value));
   const isOption = !awaiting && (typed.startsWith("-") || (typed === "" && left.length === 0));
   const flag = last.slice(0, last.length - typed.length);
-  return (isOption ? optionsOf(node).map(candidateOf) : left)
+  const options = optionsOf(node).map(({ long, flags, description }) => ({
+    value: long ?? flags,
+    about: description,
+  }));
+  return (isOption ? options : left)
     .filter(({ value }) => `${head}${value}`.startsWith(typed))
     .map(({ value, about }) => ({ value: `${flag}${head}${value}`, about }));
 }
@@ -111,14 +119,6 @@ function optionsOf(node: Node): readonly Option[] {
   const root = rootOf(node);
   const ofProgram = root.options.filter(({ long }) => node !== root && long !== "--version");
   return [...root.createHelp().visibleOptions(node), ...ofProgram];
-}
-
-function candidateOf({ long, flags, description }: Option): Candidate {
-  return { value: long ?? flags, about: description };
-}
-
-async function valuesFor({ argChoices, long }: Option, namesOf: NamesOf): Promise<Candidate[]> {
-  return plain(argChoices ?? (await namesOf(long ?? "")));
 }
 
 async function operandsAt(
@@ -188,18 +188,8 @@ complete -c fintoro-mirror -f -a '(__fintoro_mirror)'
 `,
 };
 
-function shellScript(shell: Shell): string {
-  return scripts[shell].replaceAll("\\$", "$").trimEnd();
-}
-
 /** All others are not offered: bash puts what it completes on the line as it is, where `$(…)` would be run. */
 const plainWord = /^[\w.,=-]+$/;
-
-/** What may be typed, as the script of the shell reads it: a line each. */
-function completionText(shell: Shell, candidates: readonly Candidate[]): string {
-  const words = candidates.filter(({ value }) => plainWord.test(value));
-  return words.map(({ value, about }) => lineFor[shell](value, about)).join("\n");
-}
 
 const lineFor: Readonly<Record<Shell, (value: string, about: string) => string>> = {
   bash: (value) => value,

@@ -94,7 +94,9 @@ async function compare(
   });
   const ofMonth = month === undefined ? null : verification.comparison.deepReads.length;
   const { lists, details } = verifyCost(db, manifest, resources, ofMonth, sample);
-  const time = paceOf(lists + details, rateLimiter.view().granted, windowMs);
+  const { granted } = rateLimiter.view();
+  const pace = `${minutesText(minutesFor(lists + details, { granted, windowMs }))} at ${granted}`;
+  const time = `${pace} in ${formatDuration(windowMs)}`;
   log.info(`${company.name}: about ${formatCount(lists + details)} requests, ${time}`, { lists, details });
   const view = (): ProgressView => ({
     company: company.name,
@@ -128,11 +130,6 @@ async function compare(
   } finally {
     verification.close();
   }
-}
-
-function paceOf(requests: number, granted: number, windowMs: number): string {
-  const time = minutesText(minutesFor(requests, { granted, windowMs }));
-  return `${time} at ${granted} in ${formatDuration(windowMs)}`;
 }
 
 function positionOf(db: Db): Pick<MonthReport, "log" | "position"> {

@@ -47,7 +47,8 @@ export function headlineOf(facts: CompanyPageFacts): Headline {
   if (level === "busy") return busyHeadline(facts);
   const shown = shownConditions(view, moment.nowMs, limits);
   const [first] = shown;
-  if (first && isUnread(view, shown)) return unreadHeadline(view);
+  const isUnread = view.wholeRunMs === null && shown.every(({ subject }) => subject === "lists");
+  if (first && isUnread) return unreadHeadline(view);
   if (first) return wrongHeadline(level, first, shown.length - 1);
   return goodHeadline(facts);
 }
@@ -58,11 +59,6 @@ function busyHeadline({ view, status, progress }: CompanyPageFacts): Headline {
   const next = progress ? `${counted(progress.queued, "request")} known so far to be made` : null;
   const sentence = `The first run is reading everything: ${counted(live, "record")} so far`;
   return { level: "busy", sentence, next };
-}
-
-/** Nothing is wrong but that no run has read everything. */
-function isUnread({ wholeRunMs }: CompanyStatusView, shown: readonly NamedCondition[]): boolean {
-  return wholeRunMs === null && shown.every(({ subject }) => subject === "lists");
 }
 
 function unreadHeadline({ lastRun, nextRunMs }: CompanyStatusView): Headline {

@@ -40,8 +40,9 @@ export function createMetrics(version: string) {
       const texts: string[] = [];
       let written = 0;
       for (const [name, [help, read]] of Object.entries(families)) {
-        const samples = views.flatMap((view) => samplesOf(view, read(view, nowMs, limits) ?? []));
-        if (name === refusedName) samples.push(...otherRefusals(others.refusals));
+        const samples = views.flatMap((view) => samplesOf(view.company, read(view, nowMs, limits) ?? []));
+        if (name === refusedName)
+          samples.push(...samplesOf("", byKey("reason", others.refusals, ["unknown_company"])));
         texts.push(metricText(name, help, samples));
         written += samples.length;
         if (written < samplesAtOnce) continue;
@@ -63,18 +64,13 @@ const droppedHelp =
   "connections closed since too many were open, or the client did not wait for responses or read them";
 const strayHelp = "requests for no company and no page, by the status of the answer";
 
-function samplesOf({ company }: CompanyStatusView, read: readonly Sample[] | number): Sample[] {
+function samplesOf(company: string, read: readonly Sample[] | number): Sample[] {
   const samples = typeof read === "number" ? [{ labels: {}, value: read }] : read;
   return samples.map(({ labels, value }) => ({ labels: { company, ...labels }, value }));
 }
 
 const refusedName = "refused_deliveries_total";
 const usualReasons = refusalReasons.filter((reason) => reason !== "unknown_company");
-
-function otherRefusals(counts: RefusalCounts): Sample[] {
-  const samples = byKey("reason", counts, ["unknown_company"]);
-  return samples.map(({ labels, value }) => ({ labels: { company: "", ...labels }, value }));
-}
 
 /** What /metrics shows of a company, by name: the help text, and the value. Alerts depend on names and labels. */
 const families: Readonly<Record<string, readonly [help: string, read: ReadMetric]>> = {
@@ -270,12 +266,9 @@ export function metricText(name: string, help: string, shown: number | readonly 
 const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
 
 function labelsText(labels: Sample["labels"]): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapedText(value)}"`);
+  const escaped = (text: string) => text.replaceAll(/[\\"\n]/g, (one) => escapes[one] ?? one);
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-function escapedText(text: string): string {
-  return text.replaceAll(/[\\"\n]/g, (one) => escapes[one] ?? one);
 }
 
 /** Samples with one label; `usual` values are there also before they were counted. Null counts as 0. */

@@ -8,6 +8,7 @@ import { fileKinds, usualQuestion } from "../../../state/files/pending-files.ts"
 import { exportStep } from "../../../status/after-run-record.ts";
 import { failureOf, levelOf } from "../../console/console.ts";
 import { soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
+import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { worstOutcome, type CommandOutcome } from "../../program/exit-code.ts";
 import { outcomeOf, recorded, type CompanyResult } from "../../runs/each-company.ts";
@@ -43,7 +44,9 @@ export async function afterRun(
   { context, config, ...company }: CompanyScope,
   only: AfterRunScope = "all",
 ): Promise<CommandOutcome[]> {
-  const scope = { ...company, config, context: { ...context, showing: withoutLines } };
+  // The lines of a run are over.
+  const showing: CommandContext["showing"] = (_read, work) => work();
+  const scope = { ...company, config, context: { ...context, showing } };
   const outcomes: (CommandOutcome | null)[] = [];
   if (only === "backup")
     outcomes.push(
@@ -58,11 +61,6 @@ export async function afterRun(
   for (const wanted of config.exports)
     if (only === "all" && wanted.after === "sync") outcomes.push(await exportOne(scope, wanted));
   return outcomes.filter((one) => one !== null);
-}
-
-/** Stands in for `showing`: the lines of a run are over. */
-function withoutLines<T>(_read: () => readonly string[], work: () => Promise<T>): Promise<T> {
-  return work();
 }
 
 function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {

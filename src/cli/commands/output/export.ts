@@ -5,7 +5,7 @@ import { someOf } from "../../../base/names.ts";
 import { formatSize } from "../../../base/units.ts";
 import { unobeyed } from "../../../config/export-section.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
-import { belowOut, type ManifestFile } from "../../../export/files/export-manifest.ts";
+import { belowOut } from "../../../export/files/export-manifest.ts";
 import type { ExportParts, ExportRequest } from "../../../export/plan/export-request.ts";
 import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
 import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
@@ -155,7 +155,9 @@ function resultOf(
   // The manifest names files of earlier exports, too.
   const written = manifest.files.filter((one) => files.includes(belowOut(manifest.company, one.file)));
   const rows = written.reduce((sum, each) => sum + each.rows, 0);
-  const bytes = sizeOf(written);
+  // A workbook is one file of several tables.
+  const sizes = new Map(written.map((one) => [one.file, one.bytes]));
+  const bytes = [...sizes.values()].reduce((sum, each) => sum + each, 0);
   const lines = [`${company}: ${files.length} files written, ${formatSize(bytes)}: ${path.dirname(file)}`];
   if (uploaded) {
     const [sent, there, gone] = [uploaded.written, uploaded.unchanged, uploaded.removed];
@@ -165,10 +167,4 @@ function resultOf(
   const state = { log, seq, next_since, since, run, rows, bytes };
   const document = { outcome: "complete", manifest: file, ...state, files, removed, uploaded };
   return { isUnchanged: unchanged, seq, document, lines };
-}
-
-/** A workbook is one file of several tables. */
-function sizeOf(files: readonly ManifestFile[]): number {
-  const sizes = new Map(files.map(({ file, bytes }) => [file, bytes]));
-  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
 }

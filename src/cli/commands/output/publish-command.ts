@@ -8,12 +8,11 @@ import { combineReports } from "../../../report/combine-reports.ts";
 import { datasetteMetadata } from "../../../report/datasette.ts";
 import type { PublishStep } from "../../../report/build-report.ts";
 import { publishReport } from "../../../report/publish-report.ts";
-import type { AskedMoment } from "../../../base/ids.ts";
 import { reportStep } from "../../../status/after-run-record.ts";
 import { momentName, withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import { companyScopes, warnIfIncomplete, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
-import type { CommandRun } from "../../program/command-table.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
 export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) => {
@@ -26,15 +25,11 @@ export const publishCommand: CommandRun<"publish"> = (context, { options, loaded
   });
 };
 
-interface PublishRequest {
-  readonly force?: boolean;
-  readonly datasette?: boolean;
-  /** The report is of this moment, in a file of its own. @default it is of now */
-  readonly asOf?: AskedMoment | undefined;
-}
-
 /** Publishes one company as its config says; on a terminal one line shows the progress. */
-export function publishCompany(scope: CompanyScope, request: PublishRequest = {}): Promise<CompanyResult> {
+export function publishCompany(
+  scope: CompanyScope,
+  request: Partial<CommandOptions<"publish">> = {},
+): Promise<CompanyResult> {
   const { asOf } = request;
   if (asOf) return withMoment(scope, asOf, (then) => publishScope(then, request));
   return recorded(scope, reportStep, () => publishScope({ ...scope, moment: null }, request));
@@ -42,7 +37,7 @@ export function publishCompany(scope: CompanyScope, request: PublishRequest = {}
 
 async function publishScope(
   { moment, ...scope }: ScopeAsOf,
-  { force = false, datasette = false, asOf }: PublishRequest,
+  { force = false, datasette = false, asOf }: Partial<CommandOptions<"publish">>,
 ): Promise<CompanyResult> {
   const { context, manifest, config, files } = scope;
   const { name: company } = scope.company;

@@ -4,7 +4,7 @@ import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts"
 import { counted, formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";
 import { shortPath } from "../../../config/load.ts";
-import { companyScopes, type CompanyScope } from "../../mirror/company-scope.ts";
+import { askWhoami, companyScopes, judgeOwnToken, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
@@ -21,7 +21,6 @@ import { addressFault } from "../../../http/poster.ts";
 import { lowSpaceBytes } from "../../../status/conditions.ts";
 import { lockHolder } from "../../../store/writer-lock.ts";
 import { endpointFault, type Lookup } from "../../../webhook/subscriptions/endpoint-rules.ts";
-import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
 
 /** A result with its company; null for one that concerns all companies. */
 type CompanyCheck = CheckResult & { readonly company: string | null };

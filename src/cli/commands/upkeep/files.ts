@@ -18,8 +18,13 @@ import { readArchivePosition } from "../../../state/meta.ts";
 import { filesStep } from "../../../status/after-run-record.ts";
 import { openDatabase, type Db } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
-import { readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
-import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
+import {
+  askWhoami,
+  judgeOwnToken,
+  readExisting,
+  readMirror,
+  type CompanyScope,
+} from "../../mirror/company-scope.ts";
 import { failureOf } from "../../console/console.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
@@ -53,10 +58,7 @@ const mostNamed = 20;
  * @throws MirrorError `locked` while another process fetches, `identity` for the token of another company (I10),
  *   `database`, and those of the service when it is away
  */
-export function fetchCompanyFiles(
-  scope: CompanyScope,
-  request: FilesRequest,
-): Promise<CompanyResult & { readonly pending: number }> {
+export function fetchCompanyFiles(scope: CompanyScope, request: FilesRequest) {
   return recorded(scope, filesStep, async () => {
     const result = await fetchAlone(scope, request);
     const { outcome, written, bytes, pending, folder } = result;
@@ -77,15 +79,7 @@ export function fetchCompanyFiles(
   });
 }
 
-interface FilesResult extends FetchTally {
-  /** `stopped`: a limit was reached. `partial`: some cannot be used. */
-  readonly outcome: "complete" | "stopped" | "partial";
-  readonly pending: number;
-  readonly requests: number;
-  readonly folder: string;
-}
-
-async function fetchAlone(scope: CompanyScope, request: FilesRequest): Promise<FilesResult> {
+async function fetchAlone(scope: CompanyScope, request: FilesRequest) {
   const { files } = scope;
   // There must be a mirror: opening one for writing would make it.
   await readExisting(scope, () => null);
@@ -137,7 +131,7 @@ async function fetchLocked(
   scope: CompanyScope,
   { kinds, question, mostRequests, closed }: FilesRequest,
   db: Db,
-): Promise<FilesResult> {
+) {
   const { context, config, company, manifest, files } = scope;
   const { clock, log, signal } = context;
   const selected = filedResources(scope.resources);
@@ -147,9 +141,10 @@ async function fetchLocked(
   const left = () => pending.count(resources, question);
   const of = left();
   const tally: FetchTally = { asked: 0, written: 0, bytes: 0, problems: 0 };
-  const end = (outcome: FilesResult["outcome"], requests: number): FilesResult => ({
+  /** `stopped`: a limit was reached. `partial`: some cannot be used. */
+  const end = (outcome: "complete" | "stopped", requests: number) => ({
     ...tally,
-    outcome: outcome === "complete" && tally.problems > 0 ? "partial" : outcome,
+    outcome: outcome === "complete" && tally.problems > 0 ? ("partial" as const) : outcome,
     pending: left(),
     requests,
     folder: files.folder,

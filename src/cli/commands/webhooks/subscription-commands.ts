@@ -8,7 +8,6 @@ import {
 } from "../../../webhook/subscriptions/subscription-problems.ts";
 import { assertEndpoint } from "../upkeep/check.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
-import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import {
   operationsOf,
@@ -145,7 +144,8 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
     );
   const deleted = await withSubscriptions(scope, async (subscriptions) => {
     const chosen = subscriptionWith(id, await subscriptions.list());
-    if (!options.yes && !(await isConfirmed(context, chosen))) return null;
+    const question = `Delete subscription ${chosen.id}, which delivers to ${shortText(chosen.url)}?`;
+    if (!options.yes && !(await context.prompts?.confirm(question))) return null;
     await subscriptions.remove(chosen.id);
     return chosen.id;
   });
@@ -157,11 +157,6 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
   await context.print({ company: name, deleted }, [`${name}: subscription ${deleted} is deleted`]);
   return "complete";
 };
-
-async function isConfirmed({ prompts }: CommandContext, { id, url }: Subscription): Promise<boolean> {
-  const question = `Delete subscription ${id}, which delivers to ${shortText(url)}?`;
-  return (await prompts?.confirm(question)) ?? false;
-}
 
 /**
  * Parses `--events`: `all`, or names with commas between them.

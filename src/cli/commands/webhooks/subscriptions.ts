@@ -12,8 +12,7 @@ import {
   type Subscriptions,
 } from "../../../webhook/subscriptions/subscription-client.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/subscription-problems.ts";
-import { readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
-import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
+import { askWhoami, judgeOwnToken, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 
 /**
  * The scope with the token of this call: of the environment variable, else of the config. The config has it among
