@@ -57,7 +57,10 @@ interface LiveFacts {
   /** Why the mirror cannot be written; null: it can. */
   readonly writeProblem: string | null;
   readonly nextRunMs: number | null;
-  // What it has counted since its start.
+}
+
+/** What that process has counted since its start. */
+interface CountedFacts {
   readonly runs: Readonly<Record<string, number>>;
   /** Answers by status, `none` for attempts without one. */
   readonly requests: Readonly<Record<string, number>>;
@@ -74,7 +77,7 @@ interface LiveFacts {
  * How things stand for one company: the one model that conditions are judged by, and that text, JSON, pages, metrics
  * and alerts are made from.
  */
-export interface CompanyStatusView extends StoredFacts, LiveFacts {
+export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts {
   readonly company: string;
   readonly afterRun: {
     readonly steps: readonly StepStatus[];
