@@ -1,4 +1,4 @@
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { MirrorError } from "../../base/errors.ts";
 import { isLocalAddress, parseListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
@@ -7,7 +7,7 @@ import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { performRun } from "../../runs/company-run.ts";
 import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
-import { makePageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
+import { PageAccess, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/console.ts";
@@ -16,7 +16,7 @@ import type { CommandContext } from "../program/command.ts";
 import { createAfterRun } from "../runs/after-run-process.ts";
 import { targetsOf } from "./upkeep/alerts.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { listenUntilSignal, type ListeningProcess } from "../program/listening-process.ts";
+import { listenUntilSignal, preparePages, type ListeningProcess } from "../program/listening-process.ts";
 
 export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
   const address = parseListen(options.listen) ?? loaded.config.serve;
@@ -26,20 +26,18 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
   const load = () => servedConfig(context, context.config(), address);
   const apply = (next: Config) => {
     daemon.apply(next);
-    preparePages(context, next);
+    preparePages(context, next.serve.pageToken);
   };
   await listenUntilSignal(context, {
     address,
     receives: true,
     server: servedBy(context, daemon, address, counts),
+    pageToken: config.serve.pageToken,
     onHangup: createReload(context, config, load, { apply }),
     start: async () => daemon.start(),
     announce: (url) => {
-      const file = preparePages(context, config);
       const companies = config.companies.map(({ name }) => name);
-      const way = `the status page at ${url}/ asks for the token in ${file}: \`cat ${file}\` shows it`;
-      const lines = [`listening on ${url} for ${companies.join(", ")}`, ...(file === null ? [] : [way])];
-      return [{ companies, ...(file !== null && { page_token_file: file }) }, lines];
+      return [{ companies }, [`listening on ${url} for ${companies.join(", ")}`]];
     },
     // Its answers need the mirrors.
     stop: (answered) => answered.then(() => daemon.stop()),
@@ -57,20 +55,6 @@ function servedConfig(context: CommandContext, { config }: LoadedConfig, address
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
   return { ...config, serve, companies: chosenCompanies(config, context.globals.company) };
-}
-
-/** Makes the token of the pages where the config names none and one is needed. Gives its file; null: no such token. */
-function preparePages({ keepSecret, log }: CommandContext, { serve: { pageToken } }: Config) {
-  if (!pageToken?.isMade || pageToken.place.kind !== "file") return null;
-  try {
-    keepSecret([makePageToken(pageToken.place.path)]);
-    return pageToken.place.path;
-  } catch (error) {
-    log.warn(`the status page is closed: no token can be made for it (${messageOf(error)})`, {
-      hint: "Set serve.page_token in the config, and reload.",
-    });
-    return null;
-  }
 }
 
 function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {

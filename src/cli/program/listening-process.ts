@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { isLocalAddress, listenUrl, type ListenAddress } from "../../config/address.ts";
+import { messageOf } from "../../base/errors.ts";
+import { makePageToken, type PageToken } from "../../status/page/page-access.ts";
 import { stopDeadlines, type ProcessContext } from "../../runs/process-context.ts";
 import { startServer, type ServerOptions, type WebhookServer } from "../../server/server.ts";
 import type { CommandContext } from "./command.ts";
@@ -10,6 +12,8 @@ export interface ListeningProcess {
   /** Deliveries, not only pages. */
   readonly receives: boolean;
   readonly server: Omit<ServerOptions, "host" | "port" | "clock" | "log">;
+  /** What the pages ask for when it begins. */
+  readonly pageToken: PageToken | null;
   readonly onHangup: () => void;
   /** Resolves when it works. May wait for others; a signal ends that. */
   readonly start: () => Promise<void>;
@@ -42,7 +46,11 @@ export async function listenUntilSignal(context: CommandContext, listening: List
     if (!signal.aborted) {
       const url = listenUrl(host, server.port);
       const [document, lines] = listening.announce(url);
-      await context.print({ url, pid: process.pid, ...document }, lines);
+      const file = preparePages(context, listening.pageToken);
+      const way = `the status page at ${url}/ asks for the token in ${file}: \`cat ${file}\` shows it`;
+      const named = file === null ? {} : { page_token_file: file };
+      const facts = { url, pid: process.pid, ...document, ...named };
+      await context.print(facts, [...lines, ...(file === null ? [] : [way])]);
       systemd.ready(signal);
       await signalled;
     }
@@ -57,6 +65,23 @@ export async function listenUntilSignal(context: CommandContext, listening: List
     ]);
     over.abort();
     if (!hasEnded) log.warn("not everything could be ended in time: the rest ends with the process");
+  }
+}
+
+/** Makes the token of the pages where the config names none and one is needed. Gives its file; null: no such token. */
+export function preparePages(
+  { keepSecret, log }: CommandContext,
+  pageToken: PageToken | null,
+): string | null {
+  if (!pageToken?.isMade || pageToken.place.kind !== "file") return null;
+  try {
+    keepSecret([makePageToken(pageToken.place.path)]);
+    return pageToken.place.path;
+  } catch (error) {
+    log.warn(`the status page is closed: no token can be made for it (${messageOf(error)})`, {
+      hint: "Set serve.page_token in the config, and reload.",
+    });
+    return null;
   }
 }
 

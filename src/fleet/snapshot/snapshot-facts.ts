@@ -36,6 +36,8 @@ export type SnapshotSummary = ReturnType<typeof readSummary>;
 
 /** What `fleet status --radar` says of a mirror. Times are ISO. */
 export interface MirrorRadar {
+  /** By what else is said here. */
+  readonly needs_someone: boolean;
   /** As the last run found it. `missing`: this worker does not have it; `untried`: no run has ended. */
   readonly token: "accepted" | "refused" | "other company's" | "missing" | "untried";
   /** `off`: the config names no secret. `gap`: events may be lost, and no run has read everything since. */
@@ -97,13 +99,20 @@ function readRadar(
   const lists = Object.values(sweptMs);
   const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));
   const isReceiving = company.webhook.secrets.length > 0;
-  return {
+  const radar = {
     token: company.token.known ? tried : "missing",
     webhook: !isReceiving ? "off" : has("subscription") ? "differs" : has("gap") ? "gap" : received,
     handed_over: months[0] ? { ...months[0], changed } : null,
     read_since: Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
     verified_at: verifiedAt,
-  };
+  } as const;
+  return { needs_someone: needsSomeone(radar), ...radar };
+}
+
+/** Does somebody have to look at a company? Pure. */
+export function needsSomeone({ token, webhook, handed_over: month }: Omit<MirrorRadar, "needs_someone">) {
+  const isWebhookWrong = webhook === "differs" || webhook === "gap";
+  return token !== "accepted" || isWebhookWrong || (month !== null && month.changed > 0);
 }
 
 const tokenFaults: Readonly<Record<string, MirrorRadar["token"]>> = {

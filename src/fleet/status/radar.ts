@@ -1,10 +1,11 @@
+import { isoTime } from "../../base/clock.ts";
 import { counted } from "../../base/units.ts";
-import { isoText, type Postgres } from "../postgres/connection.ts";
+import { epochMs, type Postgres } from "../postgres/connection.ts";
 import type { ReportRow } from "../postgres/tables/reports-table.ts";
 import type { MirrorRadar } from "../snapshot/snapshot-facts.ts";
 
 /** A company as `fleet status --radar --json` prints it: as its published snapshot and report say. */
-interface RadarCompany extends Pick<ReportRow, "answers"> {
+export interface RadarCompany extends Pick<ReportRow, "answers"> {
   readonly tags: readonly string[];
   /** By the clock of the node that took it; null: none was published. */
   readonly snapshot_at: string | null;
@@ -12,45 +13,101 @@ interface RadarCompany extends Pick<ReportRow, "answers"> {
   readonly mirror: MirrorRadar | null;
 }
 
-type Radar = Readonly<Record<string, RadarCompany>>;
+/** Companies by name, in the order of their rows. */
+export type Radar = ReadonlyMap<string, RadarCompany>;
+
+/** Which companies are shown: with this text in their name, and with this tag; empty: all. */
+export interface RadarQuestion {
+  readonly text: string;
+  readonly tag: string;
+}
+
+/** The companies that are shown of those that were found. */
+export interface RadarPage {
+  readonly companies: Radar;
+  readonly found: number;
+  readonly needing: number;
+}
+
+const members = "fintoro_mirror.companies c LEFT JOIN fintoro_mirror.snapshots s ON s.company = c.name";
+/** A list as an array, and a time as ISO, would take the driver and the server longer than all else. */
+const shown = `c.name, array_to_string(c.tags, ' ') AS tags, ${epochMs("s.taken_at")} AS "takenMs",
+  s.facts -> 'summary' -> 'radar' AS mirror, r.answers`;
+const reports = "LEFT JOIN fintoro_mirror.reports r ON r.company = c.name";
+
+interface StoredRow extends Pick<RadarCompany, "mirror" | "answers"> {
+  readonly name: string;
+  readonly tags: string;
+  readonly takenMs: number | null;
+}
+
+function radarOf(rows: readonly StoredRow[]): Radar {
+  const companies = rows.map(({ name, tags, takenMs, mirror, answers }) => {
+    const snapshot_at = takenMs === null ? null : isoTime(takenMs);
+    return [name, { tags: tags === "" ? [] : tags.split(" "), snapshot_at, mirror, answers }] as const;
+  });
+  return new Map(companies);
+}
 
 /** Reads what workers wrote of the companies, or of some of them, in one statement. Throws MirrorError `database`. */
 export async function readRadar(postgres: Postgres, only: readonly string[] | null): Promise<Radar> {
-  const rows = await postgres.query<RadarCompany & { company: string }>(
-    `SELECT c.name AS company, c.tags, ${isoText("s.taken_at")} AS snapshot_at,
-       s.facts -> 'summary' -> 'radar' AS mirror, r.answers
-     FROM fintoro_mirror.companies c
-     LEFT JOIN fintoro_mirror.snapshots s ON s.company = c.name
-     LEFT JOIN fintoro_mirror.reports r ON r.company = c.name
+  const rows = await postgres.query<StoredRow>(
+    `SELECT ${shown} FROM ${members} ${reports}
      WHERE NOT c.removed AND ($1::text[] IS NULL OR c.name = ANY($1)) ORDER BY c.name`,
     [only],
   );
-  return Object.fromEntries(rows.map(({ company, ...shown }) => [company, shown]));
+  return radarOf(rows);
 }
 
-const heading = ["  company", "token", "webhook", "handed over", "proof", "what the report says"];
+/** Reads so many companies, those first that need someone, in one statement. Throws MirrorError `database`. */
+export async function readRadarPage(
+  postgres: Postgres,
+  { text, tag }: RadarQuestion,
+  most: number,
+): Promise<RadarPage> {
+  const rows = await postgres.query<StoredRow & Omit<RadarPage, "companies">>(
+    `WITH matching AS (
+       SELECT c.name, coalesce((s.facts #>> '{summary,radar,needs_someone}')::boolean, false) AS needs FROM ${members}
+       WHERE NOT c.removed AND strpos(lower(c.name), lower($1)) > 0 AND ($2 = '' OR $2 = ANY(c.tags))),
+     first AS (SELECT * FROM matching ORDER BY needs DESC, name LIMIT $3)
+     SELECT ${shown}, (SELECT count(*) FROM matching) AS found, (SELECT count(*) FROM matching WHERE needs) AS needing
+     FROM ${members} ${reports} JOIN first ON first.name = c.name ORDER BY first.needs DESC, c.name`,
+    [text, tag, most],
+  );
+  return { companies: radarOf(rows), found: rows[0]?.found ?? 0, needing: rows[0]?.needing ?? 0 };
+}
 
-/** A line for each company; those where somebody has to look are marked. Pure. */
+/** What is shown of a company besides its name. */
+export const radarHeads = ["token", "webhook", "handed over", "proof", "what the report says"] as const;
+
+/** The cells below `radarHeads`. Pure. */
+export function radarCells({ mirror, answers }: RadarCompany): string[] {
+  if (mirror === null) return ["not read yet", "", "", "", ""];
+  const { token, webhook, handed_over: month, read_since: since, verified_at: verified } = mirror;
+  const handedOver =
+    month === null ? "none" : `${month.month}, ${counted(month.changed, "document")} changed since`;
+  const read = since === null ? "not read whole" : `read since ${since.slice(0, 10)}`;
+  const proof = verified === null ? read : `verified ${verified.slice(0, 10)}`;
+  const says = answers === null ? "no report yet" : Object.values(answers).join("; ");
+  return [token, webhook, handedOver, proof, says];
+}
+
+/** A line for each company; those that need someone are marked. Pure. */
 export function radarLines(companies: Radar): string[] {
-  const rows = [heading, ...Object.entries(companies).map(([name, one]) => cellsOf(name, one))];
-  const widths = heading.map((_, at) => rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
+  const rows = [
+    ["  company", ...radarHeads],
+    ...[...companies].map(([name, one]) => [
+      `${one.mirror?.needs_someone === true ? "!" : " "} ${name}`,
+      ...radarCells(one),
+    ]),
+  ];
+  const widths = [0, 1, 2, 3, 4].map((at) =>
+    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
+  );
   return rows.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
       .join("  ")
       .trimEnd(),
   );
-}
-
-function cellsOf(name: string, { mirror, answers }: RadarCompany): string[] {
-  if (mirror === null) return [`  ${name}`, "not read yet"];
-  const { token, webhook, handed_over: month, read_since: since, verified_at: verified } = mirror;
-  const changed = month !== null && month.changed > 0;
-  const isWrong = token !== "accepted" || webhook === "differs" || webhook === "gap" || changed;
-  const handedOver =
-    month === null ? "none" : `${month.month}, ${counted(month.changed, "document")} changed since`;
-  const read = since === null ? "not read whole" : `read since ${since.slice(0, 10)}`;
-  const proof = verified === null ? read : `verified ${verified.slice(0, 10)}`;
-  const says = answers === null ? "no report yet" : Object.values(answers).join("; ");
-  return [`${isWrong ? "!" : " "} ${name}`, token, webhook, handedOver, proof, says];
 }

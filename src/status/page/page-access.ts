@@ -124,7 +124,8 @@ export type PageToken = NonNullable<Config["serve"]["pageToken"]>;
  */
 export function servedPageToken({ serve, companies, dataDir }: Config, isLocal: boolean): PageToken | null {
   const isForwarded = serve.hosts.length > 0 || companies.some(({ webhook }) => webhook.publicUrl !== null);
-  if (serve.pageToken !== null || (isLocal && !isForwarded)) return serve.pageToken;
+  if (serve.pageToken !== null || (isLocal && !isForwarded))
+    return serve.pageToken && currentPageToken(serve.pageToken);
   const file = pageTokenFile(dataDir);
   const missing = new MirrorError("config", `there is no token for the pages in ${file}`);
   const place = { kind: "file", path: file } as const;

@@ -1,17 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
-import type { Site, SiteRequest } from "../../server/site.ts";
+import type { SiteRequest } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";
-import { documentPage, readAssets, type Assets, type DocumentFacts } from "./document.ts";
+import { GuardedSite, searchedText } from "./guarded-site.ts";
 import { readPageFacts, searchMirror, whyUnreadable, type PageCompany } from "./page-facts.ts";
-import { html, type Html } from "./html.ts";
 import type { PageMoment } from "./moments.ts";
-import { banner, prose } from "./page-part.ts";
+import type { PageAccess } from "./page-access.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
-import type { PageVerdict, PageAccess } from "./page-access.ts";
 import { searchBody } from "./history-parts.ts";
 
 interface SiteOptions {
@@ -31,33 +29,24 @@ const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/changes)?$/;
 const costMs = () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000;
 /** A page is made again after so many times what making it computes: looking takes little of the one thread there is. */
 const keptFor = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs };
-const mostText = 100;
 
 /** The pages for people. They send no request to the service, and write nothing. */
-export class StatusSite implements Site {
+export class StatusSite extends GuardedSite {
   private readonly options: SiteOptions;
-  private readonly assets: Assets = readAssets();
   private readonly kept: ReturnType<typeof createKeptPages<Page>>;
 
   constructor(options: SiteOptions) {
+    super(options.version, options.access);
     this.options = options;
     this.kept = createKeptPages(options.clock, keptFor);
   }
 
-  methodsOf(path: string): "GET, HEAD" | "POST" | null {
-    if (path === "/session") return "POST";
-    const isKnown = path === "/" || Object.hasOwn(this.assets.pages, path);
-    return isKnown || companyPath.test(path) ? "GET, HEAD" : null;
+  protected isPage(path: string): boolean {
+    return path === "/" || companyPath.test(path);
   }
 
-  async answer(request: SiteRequest): Promise<Page> {
-    const { path, form } = request;
-    const asset = Object.hasOwn(this.assets.pages, path) ? this.assets.pages[path] : undefined;
-    if (asset) return asset;
-    if (form) return this.signIn(request, form);
-    const access = this.options.access.judge(request);
-    if (access !== "granted") return this.refused(access, pathOf(request));
-    const [, named, isSearch] = companyPath.exec(path) ?? [];
+  protected pageFor(request: SiteRequest): Page | Promise<Page> {
+    const [, named, isSearch] = companyPath.exec(request.path) ?? [];
     const [only, another] = this.options.companies();
     const company = named ?? (another === undefined ? only : undefined);
     if (company === undefined) return this.overviewPage(request);
@@ -110,62 +99,4 @@ export class StatusSite implements Site {
     const isOne = this.options.companies().length === 1;
     return isOne && links.length === 1 ? [] : [...(isOne ? [] : [["All companies", "/"] as const]), ...links];
   }
-
-  private page(
-    facts: Omit<DocumentFacts, "version" | "assets">,
-    status = 200,
-    headers: Readonly<Record<string, string>> = {},
-  ): Page {
-    return documentPage(status, { ...facts, version: this.options.version, assets: this.assets }, headers);
-  }
-
-  private plainPage(status: number, title: string, text: string, headers?: Record<string, string>): Page {
-    return this.page({ title, body: banner("look", title, text) }, status, headers);
-  }
-
-  private refused(access: Exclude<PageVerdict, "granted">, next: string, wasWrong = false): Page {
-    if (access === "wait")
-      return this.plainPage(429, "Too many wrong tokens", "Wait a minute, and try again.", {
-        "Retry-After": "60",
-      });
-    if (access === "no token set")
-      return this.plainPage(
-        403,
-        "Pages need a token here",
-        "Beyond this machine the pages are shown only with a token: set serve.page_token in the config, for example to ${env:FINTORO_MIRROR_PAGE_TOKEN}, and reload.",
-      );
-    const isMade = access === "made token wanted";
-    const place = isMade ? "the file `page-token` in `data_dir` has it, unless you set " : "";
-    const sentence = prose(`The pages need a token: ${place}\`serve.page_token\`.`);
-    const body = banner("busy", "Sign in", sentence, signInForm(next, wasWrong));
-    return this.page({ title: "Sign in", body }, isMade ? 403 : 401, { "WWW-Authenticate": "Bearer" });
-  }
-
-  private signIn({ headers }: SiteRequest, form: URLSearchParams): Page {
-    const asked = form.get("next") ?? "/";
-    const next = /^\/(?![/\\])[\x21-\x7e]*$/.test(asked) ? asked : "/";
-    const answer = this.options.access.signIn(form.get("token") ?? "", headers);
-    if (typeof answer === "string") return this.refused(answer, next, true);
-    const given = { Location: next, "Set-Cookie": answer.cookie };
-    return this.plainPage(303, "Signed in", "The page follows.", given);
-  }
-}
-
-function signInForm(next: string, wasWrong: boolean): Html {
-  return html`${wasWrong && html`<p class="next" role="alert">That is not the token.</p>`}
-    <form class="search" method="post" action="/session">
-      <label
-        >Token <input type="password" name="token" required autocomplete="current-password" maxlength="500"
-      /></label>
-      <input type="hidden" name="next" value="${next}" />
-      <button>Show the pages</button>
-    </form>`;
-}
-
-function searchedText(query: URLSearchParams): string {
-  return (query.get("q") ?? "").slice(0, mostText).toWellFormed();
-}
-
-function pathOf({ path, query }: SiteRequest): string {
-  return query.size > 0 ? `${path}?${query.toString()}` : path;
 }

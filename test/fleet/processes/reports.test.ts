@@ -32,10 +32,12 @@ describeWithPostgres("a worker", () => {
     const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM ${ofAll("v_client_balance")}`;
     expect(await ask(days)).toEqual([["acme", "true"]]);
     expect(existsSync(await publishedReport(fleet.tables, reports))).toBe(true);
-    const { acme } = await readRadar(fleet.tables.postgres, null);
+    const acme = (await readRadar(fleet.tables.postgres, null)).get("acme");
     expect(acme?.mirror).toMatchObject({ token: "accepted", webhook: "no event yet", handed_over: null });
     expect(Date.parse(acme?.mirror?.read_since ?? "")).toBeGreaterThan(startedMs);
     expect(Object.keys(acme?.answers ?? { none: "" })).toEqual(["einvoice_readiness"]);
+    const page = await fetch(worker.url);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("no event yet")]);
     expect((await worker.end("SIGTERM")).code).toBe(0);
   });
 });

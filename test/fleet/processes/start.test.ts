@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
@@ -16,11 +16,11 @@ import { jumpingClock, recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** A worker that is being started, on a port of its own. */
-async function startingWorker(databaseUrl: string, role = "all") {
+async function startingWorker(databaseUrl: string, role = "all", more: object = {}) {
   const folder = tempFolder();
   const snapshots = path.join(folder, "snapshots");
   const fleet = { postgres: "${env:DATABASE_URL}", snapshots, node: "one" };
-  writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
+  writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet, ...more }));
   const port = await portToKeep();
   const args = ["worker", "--json", "--log-format", "json", "--role", role, "--listen", `127.0.0.1:${port}`];
   const started = startProgram(args, { folder, env: { DATABASE_URL: databaseUrl } });
@@ -33,7 +33,7 @@ async function startingWorker(databaseUrl: string, role = "all") {
   const url = `http://127.0.0.1:${port}`;
   const statusOf = async (page: string) => (await fetch(url + page)).status;
   const isListening = () => started.stdout().includes("\n");
-  return { ...started, url, until, statusOf, isListening };
+  return { ...started, folder, url, until, statusOf, isListening };
 }
 
 function urlAt(port: number): string {
@@ -41,6 +41,18 @@ function urlAt(port: number): string {
 }
 
 describeWithPostgres("a worker that starts", () => {
+  test("shows companies to others than this machine with the token alone that it made", async () => {
+    const server = await ownServer();
+    const named = { serve: { hosts: ["fleet.example.com"] } };
+    const worker = await startingWorker(await server.createDatabase(), "all", named);
+    await eventually(worker.isListening, "a worker that started");
+    const file = path.join(worker.folder, "data", "page-token");
+    expect(jsonLines(worker.stdout())).toMatchObject([{ page_token_file: file }]);
+    expect(await worker.statusOf("/")).toBe(403);
+    const Authorization = `Bearer ${readFileSync(file, "utf8").trim()}`;
+    expect((await fetch(worker.url, { headers: { Authorization } })).status).toBe(200);
+  });
+
   // Fault: network | Postgres is away while a worker starts | a server that is started later | it waits, alive and not ready, says so, and starts when Postgres answers
   test.each(["all", "receive"])(
     "while Postgres is away (role %s) waits for it, alive and not ready, and then works",

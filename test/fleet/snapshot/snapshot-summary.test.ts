@@ -49,7 +49,14 @@ describeWithPostgres("the pointer to a snapshot", () => {
           message: "the last run did not finish: failed: the service is away",
         },
       ],
-      radar: { token: "accepted", webhook: "off", handed_over: null, read_since: null, verified_at: null },
+      radar: {
+        needs_someone: false,
+        token: "accepted",
+        webhook: "off",
+        handed_over: null,
+        read_since: null,
+        verified_at: null,
+      },
     });
   });
 
@@ -83,7 +90,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
     expect(radarOf({})).toMatchObject({ handed_over: { month: "2026-10", at: hoursAgo(9), changed: 0 } });
     const identity = { outcome: "identity", at: hoursAgo(1), message: "another company's" };
     mirror.meta.set("failed_start", identity);
-    expect(radarOf({})).toMatchObject({ token: "other company's" });
+    expect(radarOf({})).toMatchObject({ token: "other company's", needs_someone: true });
   });
 
   test("counts the requests of the last day, for events too, over all nodes that had the company", async () => {

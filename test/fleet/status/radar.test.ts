@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { radarLines, readRadar } from "../../../src/fleet/status/radar.ts";
+import { radarLines, readRadar, readRadarPage } from "../../../src/fleet/status/radar.ts";
+import { needsSomeone, type MirrorRadar } from "../../../src/fleet/snapshot/snapshot-facts.ts";
 import {
   changesUpTo,
   openFleet,
@@ -10,9 +11,14 @@ import {
 } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
+import { RadarSite } from "../../../src/fleet/status/radar-site.ts";
+import { PageAccess } from "../../../src/status/page/page-access.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
-const wellRead = {
+const wellRead: Omit<MirrorRadar, "needs_someone"> = {
   token: "accepted",
   webhook: "receives",
   handed_over: { month: "2026-10", at: "2026-11-05T08:00:00.000Z", changed: 0 },
@@ -24,11 +30,13 @@ const wellRead = {
 async function published(
   fleet: Fleet,
   company: string,
-  radar: object,
+  radar: Partial<MirrorRadar>,
   answers: Record<string, string> | null,
 ) {
   const owner = await fleet.owned(company);
-  const snapshot = { ...snapshotOf(3), facts: healthyFacts({ radar: { ...wellRead, ...radar } }) };
+  const said = { ...wellRead, ...radar };
+  const facts = healthyFacts({ radar: { needs_someone: needsSomeone(said), ...said } });
+  const snapshot = { ...snapshotOf(3), facts };
   await fleet.snapshots.publish(owner, snapshot, changesUpTo(3));
   if (answers) await publishNoReports(fleet, owner, answers);
 }
@@ -38,7 +46,7 @@ describeWithPostgres("fleet status --radar", () => {
     const fleet = await openFleet();
     await published(fleet, "acme", {}, {});
     await published(fleet, "beta", { token: "refused", webhook: "off" }, null);
-    const months = { handed_over: { ...wellRead.handed_over, changed: 3 } };
+    const months = { handed_over: { month: "2026-10", at: "2026-11-05T08:00:00.000Z", changed: 3 } };
     await published(
       fleet,
       "gamma",
@@ -56,11 +64,11 @@ describeWithPostgres("fleet status --radar", () => {
       "! gamma    accepted      receives  2026-10, 3 documents changed since  verified 2026-11-20    2 clients",
       "  new      not read yet",
     ]);
-    expect(radar["new"]).toEqual({ tags: ["vip"], snapshot_at: null, mirror: null, answers: null });
-    expect(radar["acme"]).toEqual({
+    expect(radar.get("new")).toEqual({ tags: ["vip"], snapshot_at: null, mirror: null, answers: null });
+    expect(radar.get("acme")).toEqual({
       tags: [],
       snapshot_at: "1970-01-01T00:00:00.001Z",
-      mirror: wellRead,
+      mirror: { needs_someone: false, ...wellRead },
       answers: {},
     });
   });
@@ -112,6 +120,90 @@ describeWithPostgres("fleet status --radar", () => {
     };
     const radar = await readRadar(counting, null);
     const lines = radarLines(radar);
-    expect([statements, Object.keys(radar).length, lines.length]).toEqual([1, 100_000, 100_001]);
+    expect([statements, radar.size, lines.length]).toEqual([1, 100_000, 100_001]);
+    const page = await readRadarPage(counting, { text: "", tag: "" }, 300);
+    expect([statements, page.companies.size, page.found, page.needing]).toEqual([2, 300, 100_000, 0]);
+  });
+});
+
+/** The radar's page on a node that listens on this machine alone. `token`: what it asks for. */
+function pageOf(postgres: Postgres | null, token: string | null = null) {
+  const wanted = token === null ? null : { secret: Secret.of(token), isMade: false };
+  const parts = { clock: systemClock, log: silentLog, isLocal: true, token: () => wanted };
+  const site = new RadarSite("1.2.3", new PageAccess(parts), systemClock, () => postgres);
+  return (query = "", headers: Record<string, string> = {}) =>
+    site.answer({ path: "/", query: new URLSearchParams(query), headers, httpVersion: "1.1", form: null });
+}
+
+const namesIn = ({ body }: { readonly body: string }) =>
+  [...body.matchAll(/<th scope="row">(\S+)/g)].map(([, name]) => name);
+
+describeWithPostgres("the radar's page", () => {
+  test("shows those first that need someone, with what the command says of each, and has a tag", async () => {
+    const fleet = await openFleet();
+    await published(fleet, "acme", {}, { einvoice_readiness: "2 clients are not ready" });
+    await published(fleet, "beta", {}, null);
+    await published(fleet, "gamma", { webhook: "differs" }, null);
+    await published(fleet, "epsilon", { webhook: "gap" }, null);
+    await fleet.companies.put("delta", {});
+    const page = pageOf(fleet.postgres);
+    const shown = await page();
+    expect([shown.status, namesIn(shown)]).toEqual([200, ["epsilon", "gamma", "acme", "beta", "delta"]]);
+    for (const text of [
+      "2 of 5 companies need someone",
+      "differs",
+      "2 clients are not ready",
+      "not read yet",
+    ])
+      expect(shown.body).toContain(text);
+    expect(shown.headers?.["ETag"]).toMatch(/^"\w+"$/);
+    expect((await pageOf(fleet.postgres)()).headers?.["ETag"]).toBe(shown.headers?.["ETag"]);
+  });
+
+  test("finds by part of a name and by tag, and shows what was looked for as text", async () => {
+    const fleet = await openFleet();
+    for (const [name, tags] of [
+      ["acme", ["vip"]],
+      ["acme-2", []],
+      ["beta", ["vip", "monthly"]],
+    ] as const)
+      await fleet.companies.put(name, {}, null, "UTC", [...tags]);
+    const page = pageOf(fleet.postgres);
+    expect(namesIn(await page("q=ACM"))).toEqual(["acme", "acme-2"]);
+    expect(namesIn(await page("tag=vip"))).toEqual(["acme", "beta"]);
+    expect(namesIn(await page("q=a%25&tag=vip"))).toEqual([]);
+    const { body } = await page("q=%22%3E%3Cb%3E");
+    expect(body).toContain("&quot;&gt;&lt;b&gt;");
+    expect(body).toContain("No company is like that.");
+  });
+
+  test("shows 300 and counts the others", async () => {
+    const { postgres } = await openFleet();
+    await postgres.query(
+      "INSERT INTO fintoro_mirror.companies (name, config) SELECT 'c' || n, '{}' FROM generate_series(1, 1234) n",
+    );
+    const page = await pageOf(postgres)();
+    expect([namesIn(page).length, page.body.includes("934 more: search by name or tag")]).toEqual([
+      300,
+      true,
+    ]);
+  });
+
+  test("asks for the token of the pages, and names no company without it", async () => {
+    const fleet = await openFleet();
+    await fleet.add("acme");
+    const page = pageOf(fleet.postgres, "a-token-of-the-pages");
+    const refused = await page();
+    expect([refused.status, refused.body.includes("acme")]).toEqual([401, false]);
+    const bearer = { authorization: "Bearer a-token-of-the-pages" };
+    expect(namesIn(await page("", bearer))).toEqual(["acme"]);
+  });
+
+  // Fault: network | Postgres is away | the radar's page of a node | 503 with the reason, kept for a moment however many look
+  test("says so while Postgres does not answer", async () => {
+    const { postgres } = await openFleet();
+    await postgres.close();
+    const page = pageOf(postgres);
+    expect([(await page()).status, (await pageOf(null)()).status]).toEqual([503, 503]);
   });
 });

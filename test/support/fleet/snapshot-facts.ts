@@ -27,6 +27,7 @@ export function healthyFacts(
       day_requests: 40,
       conditions: [],
       radar: {
+        needs_someone: false,
         token: "accepted",
         webhook: "receives",
         handed_over: { month: "2026-10", at, changed: 0 },

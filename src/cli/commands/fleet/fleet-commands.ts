@@ -146,7 +146,7 @@ export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { option
     const only = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
     if (radar) {
       const companies = await readRadar(postgres, only);
-      await context.print({ companies }, radarLines(companies));
+      await context.print({ companies: Object.fromEntries(companies) }, radarLines(companies));
       return "complete";
     }
     const status = await readFleetStatus(postgres, maxAge ?? null, only);

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import path from "node:path";
 import { MirrorError, assert, hintOf, messageOf } from "../../../base/errors.ts";
-import { parseListen } from "../../../config/address.ts";
+import { isLocalAddress, parseListen, type ListenAddress } from "../../../config/address.ts";
 import { createNodePages } from "../../../fleet/worker/node-pages.ts";
 import type { Companies } from "../../../webhook/receiver.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -14,9 +14,11 @@ import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
+import { RadarSite } from "../../../fleet/status/radar-site.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
+import { PageAccess, servedPageToken } from "../../../status/page/page-access.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
@@ -47,7 +49,8 @@ export const workerCommand: CommandRun<"worker"> = async (context, { options, lo
     await listenUntilSignal(context, {
       address,
       receives: role !== "work",
-      server: servedBy(context, worker, address.host),
+      server: servedBy(context, config, worker, address),
+      pageToken: servedPageToken(config, isLocalAddress(address)),
       onHangup: () => log.info("companies are read from Postgres by themselves"),
       start: () => worker.start(),
       announce: (url) => [
@@ -79,12 +82,18 @@ function companiesOf(worker: WorkerProcess): Companies {
 }
 
 function servedBy(
-  { version }: CommandContext,
+  { clock, log, version }: CommandContext,
+  config: Config,
   worker: WorkerProcess,
-  host: string,
+  address: ListenAddress,
 ): ListeningProcess["server"] {
   const pages = createNodePages(version, worker);
-  return { companies: companiesOf(worker), pages, pageHosts: () => [host], counts: worker.connections };
+  const isLocal = isLocalAddress(address);
+  const token = () => servedPageToken(config, isLocal);
+  const access = new PageAccess({ clock, log, isLocal, token });
+  const site = new RadarSite(version, access, clock, () => worker.postgres);
+  const pageHosts = () => [address.host, ...config.serve.hosts];
+  return { companies: companiesOf(worker), pages, site, pageHosts, counts: worker.connections };
 }
 
 /** Others take a receiver for lost after a minute. */
@@ -114,7 +123,8 @@ class WorkerProcess {
   private readonly loops: NodeLoops;
   private readonly closing = new AbortController();
   private startProblem: string | null = "the node starts";
-  private postgres: Postgres | null = null;
+  /** Null: not reached yet. */
+  postgres: Postgres | null = null;
   private engine: JobEngine | null = null;
   private tasks: Promise<void>[] = [];
 
