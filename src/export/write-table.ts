@@ -92,9 +92,18 @@ export function tableFacts(
     period,
     columns: columns.map(({ name, type }) => ({ name, type })),
     form,
-    ...(table.view && { report_date: parts.reportDate }),
+    ...(showsDay(table, snapshot.tables) && { report_date: parts.reportDate }),
     ...(snapshot.redaction && { redacted: redactionsOf(snapshot.tables) }),
   };
+}
+
+/** Does a view count against the day of the report, itself or by a view that it reads? */
+function showsDay({ view }: SnapshotTable, all: readonly SnapshotTable[]): boolean {
+  const words = new Set(view?.sql.match(/\w+/g));
+  return (
+    words.has("report_date") ||
+    all.some((one) => one.view !== view && words.has(one.name) && showsDay(one, all))
+  );
 }
 
 /** Rows that were laid out are divided by their numbers, a table in its place by its keys. */

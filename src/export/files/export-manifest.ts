@@ -21,7 +21,7 @@ export interface ManifestFile {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   /** A hash of all that shapes it besides the rows: a file of another form is written again. */
   readonly form: string;
-  /** Of a view: the day that its ages are counted against. */
+  /** Of a view that shows another thing on another day: the day of its rows. */
   readonly report_date?: string;
   /** What its export redacted, of any table: records hold parts of others. Absent: nothing. */
   readonly redacted?: readonly string[];

@@ -227,8 +227,8 @@ async function sizesOf(postgres: Postgres): Promise<string> {
     changes: number;
   }>(
     `SELECT avg(size_bytes)::float8 AS snapshot,
-       (SELECT avg((SELECT sum((value ->> 'bytes')::float8) FROM jsonb_each(files)))::float8 FROM fintoro_mirror.reports) AS reports,
-       (SELECT avg((SELECT count(*) FROM jsonb_each(files)))::float8 FROM fintoro_mirror.reports) AS files,
+       (SELECT avg((SELECT sum((value ->> 'bytes')::float8) FROM jsonb_array_elements(files)))::float8 FROM fintoro_mirror.reports) AS reports,
+       (SELECT avg((SELECT count(*) FROM jsonb_array_elements(files)))::float8 FROM fintoro_mirror.reports) AS files,
        (SELECT avg(pg_column_size(files))::float8 FROM fintoro_mirror.reports) AS row,
        (SELECT count(*)::float8 / ${count} FROM fintoro_mirror.changes) AS changes
      FROM fintoro_mirror.snapshots`,

@@ -29,7 +29,7 @@ describeWithPostgres("a worker", () => {
     expect(await ask(`SELECT company, count(*) FROM ${ofAll("invoices")} GROUP BY company`)).toEqual([
       ["acme", invoices],
     ]);
-    const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM ${ofAll("v_client_balance")}`;
+    const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM ${ofAll("v_invoices")}`;
     expect(await ask(days)).toEqual([["acme", "true"]]);
     expect(existsSync(await publishedReport(fleet.tables, reports))).toBe(true);
     const acme = (await readRadar(fleet.tables.postgres, null)).get("acme");

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { MirrorError } from "../../../src/base/errors.ts";
 import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.ts";
 import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
@@ -169,6 +170,14 @@ describeWithPostgres("after a run", () => {
     expect(await storedIn(lake)).toEqual(first);
     expect(await lake.publish(owner, files)).toBeNull();
     await aDayLater(lake);
+    const { store } = lake;
+    const refused = new MirrorError("unavailable", "the pointer is refused");
+    const refusing: typeof store = {
+      ...store,
+      put: (key, ...rest) => (key === pointerKey ? Promise.reject(refused) : store.put(key, ...rest)),
+    };
+    expect(await rejectionOf(lake.publish(owner, files, undefined, refusing))).toBe(refused);
+    expect(await storedIn(lake)).toEqual(first);
     const staying = [keyOf("people", "1-1"), reportKeyOf("1-1"), pointerKey];
     const gone = first.filter((key) => !staying.includes(key));
     const { removed = [], written } = (await lake.publish(owner, files)) ?? {};
