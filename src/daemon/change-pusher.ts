@@ -7,11 +7,10 @@ import { NotTaken, openPoster, type Poster } from "../http/poster.ts";
 import { endOfLog } from "../state/log-identity.ts";
 import { pushPositionKey, type PushPosition } from "../state/meta.ts";
 import { createRecordRedactor } from "../state/mirror-snapshot.ts";
-import type { Mirror } from "../state/mirror.ts";
 import { changeLine, Changes, type Change } from "../store/apply/change-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { signatureOf } from "../webhook/ingest/delivery.ts";
-import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
+import type { OpenCompany } from "./daemon-context.ts";
 
 const lookEveryMs = 1_000;
 const pauses = { baseMs: 2_000, maxMs: 15 * 60_000 };
@@ -24,16 +23,6 @@ const untilWhen = "nothing more is sent to it until its entry is changed or `ser
 const graceMs = 3_000;
 const loadAnew = "Load all of it anew: `export` without --since, or the report.";
 
-interface PusherParts {
-  readonly context: Pick<DaemonContext, "clock" | "random" | "log" | "version" | "turns" | "onSecrets">;
-  readonly settings: Pick<CompanySettings, "config" | "company">;
-  readonly receiver: Config["notify"][number];
-  readonly mirror: Mirror;
-  readonly closed: AbortSignal;
-  /** Cuts off what is on its way. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Sends the changes of one company to one receiver, each by a POST of its own.
  *
@@ -43,7 +32,8 @@ interface PusherParts {
  * Worst outcome of a crash: the change that was taken and not noted is sent again, with the same id.
  */
 export class ChangePusher {
-  private readonly parts: PusherParts;
+  private readonly company: OpenCompany;
+  private readonly receiver: Config["notify"][number];
   private readonly changes: Changes;
   private readonly redact: ReturnType<typeof createRecordRedactor>;
   private readonly guard: ReturnType<typeof createErrorGuard>;
@@ -54,19 +44,21 @@ export class ChangePusher {
   private lastFailure: NotTaken | null = null;
   private poster: Poster | null = null;
 
-  constructor(parts: PusherParts) {
-    const { context, settings, mirror } = parts;
-    this.parts = parts;
+  /** @param signal cuts off what is on its way */
+  constructor(company: OpenCompany, receiver: Config["notify"][number], signal: AbortSignal) {
+    const { context, settings, mirror, closed } = company;
+    this.company = company;
+    this.receiver = receiver;
     this.changes = new Changes(mirror.db);
     this.redact = createRecordRedactor(mirror.db, mirror.manifest, settings.config.report.redact);
     this.guard = createErrorGuard(context.clock, context.log);
-    this.late = stopSignal({ ...parts, graceMs });
+    this.late = stopSignal({ closed, signal, graceMs });
     this.position = { ...endOfLog(mirror.db), error: null, refuses: false };
   }
 
   /** Sends until `closed`, or the receiver is gone. Rejects where the mirror cannot be used any more. */
   async follow(): Promise<void> {
-    const { context, closed } = this.parts;
+    const { context, closed } = this.company;
     this.begin();
     while (!closed.aborted) {
       await this.note();
@@ -80,12 +72,13 @@ export class ChangePusher {
   private pauseMs(): number {
     if (this.failures === 0) return lookEveryMs;
     const asked = Math.min(this.lastFailure?.retryAfterMs ?? 0, longestAskedMs);
-    return Math.max(asked, backoffMs(this.failures, { ...pauses, random: this.parts.context.random }));
+    return Math.max(asked, backoffMs(this.failures, { ...pauses, random: this.company.context.random }));
   }
 
   /** Goes on where the receiver was. One that is new, or was in another log, begins at the present end. */
   private begin(): void {
-    const { context, receiver, mirror } = this.parts;
+    const { receiver } = this;
+    const { context, mirror } = this.company;
     const known = mirror.meta.get(pushPositionKey(receiver.key)) as PushPosition | null;
     const about = { ...this.about(), hint: loadAnew };
     if (known?.log === this.position.log) this.position = this.noted = known;
@@ -96,7 +89,7 @@ export class ChangePusher {
   /** Sends up to the first change that is not taken. */
   private async sendAll(): Promise<void> {
     try {
-      for (let next = this.next(); next && !this.parts.closed.aborted; next = this.next()) {
+      for (let next = this.next(); next && !this.company.closed.aborted; next = this.next()) {
         if (!(await this.isTaken(next))) return;
         this.moveTo(next.seq);
         await this.note();
@@ -110,7 +103,8 @@ export class ChangePusher {
   /** The next change that the receiver gets; null: there is none, or the mirror cannot be read at this moment. */
   private next(): Change | null {
     const { changes } = this;
-    const { context, receiver } = this.parts;
+    const { receiver } = this;
+    const { context } = this.company;
     const found: Change[] = [];
     this.guard(() => {
       const first = changes.firstSeq();
@@ -127,7 +121,7 @@ export class ChangePusher {
   }
 
   private async isTaken(change: Change): Promise<boolean> {
-    const { context, closed } = this.parts;
+    const { context, closed } = this.company;
     try {
       await this.send(change);
       if (this.position.error !== null) context.log.info("the receiver takes changes again", this.about());
@@ -151,7 +145,8 @@ export class ChangePusher {
   }
 
   private async send(change: Change): Promise<void> {
-    const { context, receiver } = this.parts;
+    const { receiver } = this;
+    const { context } = this.company;
     const { clock, onSecrets, version } = context;
     const key = currentKey(receiver.secret, onSecrets);
     this.poster ??= openPoster(currentUrl(receiver.url, onSecrets), version, !receiver.allowPrivate);
@@ -166,7 +161,7 @@ export class ChangePusher {
     const { resource, op, at } = change;
     const before = this.redact(resource, change.before);
     const after = this.redact(resource, change.after);
-    const { name: company } = this.parts.settings.company;
+    const { name: company } = this.company.settings.company;
     const head = JSON.stringify({ type: `${resource}.${op}`, timestamp: at, company });
     const line = changeLine({ ...change, before, after }, this.position.log);
     return `${head.slice(0, -1)},"data":${line}}`;
@@ -178,7 +173,8 @@ export class ChangePusher {
 
   /** Resolves when the position is on disk, or the mirror is closed. */
   private async note(): Promise<void> {
-    const { context, receiver, mirror, closed } = this.parts;
+    const { receiver } = this;
+    const { context, mirror, closed } = this.company;
     const { position } = this;
     if (JSON.stringify(position) === JSON.stringify(this.noted)) return;
     const write = () => mirror.apply(() => mirror.meta.set(pushPositionKey(receiver.key), position));
@@ -189,6 +185,6 @@ export class ChangePusher {
 
   private about() {
     const { log, seq } = this.position;
-    return { receiver: this.parts.receiver.key, position: `${log}:${seq}` };
+    return { receiver: this.receiver.key, position: `${log}:${seq}` };
   }
 }

@@ -13,7 +13,7 @@ import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/ref
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { serveCommands } from "./commands.ts";
-import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
+import type { CompanyHooks, CompanySettings, DaemonContext, OpenCompany } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { ChangePusher } from "./change-pusher.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
@@ -25,9 +25,8 @@ import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
 import { createNotices, type Notices } from "../runs/store-notices.ts";
-import { runSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
-import { createPruner, type Pruner } from "./scheduler/pruner.ts";
-import { RunScheduler } from "./scheduler/run-scheduler.ts";
+import { createPruner, type Pruner } from "./pruner.ts";
+import { RunScheduler } from "./run-scheduler.ts";
 
 const graceMs = stopDeadlines.requests;
 
@@ -62,11 +61,10 @@ export class CompanyRuntime {
   readonly runQueue: RunQueue;
   readonly logWatch: ReturnType<typeof createLogWatch>;
   readonly scheduler: RunScheduler;
-  /** Null: no run by the clock. */
-  readonly schedule: CronSchedule | null;
   /** Why the mirror cannot be written; null: it can. */
   writeProblem: string | null = null;
   private readonly options: RuntimeOptions;
+  private readonly company: OpenCompany;
   private readonly closing = new AbortController();
   /** The options' signal, or an end of our own. */
   private readonly closed: AbortSignal;
@@ -89,7 +87,6 @@ export class CompanyRuntime {
     this.notices = notices;
     this.queue = queue;
     this.closed = closed;
-    this.schedule = runSchedule(config.schedule);
     this.keyring = createKeyring({
       ...company.webhook,
       file: mirrorFiles(config, company.name).secrets,
@@ -119,18 +116,11 @@ export class CompanyRuntime {
       onEnd: (run, ended) => this.countRun(run, ended),
       afterRun: () => context.afterRuns.add(company.name, "all"),
     });
-    this.afterRun = new CompanyAfterRun({ context, settings, mirror, runQueue: this.runQueue, closed });
-    this.pruner = createPruner(context, mirror.db, config.retention, this.runQueue, closed);
-    this.scheduler = new RunScheduler({
-      context,
-      mirror,
-      runQueue: this.runQueue,
-      resources,
-      schedule: this.schedule,
-      closed,
-      isServiceThere: () => this.eventWorker.state().state === "working",
-      makesUpQuick: hooks !== undefined,
-    });
+    this.company = { context, settings, mirror, runQueue: this.runQueue, closed };
+    this.afterRun = new CompanyAfterRun(this.company);
+    this.pruner = createPruner(this.company);
+    const isServiceThere = () => this.eventWorker.state().state === "working";
+    this.scheduler = new RunScheduler(this.company, isServiceThere, hooks !== undefined);
   }
 
   /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */
@@ -191,12 +181,12 @@ export class CompanyRuntime {
     this.track(pruner.follow());
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
-    this.track(scheduler.followQuick(config.schedule));
-    this.track(scheduler.followPublish(config.schedule, () => afterRun.publish()));
-    this.track(scheduler.followBackup(config, () => afterRun.backUp()));
+    this.track(scheduler.followQuick());
+    this.track(scheduler.followPublish(() => afterRun.publish()));
+    this.track(scheduler.followBackup(() => afterRun.backUp()));
     this.track(afterRun.follow());
     for (const receiver of config.notify)
-      this.track(new ChangePusher({ context, settings, receiver, mirror, closed, signal }).follow());
+      this.track(new ChangePusher(this.company, receiver, signal).follow());
     // A run fetches them at its end.
     if (reason === null) afterRun.fetchFiles();
     const keys = () => this.keyring.accepted();

@@ -19,7 +19,8 @@ import {
   type DaemonContext,
 } from "./daemon-context.ts";
 import { CompanyCounters, type Counting } from "./counters.ts";
-import { nextWorkMs } from "./scheduler/run-scheduler.ts";
+import { runSchedule } from "./cron-schedule.ts";
+import { nextWorkMs } from "./run-scheduler.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
@@ -117,7 +118,7 @@ export class CompanySupervisor {
       receiver: noteOf(refusals, strayRefusals, connections.dropped, skewMs),
       writeProblem: runtime?.writeProblem ?? null,
       afterRun: { ...view.afterRun, problem: counters.afterRunProblem },
-      nextRunMs: runtime?.schedule?.after(nowMs) ?? null,
+      nextRunMs: (runtime && runSchedule(settings.config.schedule)?.after(nowMs)) ?? null,
     };
   }
 

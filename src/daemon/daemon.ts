@@ -17,7 +17,7 @@ import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
 import { createRunPlaces } from "../runs/run-queue.ts";
-import { readyLimits } from "./scheduler/cron-schedule.ts";
+import { readyLimits } from "./cron-schedule.ts";
 import { createKeptPages } from "../server/kept-pages.ts";
 
 export interface DaemonOptions extends HostProcess, AlertContext {

@@ -11,7 +11,7 @@ import type { AlertTarget } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { conditionsOf, spaceConditions } from "../status/conditions.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
-import { readyLimits } from "./scheduler/cron-schedule.ts";
+import { readyLimits } from "./cron-schedule.ts";
 
 export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | "log"> {
   readonly targetsOf: (config: Config) => readonly AlertTarget[];

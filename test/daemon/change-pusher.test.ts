@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
+import type { OpenCompany } from "../../src/daemon/daemon-context.ts";
 import { ChangePusher } from "../../src/daemon/change-pusher.ts";
 import { beginLog } from "../../src/state/log-identity.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
@@ -61,8 +62,9 @@ function follow(
   const context = { ...seen, random: seededRandom(1), version: "test", onSecrets: () => undefined };
   const { settings, receiver } = sendingTo(url, redact);
   const { signal } = new AbortController();
-  const parts = { context, settings, receiver: { ...receiver, tables }, mirror, signal };
-  const ended = new ChangePusher({ ...parts, closed: closing.signal }).follow();
+  // Only what a pusher needs of a company.
+  const company = { context, settings, mirror, closed: closing.signal } as unknown as OpenCompany;
+  const ended = new ChangePusher(company, { ...receiver, tables }, signal).follow();
   const stop = async () => {
     closing.abort();
     await ended;

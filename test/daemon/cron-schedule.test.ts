@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { freshForMs, parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
+import { freshForMs, parseCronSchedule } from "../../src/daemon/cron-schedule.ts";
 
 const bratislava = "Europe/Bratislava";
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { createBeat, createNote, createReceiverNote, runHeartbeat } from "../../src/daemon/heartbeat.ts";
-import { reasonForRun } from "../../src/daemon/scheduler/run-scheduler.ts";
+import { reasonForRun } from "../../src/daemon/run-scheduler.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { UptimeLog, type Span } from "../../src/state/uptime-log.ts";
 import { receiverNoteKey, serviceNote, type ReceiverNote } from "../../src/status/event-status.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createPruner, isPruneDue } from "../../src/daemon/scheduler/pruner.ts";
+import type { OpenCompany } from "../../src/daemon/daemon-context.ts";
+import { createPruner, isPruneDue } from "../../src/daemon/pruner.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
@@ -35,7 +36,14 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
       return isListing();
     },
   };
-  const pruner = createPruner({ clock, log }, mirror.db, retention, runQueue, close.signal);
+  const pruner = createPruner({
+    context: { clock, log },
+    settings: { config: { retention } },
+    mirror,
+    runQueue,
+    closed: close.signal,
+    // Only what a pruner needs of a company.
+  } as unknown as OpenCompany);
   const ended = pruner.follow();
   const tick = async (minutes: number) => {
     for (let at = 0; at < minutes; at++) {

@@ -2,14 +2,11 @@ import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import { backoffMs } from "../../src/base/retry.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import {
-  failedRunBackoff,
-  RunScheduler,
-  reasonForRun,
-  type RunSchedulerParts,
-} from "../../src/daemon/scheduler/run-scheduler.ts";
+import { failedRunBackoff, RunScheduler, reasonForRun } from "../../src/daemon/run-scheduler.ts";
 import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
-import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
+import type { ScheduleConfig } from "../../src/config/config.ts";
+import type { OpenCompany } from "../../src/daemon/daemon-context.ts";
+import type { RunQueue } from "../../src/runs/run-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import type { CompanyReport, Outcome } from "../../src/sync/context/run-report.ts";
@@ -20,8 +17,17 @@ import { WoundClock } from "../support/sandbox/sandbox.ts";
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 20, 12);
 
+interface Story {
+  readonly schedule?: Partial<ScheduleConfig>;
+  readonly runQueue?: Pick<RunQueue, "run" | "isListing">;
+  readonly isServiceThere?: () => boolean;
+}
+
 /** A scheduler over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
-async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSchedulerParts> = {}) {
+async function schedulerWith(
+  outcomes: readonly Outcome[],
+  { schedule = {}, runQueue, isServiceThere = () => true }: Story = {},
+) {
   const mirror = await openShop();
   const clock = new WoundClock(noon);
   const close = new AbortController();
@@ -32,16 +38,16 @@ async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSch
     ran.push({ why, atMs: clock.nowMs() - noon });
     return remember(mirror, clock.nowMs(), outcome);
   };
-  const scheduler = new RunScheduler({
+  const config = { schedule: { sync: null, quick: null, publish: null, timezone: "UTC", ...schedule } };
+  const company = {
     mirror,
-    runQueue: { run, isListing: false },
-    resources: [],
-    schedule: null,
+    runQueue: runQueue ?? { run, isListing: false },
+    settings: { resources: [], config },
     context: { clock, random: seededRandom(1), log: recordingLog().log },
     closed: close.signal,
-    isServiceThere: () => true,
-    ...parts,
-  });
+    // Only what a scheduler needs of a company.
+  } as unknown as OpenCompany;
+  const scheduler = new RunScheduler(company, isServiceThere);
   /** Passes the time in steps, so that everything due has its turn. */
   const pass = async (ms: number, stepMs = 1_000) => {
     for (let left = ms; left > 0; left -= stepMs) {
@@ -125,16 +131,9 @@ describe("a run that is owed", () => {
       runQueue.asked.push(request);
       return null;
     };
-    const parts = { runQueue: Object.assign(runQueue, { run }) };
+    const parts = { runQueue: Object.assign(runQueue, { run }), schedule: { quick: "*/10 * * * *" } };
     const { scheduler, pass, close } = await schedulerWith(["complete"], parts);
-    const config = {
-      quick: "*/10 * * * *",
-      sync: null,
-      publish: null,
-      publishEveryMs: null,
-      timezone: "UTC",
-    };
-    void scheduler.followQuick(config);
+    void scheduler.followQuick();
     await pass(31 * 60_000, 10_000);
     expect(runQueue.asked.map(({ quick, full, scrub }) => [quick, full, scrub])).toEqual(
       Array.from({ length: 3 }, () => [true, false, false]),
@@ -175,7 +174,7 @@ describe("a run that is owed", () => {
 
 describe("the schedule", () => {
   test("is followed night after night, and what it took is remembered over a restart", async () => {
-    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const schedule = { sync: "15 2 * * *" };
     const first = await schedulerWith(["complete"], { schedule });
     const done = first.scheduler.follow("no run has read everything yet");
     await first.pass(60 * hourMs, 60_000);
@@ -193,7 +192,7 @@ describe("the schedule", () => {
 
   // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back
   test("a night without the service is made up for when it is back", async () => {
-    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const schedule = { sync: "15 2 * * *" };
     const there = { now: true };
     const one = await schedulerWith(["complete"], { schedule, isServiceThere: () => there.now });
     const done = one.scheduler.follow("first");
@@ -211,7 +210,7 @@ describe("the schedule", () => {
 
   // Fault: disk | the schedule cannot be noted because another program writes | the scheduler's store | nothing ends, and the slot is not run again
   test("a slot that cannot be noted, because somebody else writes, ends nothing and is not run again", async () => {
-    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const schedule = { sync: "15 2 * * *" };
     const { scheduler, mirror, ran, pass, close } = await schedulerWith(["complete"], { schedule });
     const done = scheduler.follow("first");
     await pass(60_000);

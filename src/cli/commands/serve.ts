@@ -6,7 +6,7 @@ import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { performRun } from "../../runs/company-run.ts";
-import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { parseCronSchedule } from "../../daemon/cron-schedule.ts";
 import { PageAccess, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";

@@ -1,6 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
-import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { freshForMs, parseCronSchedule } from "../../daemon/cron-schedule.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";

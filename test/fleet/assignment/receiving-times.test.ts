@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reasonForRun } from "../../../src/daemon/scheduler/run-scheduler.ts";
+import { reasonForRun } from "../../../src/daemon/run-scheduler.ts";
 import { createReceivingTimes } from "../../../src/fleet/postgres/tables/receiving-table.ts";
 import { UptimeLog } from "../../../src/state/uptime-log.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";

@@ -1,32 +1,15 @@
-import type { Clock } from "../../base/clock.ts";
-import { backoffMs } from "../../base/retry.ts";
-import type { Config, ScheduleConfig } from "../../config/config.ts";
-import type { Resource } from "../../connector/resource.ts";
-import type { Mirror } from "../../state/mirror.ts";
-import { Runs } from "../../state/runs.ts";
-import type { Span } from "../../state/uptime-log.ts";
-import { createErrorGuard } from "../../store/transient-errors.ts";
-import { mayHaveLost, type RetryDelay } from "../../webhook/delivery-gap/delivery-gap.ts";
-import { usualRun } from "../../runs/run-request.ts";
-import type { ProcessContext } from "../../runs/process-context.ts";
-import type { RunQueue } from "../../runs/run-queue.ts";
-import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
-import type { CompanyStatusView } from "../../status/company-view.ts";
-import { lastWholeRun, type WholeRun } from "../../status/event-status.ts";
-import type { Random } from "../../base/random.ts";
-
-export interface RunSchedulerParts {
-  readonly mirror: Mirror;
-  readonly runQueue: Pick<RunQueue, "run" | "isListing">;
-  readonly resources: readonly Resource[];
-  /** Null: no run by the clock. */
-  readonly schedule: CronSchedule | null;
-  readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
-  readonly closed: AbortSignal;
-  readonly isServiceThere: () => boolean;
-  /** True: the last quick run that was missed before the start is made up for. @default false */
-  readonly makesUpQuick?: boolean;
-}
+import type { Clock } from "../base/clock.ts";
+import { backoffMs } from "../base/retry.ts";
+import { Runs } from "../state/runs.ts";
+import type { Span } from "../state/uptime-log.ts";
+import { createErrorGuard } from "../store/transient-errors.ts";
+import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
+import { usualRun } from "../runs/run-request.ts";
+import type { OpenCompany } from "./daemon-context.ts";
+import { parseCronSchedule, runSchedule, type CronSchedule } from "./cron-schedule.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
+import { lastWholeRun, type WholeRun } from "../status/event-status.ts";
+import type { Random } from "../base/random.ts";
 
 /**
  * Pure: why a run is needed at once; null: none is.
@@ -93,24 +76,30 @@ export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
  * Worst outcome of a crash: a run is made again.
  */
 export class RunScheduler {
-  private readonly parts: RunSchedulerParts;
+  private readonly company: OpenCompany;
+  private readonly isServiceThere: () => boolean;
+  private readonly makesUpQuick: boolean;
   private readonly names: readonly string[];
   /** Runs that are to be repeated until they are whole: when each goes on, epoch ms. */
   private readonly pending = new Set<{ atMs: number }>();
   private readonly followed: Pick<ScheduledWork, "schedule" | "done">[] = [];
   private readonly guard: (step: () => void) => boolean;
 
-  constructor(parts: RunSchedulerParts) {
-    this.parts = parts;
-    this.guard = createErrorGuard(parts.context.clock, parts.context.log);
-    this.names = parts.resources.map(({ name }) => name);
+  /** @param makesUpQuick the last quick run that was missed before the start is made up for */
+  constructor(company: OpenCompany, isServiceThere: () => boolean, makesUpQuick = false) {
+    const { context, settings } = company;
+    this.company = company;
+    this.isServiceThere = isServiceThere;
+    this.makesUpQuick = makesUpQuick;
+    this.guard = createErrorGuard(context.clock, context.log);
+    this.names = settings.resources.map(({ name }) => name);
   }
 
   /** Why a run is needed at once; null: none is. To be asked before this process's own span begins. */
   reasonNow(receives: boolean, spans: readonly Span[]): string | null {
     const seesFromMs = this.lastRun()?.seesFromMs ?? null;
-    const delays = this.parts.mirror.manifest.webhooks?.retryDelays;
-    return reasonForRun(receives, spans, seesFromMs, this.parts.context.clock.nowMs(), delays);
+    const delays = this.company.mirror.manifest.webhooks?.retryDelays;
+    return reasonForRun(receives, spans, seesFromMs, this.company.context.clock.nowMs(), delays);
   }
 
   /** When there is something to do next, epoch ms; null: nothing is known. What waits for the service is due now. */
@@ -127,7 +116,8 @@ export class RunScheduler {
 
   /** Makes the run that is needed at once, then runs by the schedule, until `closed`. */
   async follow(reason: string | null): Promise<void> {
-    const { schedule, context, closed } = this.parts;
+    const { settings, context, closed } = this.company;
+    const schedule = runSchedule(settings.config.schedule);
     if (reason !== null) await this.runUntilWhole(context.clock.nowMs(), reason);
     if (schedule === null || closed.aborted) return;
     await this.onSchedule(schedule, slotKeys.runs, (slotMs) => this.runUntilWhole(slotMs, "schedule"));
@@ -137,13 +127,15 @@ export class RunScheduler {
    * Makes quick runs by `schedule.quick`, until `closed`; a scrub under way ends for them. A slot is left out while a
    * run reads what lists show, and none is made up for: the next one shows the same.
    */
-  async followQuick({ quick, timezone }: ScheduleConfig): Promise<void> {
+  async followQuick(): Promise<void> {
+    const { context, closed, runQueue, settings } = this.company;
+    const { config, resources } = settings;
+    const { quick, timezone } = config.schedule;
     if (quick === null) return;
-    const { context, closed, runQueue, resources, isServiceThere, makesUpQuick } = this.parts;
-    let slotMs = makesUpQuick ? await this.lastRunStartMs() : context.clock.nowMs();
+    let slotMs = this.makesUpQuick ? await this.lastRunStartMs() : context.clock.nowMs();
     const run = async (dueMs: number) => {
       slotMs = dueMs;
-      if (runQueue.isListing || !isServiceThere()) return;
+      if (runQueue.isListing || !this.isServiceThere()) return;
       await runQueue.run({ resources, ...usualRun, quick: true, closed }, "quick schedule");
     };
     const schedule = parseCronSchedule(quick, timezone);
@@ -154,18 +146,18 @@ export class RunScheduler {
 
   /** When the last run began, of whatever mode; given when the service answers, or did not for a while. */
   private async lastRunStartMs(): Promise<number> {
-    const { context, closed, mirror, isServiceThere } = this.parts;
+    const { context, closed, mirror } = this.company;
     const { clock } = context;
     const untilMs = clock.monotonicMs() + firstAnswerMs;
-    while (!isServiceThere() && !closed.aborted && clock.monotonicMs() < untilMs)
+    while (!this.isServiceThere() && !closed.aborted && clock.monotonicMs() < untilMs)
       await clock.sleep(serviceCheckMs, closed);
     const [last] = new Runs(mirror.db).latest(1);
     return last ? Date.parse(last.startedAt) : clock.nowMs();
   }
 
   /** Publishes by `schedule.publish`, if it is a pattern of its own, until `closed`. `publish` never rejects. */
-  async followPublish(config: ScheduleConfig, publish: () => Promise<void>): Promise<void> {
-    const { publish: pattern, timezone } = config;
+  async followPublish(publish: () => Promise<void>): Promise<void> {
+    const { publish: pattern, timezone } = this.company.settings.config.schedule;
     if (pattern === null || pattern === "after_sync") return;
     await this.onSchedule(parseCronSchedule(pattern, timezone), slotKeys.publish, publish);
   }
@@ -176,10 +168,11 @@ export class RunScheduler {
    *
    * @param make gives whether it succeeded; never rejects
    */
-  async followBackup({ backup, schedule }: Config, make: () => Promise<boolean>): Promise<void> {
+  async followBackup(make: () => Promise<boolean>): Promise<void> {
+    const { context, closed, settings } = this.company;
+    const { backup, schedule } = settings.config;
     if (backup.to === null || backup.schedule === null) return;
-    const { clock } = this.parts.context;
-    const { closed } = this.parts;
+    const { clock } = context;
     const slots = parseCronSchedule(backup.schedule, schedule.timezone);
     await this.onSchedule(slots, slotKeys.backup, async (slotMs) => {
       const endMs = slots.after(slotMs) ?? Infinity;
@@ -193,9 +186,9 @@ export class RunScheduler {
 
   /** Runs until a run is complete whose lists were all begun after the moment. */
   async runUntilWhole(sinceMs: number, why: string): Promise<void> {
-    const { context, closed, runQueue, resources, isServiceThere } = this.parts;
+    const { context, closed, runQueue, settings } = this.company;
     const { clock, log } = context;
-    const request = { resources, ...usualRun, scrub: true, closed };
+    const request = { resources: settings.resources, ...usualRun, scrub: true, closed };
     log.info("a run is due", { why });
     const pending = { atMs: clock.nowMs() };
     this.pending.add(pending);
@@ -204,7 +197,7 @@ export class RunScheduler {
         const pauseMs = failures > 0 ? backoffMs(failures, failedRunBackoff) : 0;
         pending.atMs = clock.nowMs() + pauseMs;
         if (pauseMs > 0) await clock.sleep(pauseMs, closed);
-        while (!isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);
+        while (!this.isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);
         if (closed.aborted || !this.isNeeded(sinceMs)) return;
         const report = await runQueue.run(request, why, () => this.isNeeded(sinceMs));
         if (report === null || report.outcome === "complete" || report.outcome === "partial") return;
@@ -215,7 +208,7 @@ export class RunScheduler {
   }
 
   private onSchedule(schedule: CronSchedule, key: SlotKey, run: ScheduledWork["run"]): Promise<void> {
-    const { context, mirror, closed } = this.parts;
+    const { context, mirror, closed } = this.company;
     const done = () => {
       const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;
       const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.seesFromMs ?? null) : null;
@@ -232,11 +225,11 @@ export class RunScheduler {
 
   private isNeeded(sinceMs: number): boolean {
     const seesFromMs = this.lastRun()?.seesFromMs ?? null;
-    return seesFromMs === null || seesFromMs < sinceMs || seesFromMs > this.parts.context.clock.nowMs();
+    return seesFromMs === null || seesFromMs < sinceMs || seesFromMs > this.company.context.clock.nowMs();
   }
 
   private lastRun(): WholeRun | null {
-    return lastWholeRun(this.parts.mirror.db, this.names);
+    return lastWholeRun(this.company.mirror.db, this.names);
   }
 }
 

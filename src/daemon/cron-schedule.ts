@@ -1,7 +1,7 @@
 import { Cron } from "croner";
-import { MirrorError, messageOf } from "../../base/errors.ts";
-import type { ScheduleConfig } from "../../config/config.ts";
-import { defaultReadyLimits, type ReadyLimits } from "../../status/conditions.ts";
+import { MirrorError, messageOf } from "../base/errors.ts";
+import type { ScheduleConfig } from "../config/config.ts";
+import { defaultReadyLimits, type ReadyLimits } from "../status/conditions.ts";
 
 /** The moments that a cron pattern names in a time zone, epoch milliseconds. */
 export interface CronSchedule {

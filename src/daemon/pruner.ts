@@ -1,11 +1,9 @@
-import { elapsedSince } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { RunQueue } from "../../runs/run-queue.ts";
-import { pruneMirror, type PruneParts, type PruneReport } from "../../state/retention/prune-mirror.ts";
-import { Runs } from "../../state/runs.ts";
-import type { Db } from "../../store/database.ts";
-import { createErrorGuard } from "../../store/transient-errors.ts";
-import type { ProcessContext } from "../../runs/process-context.ts";
+import { elapsedSince } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import { pruneMirror, type PruneReport } from "../state/retention/prune-mirror.ts";
+import { Runs } from "../state/runs.ts";
+import { createErrorGuard } from "../store/transient-errors.ts";
+import type { OpenCompany } from "./daemon-context.ts";
 
 const checkEveryMs = 60_000;
 const leastBetweenMs = 3_600_000;
@@ -31,13 +29,10 @@ export type Pruner = ReturnType<typeof createPruner>;
  * to have followed the last run then.
  * Worst outcome of a crash: the rest is removed by the next prune.
  */
-export function createPruner(
-  { clock, log }: Pick<ProcessContext, "clock" | "log">,
-  db: Db,
-  retention: PruneParts["retention"],
-  runQueue: Pick<RunQueue, "isListing">,
-  closed: AbortSignal,
-) {
+export function createPruner({ context, settings, mirror, runQueue, closed }: OpenCompany) {
+  const { clock, log } = context;
+  const { retention } = settings.config;
+  const { db } = mirror;
   let last: Promise<unknown> = Promise.resolve();
 
   const prune = (): Promise<PruneReport> => {
