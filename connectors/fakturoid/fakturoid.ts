@@ -1,14 +1,7 @@
 import type { EventRule, Manifest } from "../../src/connector/connector-manifest.ts";
 import { knownFakturoid } from "./known-fakturoid.ts";
 import { expenses, invoices } from "./resources/invoices-and-expenses.ts";
-import {
-  account,
-  bankAccounts,
-  generators,
-  numberFormats,
-  recurringGenerators,
-  subjects,
-} from "./resources/settings.ts";
+import * as own from "./resources/settings.ts";
 
 /** Events by kind of record; each makes the record be read, `removed` to prove its deletion. */
 const families: readonly (readonly [kind: string, events: string])[] = [
@@ -39,12 +32,12 @@ export const fakturoid: Manifest = Object.freeze<Manifest>({
   limits: { requests: 400, windowMs: 60_000 },
   languages: knownFakturoid.languages,
   resources: [
-    account,
-    bankAccounts,
-    numberFormats,
-    subjects,
-    generators,
-    recurringGenerators,
+    own.account,
+    own.bankAccounts,
+    own.numberFormats,
+    own.subjects,
+    own.generators,
+    own.recurringGenerators,
     invoices,
     expenses,
   ],
@@ -63,13 +56,13 @@ export const fakturoid: Manifest = Object.freeze<Manifest>({
   },
   cascades: [],
   identity: {
-    resource: account.name,
+    resource: own.account.name,
     nameField: "subdomain",
     businessIdColumn: "your_registration_no",
     businessIdIn: [invoices.name],
     proofs: [
       { field: "number", resources: [invoices.name] },
-      { field: "name", resources: [subjects.name] },
+      { field: "name", resources: [own.subjects.name] },
     ],
   },
   operations: [],

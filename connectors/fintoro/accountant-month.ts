@@ -5,6 +5,7 @@ import { paymentRows, vatDocuments } from "./report/bookkeeping.ts";
 import { einvoiceGaps } from "./report/einvoice-gaps.ts";
 
 const question = "What does the accountant book of a month?";
+const byNumber = { column: "number", descending: false };
 
 /** SQL of the VAT of a document `d`; `cents` of its currency or of EUR. */
 const vatOf = (cents: (amount: string) => string) => `(${cents("d.total_with_vat")} - ${cents("d.total")})`;
@@ -33,7 +34,7 @@ function documents(table: "invoices" | "credit_notes", title: string): ReportVie
       ...c.amounts("total_with_vat", "With VAT"),
     ],
     date: "issue_date",
-    sort: { column: "number", descending: false },
+    sort: byNumber,
     sql: `SELECT d.id AS id, d.number AS number, d.type AS type, ${isInvoice ? "" : "o.number AS corrects, "}d.issue_date AS issue_date,
   d.delivery_date AS delivery_date, d.due_date AS due_date, ${sql.partiesSql},
   d.variable_symbol AS variable_symbol, d.transfer_tax_liability AS reverse_charge,
@@ -194,12 +195,7 @@ export const monthSheets: readonly ReportView[] = [
   documents("invoices", "Invoices issued"),
   documents("credit_notes", "Credit notes issued"),
   vatByRate,
-  {
-    ...vatDocuments,
-    name: "month_vat_documents",
-    date: "issue_date",
-    sort: { column: "number", descending: false },
-  },
+  { ...vatDocuments, name: "month_vat_documents", date: "issue_date", sort: byNumber },
   control,
   payments,
   openItems,
@@ -243,7 +239,7 @@ const corrected: ChangeSheet = {
     },
   ),
   date: "issue_date",
-  sort: { column: "number", descending: false },
+  sort: byNumber,
 };
 
 /** A month for the accountant, in Slovak: the accountant reads it first. */

@@ -2,16 +2,8 @@ import { messageOf } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { ListPlan } from "../connector/resource.ts";
 import { ContradictionError, ProtocolError } from "../connector/service-errors.ts";
-import {
-  cutArray,
-  cutList,
-  cutObject,
-  idOf,
-  isEmptyObject,
-  Slices,
-  valueOf,
-  type ListCut,
-} from "../json/cut.ts";
+import { cutArray, cutList, cutObject, idOf, isEmptyObject, Slices, valueOf } from "../json/cut.ts";
+import type { ListCut } from "../json/cut.ts";
 import { isObject } from "../json/literal.ts";
 import { assertUtf8, parseLossless } from "../json/lossless.ts";
 

@@ -8,15 +8,8 @@ import { jsonEquals } from "../json/literal.ts";
 import { openTables } from "../state/checks/open-tables.ts";
 import { Parents } from "../state/parents.ts";
 import { decodeStored, ownerCells } from "../store/apply/derive-rows.ts";
-import {
-  idsHeld,
-  readHeld,
-  differencesOf,
-  isAsReceived,
-  rowsOf,
-  type HeldRecord,
-  type DerivedRows,
-} from "../store/apply/held-record.ts";
+import { idsHeld, readHeld, differencesOf, isAsReceived, rowsOf } from "../store/apply/held-record.ts";
+import type { HeldRecord, DerivedRows } from "../store/apply/held-record.ts";
 import { textOf, type DecodedRecord } from "../store/apply/merge-rules.ts";
 import { PreviewDifferences } from "../store/apply/preview-differences.ts";
 import type { CellsByName } from "../store/apply/previews.ts";

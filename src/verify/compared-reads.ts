@@ -21,11 +21,7 @@ const longestBreakMs = 24 * 3_600_000;
  * Source of truth: the file: its first line says of what the comparison is, each other one is a read.
  * Worst outcome of a crash: a read whose line is cut is compared again.
  */
-export function comparedReads(
-  file: string,
-  { mirror, by }: Omit<Head, "since">,
-  clock: Pick<Clock, "nowMs">,
-) {
+export function comparedReads(file: string, { mirror, by }: Omit<Head, "since">, clock: Clock) {
   const nowMs = clock.nowMs();
   const isKept = existsSync(file) && elapsedSince(statSync(file).mtimeMs, nowMs) < longestBreakMs;
   const [head, ...reads] = isKept ? linesOf(file) : [];

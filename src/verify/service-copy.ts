@@ -103,10 +103,7 @@ export class ServiceCopy {
     return this.work(items);
   }
 
-  private listsOf(
-    resource: Resource,
-    params?: Readonly<Record<string, string>>,
-  ): Omit<NewWorkItem, "lane">[] {
+  private listsOf(resource: Resource, params?: Readonly<Record<string, string>>) {
     const { list } = resource;
     const variants = list.kind === "single" ? [""] : variantsOf(resource);
     const order = list.kind === "paged" ? list.params : {};

@@ -6,14 +6,7 @@ const party = (who: string) =>
     .map((field) => `${who}_${field}`)
     .join(" ");
 
-const documentTypes = [
-  "invoice",
-  "proforma",
-  "partial_proforma",
-  "correction",
-  "tax_document",
-  "final_invoice",
-];
+const documentTypes = t.namesIn("invoice proforma partial_proforma correction tax_document final_invoice");
 
 const paidAdvance = t.record({
   id: t.orNull(t.idOf("invoices")),
@@ -39,11 +32,8 @@ export const invoices = walkedResource("invoices", "Invoices", {
     related_id: t.doc("Of a proforma its invoice, and the other way", t.orNull(t.idOf("invoices"))),
     ...nullable(t.text, `${party("your")} ${party("client")}`),
     client_has_delivery_address: t.orNull(t.boolean()),
-    ...nullable(
-      t.text,
-      "client_delivery_name client_delivery_street client_delivery_city client_delivery_zip",
-    ),
-    client_delivery_country: t.orNull(t.text()),
+    ...nullable(t.text, "client_delivery_name client_delivery_street client_delivery_city"),
+    ...nullable(t.text, "client_delivery_zip client_delivery_country"),
     status: t.oneOf(["open", "sent", "overdue", "paid", "cancelled", "uncollectible"]),
     issued_on: t.date(),
     taxable_fulfillment_due: t.orNull(t.date()),

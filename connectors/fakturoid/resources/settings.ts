@@ -6,11 +6,8 @@ const accountRecord = t.record({
   subdomain: t.doc("The account in the service's addresses", t.text()),
   ...nullable(t.text, "plan invoice_email phone web name full_name registration_no vat_no local_vat_no"),
   vat_mode: t.orNull(t.oneOf(["vat_payer", "non_vat_payer", "identified_person"])),
-  ...nullable(
-    t.text,
-    "vat_price_mode street city zip country currency unit_name displayed_note invoice_note",
-  ),
-  ...nullable(t.text, "invoice_language invoice_payment_method default_estimate_type"),
+  ...nullable(t.text, "vat_price_mode street city zip country currency unit_name displayed_note"),
+  ...nullable(t.text, "invoice_note invoice_language invoice_payment_method default_estimate_type"),
   ...nullable(t.decimal, "plan_price vat_rate"),
   ...nullable(t.integer, "plan_paid_users due overdue_email_days digitoo_remaining_extractions"),
   due_date_reminder_email_days: t.orNull(t.integer()),

@@ -113,15 +113,8 @@ const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: keptItems }
 
 const paidSort = op.sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
 
-const proformaInput = z
-  .strictObject({
-    ...common,
-    ...each("orderId quotationId", maybe(id)),
-    ...payable,
-    ...methods,
-    items: stockedItems,
-  })
-  .refine(...needsClient);
+const proformaShape = { ...common, ...each("orderId quotationId", maybe(id)), ...payable, ...methods };
+const proformaInput = z.strictObject({ ...proformaShape, items: stockedItems }).refine(...needsClient);
 
 const orderInput = z
   .strictObject({ ...common, quotationId: maybe(id), ...methods, items: plainItems })

@@ -4,11 +4,9 @@ const columnOf =
   (type: ReportType) =>
   (name: string, doc: string): ReportViewColumn => ({ name, type, doc });
 
-export const id = (name: string, doc: string): ReportViewColumn => ({
-  ...columnOf("INTEGER")(name, doc),
-  format: "id",
-});
 export const count = columnOf("INTEGER");
+/** A record's id, or another number that identifies something. */
+export const id = (name: string, doc: string): ReportViewColumn => ({ ...count(name, doc), format: "id" });
 export const text = (name: string, doc: string, values?: readonly string[]): ReportViewColumn => ({
   name,
   type: "TEXT",
@@ -20,16 +18,12 @@ export const date = columnOf("DATE");
 export const amount = columnOf("DECIMAL(18,6)");
 
 /** An amount in the row's currency, and the same in EUR as `NAME_eur`. */
-export function amounts(
-  name: string,
-  doc: string,
-  euroDoc = "rounded to cents per document",
-): ReportViewColumn[] {
+export function amounts(name: string, doc: string, euroDoc = "rounded to cents per document") {
   const inEuro = `The same in EUR, ${euroDoc}; null where a rate is not known, as while only the preview of a document in another currency was read`;
   return [
     { ...amount(name, doc), total: { per: "currency" } },
     { ...amount(`${name}_eur`, inEuro), total: { per: null } },
-  ];
+  ] satisfies ReportViewColumn[];
 }
 
 export const newest = (day: string) => ({ date: day, sort: { column: day, descending: true } });

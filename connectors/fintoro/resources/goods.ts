@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { Resource } from "../../../src/connector/resource.ts";
 import * as t from "../../../src/connector/record-schema.ts";
 import { clientSnapshot, companySnapshot, supplierSnapshot } from "./clients-and-suppliers.ts";
 import { currency, language, unit } from "./lookups.ts";
@@ -98,12 +97,7 @@ export const outboundReceipt = t.record({
   items: t.children("warehouse_outbound_receipt_items", receiptItem),
 });
 
-function receipts(
-  direction: "inbound" | "outbound",
-  record: z.ZodObject,
-  party: string,
-  doc: string,
-): Resource {
+function receipts(direction: "inbound" | "outbound", record: z.ZodObject, party: string, doc: string) {
   const name = `warehouse_${direction}_receipts`;
   const quick = { latestFirst: { sortBy: "updated_at", sortDirection: "desc" } };
   const details = { record, quick, files: pdfOf(name, party), doc };

@@ -1,9 +1,5 @@
-import {
-  defineResource,
-  type QuickPlan,
-  type RecordFiles,
-  type Resource,
-} from "../../../src/connector/resource.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
+import type { QuickPlan, RecordFiles, Resource } from "../../../src/connector/resource.ts";
 
 /** What a resource has besides its names; `singular` where it is not the name without its last letter. */
 type Details = Pick<Resource, "record"> & Partial<Omit<Resource, "name" | "title" | "list" | "record">>;
@@ -12,15 +8,8 @@ const listPath = (name: string) => `/${name.replaceAll("_", "-")}`;
 
 /** A published resource with a route for each record; singular and paths follow from the table's name. */
 export function resource(name: string, title: string, details: Details & Pick<Resource, "list">): Resource {
-  const detail = `${listPath(name)}/{id}`;
-  return defineResource({
-    name,
-    singular: name.slice(0, -1),
-    title,
-    origin: "published",
-    detail,
-    ...details,
-  });
+  const [singular, detail] = [name.slice(0, -1), `${listPath(name)}/{id}`];
+  return defineResource({ name, singular, title, origin: "published", detail, ...details });
 }
 
 /** A resource that one answer holds in full. */

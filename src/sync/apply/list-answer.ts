@@ -18,14 +18,8 @@ import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { changesOf, noteExpected, sweepKey } from "../../state/sweeps.ts";
 import { readHeld } from "../../store/apply/held-record.ts";
-import {
-  applyTogether,
-  applyWhenFree,
-  requireRunId,
-  type AnswerContext,
-  type ReadContext,
-  type RunContext,
-} from "../context/run-context.ts";
+import { applyTogether, applyWhenFree, requireRunId } from "../context/run-context.ts";
+import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import { idOrQuarantine } from "./detail-answer.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";

@@ -10,13 +10,8 @@ import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../apply/list-answer.ts";
-import {
-  applyTogether,
-  applyWhenFree,
-  refusedInARow,
-  type AnswerContext,
-  type RunContext,
-} from "../context/run-context.ts";
+import { applyTogether, applyWhenFree, refusedInARow } from "../context/run-context.ts";
+import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { isRepair } from "../plan/read-reasons.ts";
 import type { RetryPolicy } from "../retry/retry-policy.ts";
 

@@ -3,14 +3,8 @@ import type { Resource } from "../../connector/resource.ts";
 import type { Listings } from "../../state/listings.ts";
 import type { Meta } from "../../state/meta.ts";
 import type { RunRow, Runs } from "../../state/runs.ts";
-import {
-  sweepKey,
-  variantsOf,
-  changesOf,
-  changesVariant,
-  newestListed,
-  type BegunList,
-} from "../../state/sweeps.ts";
+import { sweepKey, variantsOf, changesOf, changesVariant, newestListed } from "../../state/sweeps.ts";
+import type { BegunList } from "../../state/sweeps.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { listAgeMs } from "../context/limits.ts";
 import type { RunContext, WholeListSettings } from "../context/run-context.ts";

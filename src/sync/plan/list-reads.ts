@@ -2,21 +2,11 @@ import { assert } from "../../base/errors.ts";
 import type { RecordRef } from "../../base/ids.ts";
 import type { Resource, ListPlan } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/answers.ts";
-import {
-  parentIdOf,
-  type ChildPayload,
-  type PagePayload,
-  type ListForm,
-} from "../../extract/work-request.ts";
+import { parentIdOf } from "../../extract/work-request.ts";
+import type { ChildPayload, PagePayload, ListForm } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
-import {
-  changesOf,
-  changesVariant,
-  fullPage,
-  newestListed,
-  sweepKey,
-  type ListRef,
-} from "../../state/sweeps.ts";
+import { changesOf, changesVariant, fullPage, newestListed, sweepKey } from "../../state/sweeps.ts";
+import type { ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import type { InvalidError } from "../../connector/service-errors.ts";

@@ -104,14 +104,8 @@ export function queueScrub(run: RunContext, { source, id }: ScrubCandidate): boo
   const { table, listOf } = source;
   if (listOf !== null)
     return run.queue.addIfAbsent({ ...childList(run, listOf, { resource: table, id }), ...scrubbed });
-  const dirtySeq = run.mirror.sequence.next();
-  return run.queue.addIfAbsent({
-    kind: "detail",
-    resource: table,
-    target: recordTarget(id),
-    dirtySeq,
-    ...scrubbed,
-  });
+  const read = { kind: "detail", resource: table, target: recordTarget(id), ...scrubbed } as const;
+  return run.queue.addIfAbsent({ ...read, dirtySeq: run.mirror.sequence.next() });
 }
 
 /**

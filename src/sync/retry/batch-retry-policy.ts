@@ -7,13 +7,8 @@ import { ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { mostRetries, retryPauseMs } from "../context/limits.ts";
 import type { Outage, Tally } from "../context/tally.ts";
-import {
-  failureOutcome,
-  mayPass,
-  ownFailures,
-  type FailureOutcome,
-  type RetryPolicy,
-} from "./retry-policy.ts";
+import { failureOutcome, mayPass, ownFailures } from "./retry-policy.ts";
+import type { FailureOutcome, RetryPolicy } from "./retry-policy.ts";
 
 const pauses = { baseMs: 2_000, maxMs: 60_000 };
 

@@ -5,13 +5,8 @@ import { noteShard, rememberIdentity } from "../../state/meta.ts";
 import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applySingle } from "../apply/list-answer.ts";
-import {
-  createRunContext,
-  type ParentReads,
-  type RunContext,
-  type RunParts,
-  type WholeListSettings,
-} from "../context/run-context.ts";
+import { createRunContext } from "../context/run-context.ts";
+import type { ParentReads, RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
 import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
 import { runRouteProofs } from "../deletion/deletion.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
@@ -78,12 +73,8 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
     const swept = unfinished?.swept ?? {};
     const runId = runs.begin(modeOf(options), isoTime(startedAtMs), unfinished?.id ?? null, swept);
     const first = runs.firstOfChain(runId);
-    const settings = {
-      resources,
-      provenRoutes: runRouteProofs(queue, clock),
-      signal,
-      removals: runRemovals(),
-    };
+    const provenRoutes = runRouteProofs(queue, clock);
+    const settings = { resources, provenRoutes, signal, removals: runRemovals() };
     const run = createRunContext(parts, settings, {
       runId,
       startedAtMs,

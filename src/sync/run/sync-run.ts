@@ -12,14 +12,8 @@ import { Engine } from "../engine/engine.ts";
 import { identify } from "../identity/identify.ts";
 import { refreshLists } from "../plan/initial-work.ts";
 import { queueScrub } from "../plan/read-reasons.ts";
-import {
-  readRecent,
-  readScrubChoice,
-  readScrubPlan,
-  useScrubDay,
-  type ParentsPerRun,
-  withdrawScrub,
-} from "../plan/scrub.ts";
+import { readRecent, readScrubChoice, readScrubPlan, useScrubDay, withdrawScrub } from "../plan/scrub.ts";
+import type { ParentsPerRun } from "../plan/scrub.ts";
 import { BatchRetryPolicy } from "../retry/batch-retry-policy.ts";
 import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
 import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
@@ -206,10 +200,7 @@ function queueScrubPhase(run: RunContext, options: ScrubOptions, parentsPerRun: 
 }
 
 function changedIn({ resources }: Tally): number {
-  return [...resources.values()].reduce(
-    (sum, { inserted, updated, deleted }) => sum + inserted + updated + deleted,
-    0,
-  );
+  return [...resources.values()].reduce((sum, one) => sum + one.inserted + one.updated + one.deleted, 0);
 }
 
 /** Stores the business id of the mirrored documents. Writes only when it has changed. */

@@ -7,13 +7,8 @@ import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Meta } from "../../state/meta.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
-import {
-  judgedParts,
-  type Found,
-  type JudgeOptions,
-  type LocalDifference,
-  type NamedRecord,
-} from "./judge-records.ts";
+import { judgedParts } from "./judge-records.ts";
+import type { Found, JudgeOptions, LocalDifference, NamedRecord } from "./judge-records.ts";
 import { oddWork } from "./odd-work.ts";
 
 export interface ResourceCheck {

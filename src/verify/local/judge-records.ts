@@ -5,15 +5,8 @@ import { firstId, recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
 import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
-import {
-  differencesOf,
-  idsHeld,
-  isAsReceived,
-  readHeld,
-  rowsOf,
-  type CellDifference,
-  type HeldRecord,
-} from "../../store/apply/held-record.ts";
+import { differencesOf, idsHeld, isAsReceived, readHeld, rowsOf } from "../../store/apply/held-record.ts";
+import type { CellDifference, HeldRecord } from "../../store/apply/held-record.ts";
 import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
 import type { RepairStep } from "../../store/apply/repair-record.ts";

@@ -16,12 +16,7 @@ export interface OddWork {
   readonly why: string;
 }
 
-const targetOf: Readonly<Record<WorkKind, string>> = {
-  list: "page:",
-  child: "child:",
-  detail: "id:",
-  confirm: "id:",
-};
+const targetOf: Record<WorkKind, string> = { list: "page:", child: "child:", detail: "id:", confirm: "id:" };
 
 const states = new Set<string>(["ready", "dead", "held"]);
 const rowsAtOnce = 1_000;

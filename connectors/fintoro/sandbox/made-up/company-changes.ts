@@ -2,14 +2,8 @@ import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf, MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
 import { everyKey, singular } from "../base/values.ts";
-import {
-  documentKinds,
-  eventTypes,
-  kindFacts,
-  pathOf,
-  tableNames,
-  type TableName,
-} from "../model/catalogue.ts";
+import { documentKinds, eventTypes, kindFacts, pathOf, tableNames } from "../model/catalogue.ts";
+import type { TableName } from "../model/catalogue.ts";
 import type { SentEvent } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
 import { writable } from "../resources/all-routes.ts";

@@ -102,11 +102,8 @@ function seedReceipts(past: Past, index: number): void {
   const input = { ...head("inbound", { supplierId: actor.any("suppliers").id }), items };
   const { items: lines } = receipts.inbound.create(actor.company, input);
   const taken = lines.slice(0, random.int(1, lines.length)).map((line) => {
-    return {
-      ...line,
-      quantity: random.int(1, Math.min(15, line.quantity - 1)),
-      unitPrice: line.unitPrice * 2,
-    };
+    const quantity = random.int(1, Math.min(15, line.quantity - 1));
+    return { ...line, quantity, unitPrice: line.unitPrice * 2 };
   });
   const outgoing = { ...head("outbound", { clientId: actor.any("clients").id }), items: taken };
   receipts.outbound.create(actor.company, outgoing);

@@ -155,11 +155,7 @@ function activityView(company: Company, log: BookRow, language: ServiceLanguage)
   };
 }
 
-function metadataView(
-  company: Company,
-  { type, metadata }: BookRow,
-  language: ServiceLanguage,
-): AnsweredRecord {
+function metadataView(company: Company, { type, metadata }: BookRow, language: ServiceLanguage) {
   const { content = null, email = null, personName = null, phoneNumber = null } = metadata;
   if (type === "note") return { content };
   if (type === "email") return { content, email };

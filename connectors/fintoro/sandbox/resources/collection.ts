@@ -179,14 +179,8 @@ const notFilters = new Set(["page", "perPage", "sortBy", "sortDirection"]);
 
 /** Makes the handler of a list. */
 export function recordList(table: TableName, rules: ListRules, view: NonNullable<ListRules["preview"]>) {
-  const {
-    filters = {},
-    sorts = {},
-    usualOrder = ["id", "asc"],
-    shufflesTies,
-    pageSize,
-    preview = view,
-  } = rules;
+  const { filters = {}, sorts = {}, usualOrder = ["id", "asc"], shufflesTies } = rules;
+  const { pageSize, preview = view } = rules;
   const sorted = ({ company, shuffle }: RouteCall, sortBy: string): readonly BookRow[] => {
     const special = sorts[sortBy];
     const keyOf = (row: BookRow) => {

@@ -27,11 +27,7 @@ function commonView(company: Company, document: BookRow, language: ServiceLangua
 }
 
 /** A document as lists show it. */
-export function documentPreview(
-  company: Company,
-  document: BookRow,
-  language: ServiceLanguage,
-): AnsweredRecord {
+export function documentPreview(company: Company, document: BookRow, language: ServiceLanguage) {
   const dates = (["dueDate", "deliveryDate", "validityDate"] as const).filter((field) =>
     kindFacts[document.kind].shown.includes(field),
   );

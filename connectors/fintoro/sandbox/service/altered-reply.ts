@@ -70,12 +70,9 @@ export function alterReply(
   url: string,
 ): Encoded {
   const elsewhere = faults.has("redirect") ? "https://elsewhere.example/" : url;
+  const moved = { Location: elsewhere, "Content-Type": "text/html" };
   if (faults.has("redirect") || faults.has("redirect_same"))
-    return {
-      status: 302,
-      headers: { Location: elsewhere, "Content-Type": "text/html" },
-      body: Buffer.alloc(0),
-    };
+    return { status: 302, headers: moved, body: Buffer.alloc(0) };
   const as = (contentType: string, body: Buffer | string = encoded.body): Encoded => {
     const headers = { ...encoded.headers, "Content-Type": contentType };
     return { ...encoded, headers, body: Buffer.from(body) };

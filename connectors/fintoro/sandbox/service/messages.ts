@@ -174,15 +174,11 @@ const compress = promisify(gzip);
 const compressFromBytes = 4_096;
 const fastFromBytes = 8_000_000;
 
-/** Sends the answer, compressed where the client accepts it. */
-export async function send(
-  response: ServerResponse,
-  encoded: Encoded,
-  acceptEncoding: string,
-): Promise<void> {
+/** Sends the answer, compressed where the client accepts it. @param coding its `Accept-Encoding` */
+export async function send(response: ServerResponse, encoded: Encoded, coding: string): Promise<void> {
   const { status, headers, body } = encoded;
   const isText = /json|text/.test(headers["Content-Type"] ?? "");
-  const zipped = isText && body.length >= compressFromBytes && /\bgzip\b/.test(acceptEncoding);
+  const zipped = isText && body.length >= compressFromBytes && /\bgzip\b/.test(coding);
   const sent = zipped ? await compress(body, { level: body.length > fastFromBytes ? 1 : 4 }) : body;
   response.writeHead(status, {
     ...headers,

@@ -175,11 +175,8 @@ export class Sender {
     this.record(copy, succeeded ? "delivered" : delayMs === undefined ? "failed" : "retry", result);
     const atMs = company.nowMs();
     const after = subscriptions.get(copy.subscription);
-    if (after)
-      subscriptions.replace({
-        ...after,
-        ...(succeeded ? { lastSuccessAtMs: atMs } : { lastFailureAtMs: atMs }),
-      });
+    const stamp = succeeded ? { lastSuccessAtMs: atMs } : { lastFailureAtMs: atMs };
+    if (after) subscriptions.replace({ ...after, ...stamp });
     return delayMs;
   }
 
