@@ -127,6 +127,8 @@ export type RecordVerdict =
 export const notAtService = "the service does not have it";
 
 const equal = { kind: "equal" } as const;
+/** The mirror's JSON decoded, or why it cannot be. */
+type Raw = DecodedRecord | OddValue;
 
 /** Compares a record with what its own route, or a list of full records, shows. Reads nothing. */
 export function compareRecord(
@@ -184,12 +186,7 @@ function shownDifferences(
 }
 
 /** Does what a list shows of a record differ from the mirror? Odd values, and no row at all, differ. */
-export function differsFromListed(
-  view: MirrorView,
-  resource: Resource,
-  held: HeldRecord,
-  json: string | undefined,
-): boolean {
+export function differsFromListed(view: MirrorView, resource: Resource, held: HeldRecord, json?: string) {
   if (!isLiveRow(held) || json === undefined) return true;
   const { name } = resource;
   const slice = Buffer.from(json);
@@ -214,17 +211,8 @@ export function isSound(view: MirrorView, { name }: Resource, held: HeldRecord):
   return rowDifferences(view.table(name), held, raw).length === 0;
 }
 
-/**
- * How the rows and the JSON of a live record differ from the record that the service shows. Pure.
- *
- * @param raw the mirror's JSON decoded, or why it cannot be
- */
-function recordDifferences(
-  table: ResourceTable,
-  held: HeldRecord,
-  raw: DecodedRecord | OddValue,
-  service: DecodedRecord,
-): FieldDifference[] {
+/** How the rows and the JSON of a live record differ from the record that the service shows. Pure. */
+function recordDifferences(table: ResourceTable, held: HeldRecord, raw: Raw, service: DecodedRecord) {
   const inRows = rowDifferences(table, held, service);
   const fields = new Set(inRows.map(({ field }) => field));
   const inJson = rawDifferences(table, held, raw, service).filter(
@@ -246,12 +234,7 @@ function rowsLike(table: ResourceTable, held: HeldRecord, { row }: DecodedRecord
   return rowsOf(table.plan, { ...held, fence, deletedAt: null }, row, { overrides, nowMs: 0 });
 }
 
-function rawDifferences(
-  table: ResourceTable,
-  held: HeldRecord,
-  raw: DecodedRecord | OddValue,
-  service: DecodedRecord,
-): FieldDifference[] {
+function rawDifferences(table: ResourceTable, held: HeldRecord, raw: Raw, service: DecodedRecord) {
   if (raw instanceof OddValue) return [{ field: "_raw", mirror: raw.message, service: "a record" }];
   const { children, ...own } = rowsLike(table, held, raw);
   const numbered = children.map((rows) => rows.map((cells, at): Cell[] => [BigInt(at), ...cells]));
@@ -267,7 +250,7 @@ function rawDifferences(
 }
 
 /** Fields that the service shows and the mirror has neither in a column nor in its JSON. */
-function unknownFields(raw: DecodedRecord | OddValue, { row, record }: DecodedRecord): FieldDifference[] {
+function unknownFields(raw: Raw, { row, record }: DecodedRecord): FieldDifference[] {
   const kept = new Set(raw instanceof OddValue ? [] : raw.row.unknown.map(nameOfUnknown));
   const names = new Set(row.unknown.map(nameOfUnknown).filter((name) => !kept.has(name)));
   return [...names].map((field) => ({ field, mirror: null, service: record[field] ?? "a value" }));

@@ -16,16 +16,8 @@ import type { Records } from "../store/tables/stored-records.ts";
 import { dataColumns } from "../store/tables/table-layout.ts";
 import { ownerColumns } from "../sync/deletion/deletion.ts";
 import { countRecords } from "../sync/plan/estimate.ts";
-import {
-  compareRecord,
-  differsFromListed,
-  isSound,
-  isLiveRow,
-  isOfPreview,
-  versionOf,
-  type RecordVerdict,
-  type MirrorView,
-} from "./compare-record.ts";
+import { compareRecord, differsFromListed, isLiveRow, isOfPreview, isSound } from "./compare-record.ts";
+import { versionOf, type MirrorView, type RecordVerdict } from "./compare-record.ts";
 import type { AskedRead, ServiceCopy } from "./service-copy.ts";
 
 /** From and to, ISO days, both included. */
@@ -288,10 +280,8 @@ export interface Finding {
 
 /** Beside a writer: a record differs when its rows did not change for so long, and nothing waits to be read of it. */
 const quietMs = 10_000;
-
 /** Beside a writer: a record that still changes after this time is not compared. */
 const longestWaitMs = 120_000;
-
 /** Asked for between two looks at the mirror's rows: a longer time would see more of them change. */
 const askedAtOnce = 20;
 

@@ -76,12 +76,8 @@ function distrust({ statements }: ResourceTable, id: RecordId): void {
 }
 
 /** The lists of records without a route of their own, read again, decide about those that differ. */
-async function applyLists(
-  { mirror, copy, clock }: RepairParts,
-  run: RunContext,
-  name: string,
-  wanted: readonly RecordId[],
-): Promise<void> {
+async function applyLists(parts: RepairParts, run: RunContext, name: string, wanted: readonly RecordId[]) {
+  const { mirror, copy, clock } = parts;
   const resource = resourceNamed(mirror.manifest, name);
   const sentSeq = mirror.sequence.next();
   await copy.readLists([resource]);

@@ -47,6 +47,8 @@ export interface VerifyReport {
   readonly uncompared: readonly Uncompared[];
 }
 
+type Findings = readonly Finding[];
+
 /**
  * Builds the report.
  *
@@ -55,8 +57,8 @@ export interface VerifyReport {
  */
 export function verifyReport(
   comparison: Comparison,
-  findings: readonly Finding[],
-  before: readonly Finding[] | null,
+  findings: Findings,
+  before: Findings | null,
   run: Pick<VerifyReport, "by" | "started_at" | "finished_at" | "requests" | "resumed">,
 ): VerifyReport {
   const { counts, deepReads, resources } = comparison;
@@ -78,8 +80,8 @@ export function verifyReport(
 function resourceOf(
   { counts, view }: Comparison,
   name: string,
-  findings: readonly Finding[],
-  before: readonly Finding[] | null,
+  findings: Findings,
+  before: Findings | null,
 ): VerifiedResource {
   const { service = null, mirror = 0, provisional = 0, details = 0 } = counts.get(name) ?? {};
   const named = namedOf(findings, name);
@@ -90,7 +92,7 @@ function resourceOf(
   return { service: service ?? known, mirror: live, provisional, details, ...named };
 }
 
-function repairOf(before: readonly Finding[], after: readonly Finding[]): VerifyReport["repair"] {
+function repairOf(before: Findings, after: Findings): VerifyReport["repair"] {
   if (before.length === 0) return null;
   const names = [...new Set(before.map(({ resource }) => resource))];
   const found = Object.fromEntries(names.map((name) => [name, namedOf(before, name)]));
@@ -104,7 +106,7 @@ export function differenceCount({ resources }: Pick<VerifyReport, "resources">):
   }, 0);
 }
 
-function namedOf(findings: readonly Finding[], name: string): NamedRecords {
+function namedOf(findings: Findings, name: string): NamedRecords {
   const own = findings.filter(({ resource }) => resource === name);
   const sorted = own.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const ids = (kind: Finding["verdict"]["kind"]) =>
@@ -150,8 +152,8 @@ export interface MonthReport extends Pick<
 /** Pure: the report of a month. What a document owns, such as a payment, is compared with it. */
 export function monthReport(
   { deepReads, uncompared, equalReads }: Comparison,
-  findings: readonly Finding[],
-  before: readonly Finding[] | null,
+  findings: Findings,
+  before: Findings | null,
   run: Pick<MonthReport, "month" | "log" | "position" | "by" | "started_at" | "finished_at" | "requests">,
 ): MonthReport {
   const match = findings.length === 0 && uncompared.length === 0;

@@ -176,11 +176,7 @@ export class Verification {
 }
 
 /** Half of the sample are those read longest ago, half are random ones of the rest. Pure but for `random`. */
-function chooseSample<T extends { readonly readAtMs: number }>(
-  pool: readonly T[],
-  size: SampleSize,
-  random: Pick<Random, "next">,
-): T[] {
+function chooseSample(pool: readonly DeepRead[], size: SampleSize, random: Random): DeepRead[] {
   if (size === "all" || size >= pool.length) return [...pool];
   const rest = pool.toSorted((a, b) => a.readAtMs - b.readAtMs);
   const chosen = rest.splice(0, Math.ceil(size / 2));

@@ -8,9 +8,13 @@ function sumsOf(term: string, name: string, ofAdvance: 0 | 1): string {
   return sql.sums(name, only(term), only(`${term}_eur`));
 }
 
-function revenueBy(period: "month" | "year"): Omit<ReportView, "name" | "title" | "question"> {
+function revenueBy(period: "month" | "year"): ReportView {
   const isYear = period === "year";
   return {
+    name: `v_revenue_by_${period}`,
+    title: `Revenue by ${period}`,
+    question: `What did we earn in a ${period}?`,
+    ...(!isYear && { date: "month" }),
     doc:
       "Invoices and credit notes by their date of issue. Credit notes are negative and reduce it. Payment receipts " +
       "(tax documents of advances) and credit notes of such are no revenue and stand in columns of their own; where " +
@@ -41,20 +45,8 @@ GROUP BY period, currency`,
   };
 }
 
-export const revenueByMonth: ReportView = {
-  name: "v_revenue_by_month",
-  title: "Revenue by month",
-  question: "What did we earn in a month?",
-  date: "month",
-  ...revenueBy("month"),
-};
-
-export const revenueByYear: ReportView = {
-  name: "v_revenue_by_year",
-  title: "Revenue by year",
-  question: "What did we earn in a year?",
-  ...revenueBy("year"),
-};
+export const revenueByMonth = revenueBy("month");
+export const revenueByYear = revenueBy("year");
 
 /** SQL of the columns of an invoice or credit note. */
 function columnsOf(table: "invoices" | "credit_notes"): string {

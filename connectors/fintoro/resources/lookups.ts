@@ -51,13 +51,7 @@ const tables = [
   ["units", "unit", "Units of measure", unit],
 ] as const;
 
-export const lookups: readonly Resource[] = tables.map(([name, singular, title, record]) =>
-  defineResource({
-    name,
-    singular,
-    title,
-    origin: "stated",
-    record,
-    list: { kind: "whole", path: `/${name.replaceAll("_", "-")}` },
-  }),
-);
+export const lookups: readonly Resource[] = tables.map(([name, singular, title, record]) => {
+  const list = { kind: "whole", path: `/${name.replaceAll("_", "-")}` } as const;
+  return defineResource({ name, singular, title, origin: "stated", record, list });
+});

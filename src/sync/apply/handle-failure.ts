@@ -1,10 +1,6 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
-import {
-  ContradictionError,
-  ForbiddenError,
-  InvalidError,
-  ServiceError,
-} from "../../connector/service-errors.ts";
+import { ContradictionError, ForbiddenError } from "../../connector/service-errors.ts";
+import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
 import { itemRetryDelayMs, mostRefusedInARow } from "../context/limits.ts";
 import type { AnswerContext } from "../context/run-context.ts";

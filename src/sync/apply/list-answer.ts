@@ -3,15 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { ContradictionError } from "../../connector/service-errors.ts";
-import {
-  newestStamp,
-  readCompanyName,
-  readList,
-  readObject,
-  pageFacts,
-  walkedFacts,
-  type PageFacts,
-} from "../../extract/answers.ts";
+import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
+import { pageFacts, walkedFacts, type PageFacts } from "../../extract/answers.ts";
 import type { ListCut, Slices } from "../../json/cut.ts";
 import type { PagePayload } from "../../extract/work-request.ts";
 import { isObject } from "../../json/literal.ts";
@@ -55,7 +48,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   const shown: ShownSoFar = { ids: [], withoutId: [], changes: 0 };
   const firstReading = attempt === 1 && !again;
   const { records } = list;
-  const apply = (from: number, to: number) => applyListed(answer, records, { from, to }, shown);
+  const apply = (from: number, to: number) => applyListed(answer, records, from, to, shown);
   let applied = 0;
   for (; records.count - applied > recordsAtOnce; applied += recordsAtOnce) {
     const from = applied;
@@ -149,12 +142,7 @@ interface ShownSoFar {
  *
  * @param shown gets what the records show
  */
-function applyListed(
-  answer: AnswerContext,
-  records: Slices,
-  { from, to }: { readonly from: number; readonly to: number },
-  shown: ShownSoFar,
-): void {
+function applyListed(answer: AnswerContext, records: Slices, from: number, to: number, shown: ShownSoFar) {
   const { run, resource } = answer;
   const children = childrenOf(run, resource.name);
   for (let i = from; i < to; i++) {

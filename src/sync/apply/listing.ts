@@ -6,28 +6,15 @@ import { counted } from "../../base/units.ts";
 import type { PageFacts } from "../../extract/answers.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
-import {
-  changesOf,
-  changesVariant,
-  newestListed,
-  noteExpected,
-  noteFullPage,
-  noteNewest,
-  sweepKey,
-} from "../../state/sweeps.ts";
+import { changesOf, changesVariant, newestListed, sweepKey } from "../../state/sweeps.ts";
+import { noteExpected, noteFullPage, noteNewest } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { mostDeadEnds, mostGrowingSweeps, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
-import {
-  holdWholeList,
-  queueNextPage,
-  queueOtherPages,
-  queueTail,
-  dropPages,
-  queueSweepAgain,
-} from "../plan/list-reads.ts";
+import { dropPages, holdWholeList } from "../plan/list-reads.ts";
+import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
 import { judgeReading, judgeWalk, nextStep, withPage, type Verdict } from "./reading.ts";
 
@@ -250,11 +237,8 @@ function endReading(
   if (absent.length > 0) handleAbsent(answer, absent, isWhole, shown);
 }
 
-function noteUnsettled(
-  { run, resource, item }: AnswerContext,
-  listing: Listing,
-  { kind, why, earlier, seen }: Verdict,
-): void {
+function noteUnsettled({ run, resource, item }: AnswerContext, listing: Listing, verdict: Verdict): void {
+  const { kind, why, earlier, seen } = verdict;
   const { attempt, total, variant } = listing;
   const { name } = resource;
   const which = item.kind === "child" ? `the list of ${variant.replace(":", " ")}` : "the list";

@@ -1,11 +1,6 @@
 import type { RecordId } from "../../base/ids.ts";
-import type {
-  EarlierReadings,
-  ListedPage,
-  Listing,
-  ReadingProgress,
-  ShownRecords,
-} from "../../state/listings.ts";
+import type { EarlierReadings, ReadingProgress } from "../../state/listings.ts";
+import type { ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
 import { mostIdlePages, mostTails } from "../context/limits.ts";
 
 export interface PageEffect {

@@ -7,25 +7,18 @@ export function massDeleteLimit(liveRecords: number): number {
 
 /** A list that changes while it is read is read this many times in all; after that only I5 protects its rows. */
 export const mostSweeps = 3;
-
 /** And this many times, while each reading shows records that those before it did not: a list that shuffles ties. */
 export const mostGrowingSweeps = 10;
-
 /** So many pages running without a new record mean that a paginator does not lead on. */
 export const mostIdlePages = 3;
-
 /** The end of a list that grows while it is read is read again this many times per reading. */
 export const mostTails = 5;
-
 /** After so many parents' lists that do not lead on, only the first page of further ones is read in the run. */
 export const mostDeadEnds = 3;
-
 /** The event worker, and who asks after a parent, try a work item this often before it is a dead letter. */
 export const mostAttempts = 3;
-
 /** A run tries a work item again this often, after failures of its own. */
 export const mostRetries = 5;
-
 /** An answer that contradicts its question, or itself, is asked for this often in all. */
 export const mostContradictions = 5;
 
@@ -36,22 +29,16 @@ export function retryPauseMs(failures: number): number {
 
 /** A list is read again, whatever else is waiting, when its last reading began longer ago than this. */
 export const listAgeMs = 20 * 3_600_000;
-
 /** Records without a parent that a run checks at a time: as many as may be removed without permission. */
 export const mostOrphans = 20;
-
 /** Records in quarantine that a run reads again. */
 export const mostQuarantined = 100;
-
 /** The scrub leaves out what was read more recently than this; its day is as long. */
 export const scrubAgeMs = 20 * 3_600_000;
-
 /** Within this time a change, an event or a document of a record counts as recent activity. */
 export const recentActivityMs = 90 * 86_400_000;
-
 /** So many of the parents, and of the records, with recent activity are looked at in one scrub. */
 export const mostRecent = 20_000;
-
 /** No smaller pages are tried when the service refuses the size of a page without naming one it accepts. */
 export const smallestPage = 10;
 

@@ -123,6 +123,14 @@ export interface AnswerContext extends ReadContext {
   readonly item: WorkItem;
 }
 
+/** The stamp of an answer that is received now. */
+export function stampOf(
+  { mirror, clock, runId: run }: RunContext,
+  read: Pick<ReadStamp, "cause" | "sentSeq" | "requestId">,
+): ReadStamp {
+  return { ...read, receivedSeq: mirror.sequence.next(), receivedAtMs: clock.nowMs(), run };
+}
+
 /** Builds the context of a run, or of the event worker. */
 export function createRunContext(
   { mirror, queue, clock, log, tally }: MirrorParts,

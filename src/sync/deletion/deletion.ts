@@ -8,13 +8,8 @@ import type { BegunList } from "../../state/sweeps.ts";
 import { recordTarget, childTarget, longestDelayMs } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
-import type {
-  AnswerContext,
-  RunContext,
-  ReadContext,
-  ProbeTrial,
-  RouteProofs,
-} from "../context/run-context.ts";
+import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
+import type { ProbeTrial, RouteProofs } from "../context/run-context.ts";
 import { childrenOf, queueChildList, queueStaleList } from "../plan/list-reads.ts";
 import { asksForDeletion, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 
@@ -42,11 +37,8 @@ interface DeletionFacts {
  *
  * @param message the service's own message; null when the answer was not its JSON
  */
-export function judgeDeletion(
-  message: string | null,
-  { routeProven, candidates, isSuspected }: DeletionFacts,
-  id: RecordId,
-): DeletionVerdict {
+export function judgeDeletion(message: string | null, facts: DeletionFacts, id: RecordId): DeletionVerdict {
+  const { routeProven, candidates, isSuspected } = facts;
   if (message === null)
     return { kind: "unproven", why: "the 404 has no JSON message, so it may not be from the service" };
   if (routeProven) return { kind: "deleted" };
@@ -78,10 +70,8 @@ export function deletionVerdict({ run, resource, item }: AnswerContext, error: S
 /** Would anything go with it? A record that the mirror never had may own some that it has. */
 function isHeld(run: RunContext, resource: Resource, id: RecordId): boolean {
   const { records, manifest } = run.mirror;
-  return (
-    records.isLive(resource.name, id) ||
-    manifest.resources.some((owned) => ownedBy(run, owned, resource, id).length > 0)
-  );
+  const owns = (other: Resource) => ownedBy(run, other, resource, id).length > 0;
+  return records.isLive(resource.name, id) || manifest.resources.some(owns);
 }
 
 /**

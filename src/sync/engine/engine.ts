@@ -10,13 +10,12 @@ import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../apply/list-answer.ts";
-import { applyTogether, applyWhenFree, refusedInARow } from "../context/run-context.ts";
+import { applyTogether, applyWhenFree, refusedInARow, stampOf } from "../context/run-context.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { isRepair } from "../plan/read-reasons.ts";
 import type { RetryPolicy } from "../retry/retry-policy.ts";
 
 const refreshEveryMs = 60_000;
-
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */
 const longestWaitMs = 60_000;
 
@@ -260,14 +259,7 @@ export class Engine {
   }
 
   private stamp(item: WorkItem, sentSeq: number, requestId: string | null): ReadStamp {
-    return {
-      cause: causeOf(item),
-      sentSeq,
-      receivedSeq: this.run.mirror.sequence.next(),
-      receivedAtMs: this.run.clock.nowMs(),
-      requestId,
-      run: this.run.runId,
-    };
+    return stampOf(this.run, { cause: causeOf(item), sentSeq, requestId });
   }
 
   /** In the event worker an unforeseen error in here gives the item up, so that it does not block the others. */

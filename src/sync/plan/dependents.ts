@@ -53,10 +53,7 @@ const listReasons = new Set(["new", "changed", "absent"]);
  * When the mirror knew of the change, as a number of its sequence: with the list that showed it, or did not show the record.
  * What differs from the list, or a list did not lead to, is known by this read.
  */
-function changeKnownSeq(
-  { run, resource, item, stamp }: AnswerContext,
-  { id, outcome }: Pick<ReadFinding, "id" | "outcome">,
-): number {
+function changeKnownSeq({ run, resource, item, stamp }: AnswerContext, { id, outcome }: ReadFinding): number {
   const { listed } = (item.payload ?? {}) as Pick<IncomingRecord, "listed">;
   const isListed = listed ? run.mirror.records.isAsListed(resource.name, id) : outcome === "deleted";
   return isListed && listReasons.has(item.reason) ? item.dirtySeq : stamp.receivedSeq;

@@ -31,10 +31,8 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
 }
 
 /** Lists of which pages are queued: all of them are ready now. One whose first page was not read yet begins now. */
-function openSweepsOf(
-  { queue, listings, resources, startedAtMs }: RunContext,
-  listsOf: ReturnType<typeof chooseLists>,
-): Map<string, number> {
+function openSweepsOf(run: RunContext, listsOf: ReturnType<typeof chooseLists>): Map<string, number> {
+  const { queue, listings, resources, startedAtMs } = run;
   const open = new Map<string, number>();
   for (const resource of resources) {
     for (const variant of listsOf(resource)) {

@@ -3,9 +3,8 @@ import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { noteShard, rememberIdentity } from "../../state/meta.ts";
 import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applySingle } from "../apply/list-answer.ts";
-import { createRunContext } from "../context/run-context.ts";
+import { createRunContext, stampOf } from "../context/run-context.ts";
 import type { ParentReads, RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
 import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
 import { runRouteProofs } from "../deletion/deletion.ts";
@@ -124,13 +123,6 @@ function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void
   const { sequence, manifest } = run.mirror;
   const company = run.selected.get(manifest.identity.resource);
   if (!company) return;
-  const stamp: ReadStamp = {
-    cause: "sweep",
-    sentSeq: sequence.next(),
-    receivedSeq: sequence.next(),
-    receivedAtMs: run.startedAtMs,
-    requestId,
-    run: run.runId,
-  };
-  applySingle({ run, stamp }, company.name, body);
+  const stamp = stampOf(run, { cause: "sweep", sentSeq: sequence.next(), requestId });
+  applySingle({ run, stamp: { ...stamp, receivedAtMs: run.startedAtMs } }, company.name, body);
 }

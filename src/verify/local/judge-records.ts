@@ -214,15 +214,8 @@ function judgeRecord(facts: RecordFacts): RecordJudgement {
   ]);
 }
 
-const newFence: Fence = {
-  sha: null,
-  listed_sha: null,
-  source: "detail",
-  received_seq: 0,
-  read_at: 0,
-  last_change: null,
-  gone: 0,
-};
+const unread = { sha: null, listed_sha: null, received_seq: 0, read_at: 0, last_change: null };
+const newFence: Fence = { ...unread, source: "detail", gone: 0 };
 
 function joined(parts: readonly RecordJudgement[]): RecordJudgement {
   return { found: parts.flatMap(({ found }) => found), steps: parts.flatMap(({ steps }) => steps) };

@@ -106,8 +106,12 @@ export async function repairLocally(parts: LocalParts, options: JudgeOptions = {
   const { mirror } = parts;
   const last = new LastChanges(mirror.db);
   const total = { repaired: 0, queued: 0 };
+  const repair = (records: readonly JudgedRecord[]) => {
+    total.queued += repairSome(parts, records, last);
+    total.repaired += records.length;
+  };
   try {
-    for (const { name } of mirror.manifest.resources) await repairTable(parts, name, last, total, options);
+    for (const { name } of mirror.manifest.resources) await repairTable(mirror, name, last, repair, options);
   } finally {
     last.drop();
   }
@@ -118,16 +122,14 @@ export async function repairLocally(parts: LocalParts, options: JudgeOptions = {
 }
 
 async function repairTable(
-  parts: LocalParts,
+  mirror: Mirror,
   name: string,
   last: LastChanges,
-  total: { repaired: number; queued: number },
+  repair: (records: readonly JudgedRecord[]) => void,
   options: JudgeOptions,
 ): Promise<void> {
-  const { mirror } = parts;
   const tables = () => mirror.manifest.resources.map((resource) => mirror.table(resource.name));
-  for await (const { wrong } of judgedParts(tables, last, name, "repaired", options))
-    repairSome(parts, wrong, last, total);
+  for await (const { wrong } of judgedParts(tables, last, name, "repaired", options)) repair(wrong);
   for (let lost = last.unheld(name, firstId, lostAtOnce); lost.length > 0;) {
     // Of a record that was read and is nowhere, the log says that it is not there, until it is read again.
     const records = lost.map((id): JudgedRecord => {
@@ -135,7 +137,7 @@ async function repairTable(
       const steps: JudgedRecord["steps"] = [{ kind: "log", op: "delete", after }, { kind: "refetch" }];
       return { resource: name, id, found: [], steps };
     });
-    repairSome(parts, records, last, total);
+    repair(records);
     lost = last.unheld(name, BigInt(lost.at(-1) ?? 0), lostAtOnce);
     await yieldToLoop(options.signal, `stopped while ${name} were repaired`);
   }
@@ -143,30 +145,29 @@ async function repairTable(
 
 const lostAtOnce = 1_000;
 
-/** In one transaction. */
+/** In one transaction. Returns of how many of them reads are queued. */
 function repairSome(
   { mirror, queue, clock }: LocalParts,
   records: readonly JudgedRecord[],
   last: LastChanges,
-  total: { repaired: number; queued: number },
-): void {
-  if (records.length === 0) return;
+) {
+  if (records.length === 0) return 0;
   const stamp = stampWithoutRead("repair", clock);
+  const isAsked = ({ steps }: JudgedRecord) => steps.some(({ kind }) => kind === "refetch");
   mirror.apply(() => {
-    for (const { resource, id, steps } of records) {
+    for (const record of records) {
+      const { resource, id } = record;
       const table = mirror.table(resource);
       // Before the rows change: they say whose an owned record is.
-      const isAsked = steps.some(({ kind }) => kind === "refetch");
-      const reads = isAsked ? readsOf(mirror, table.resource, id) : [];
-      for (const step of steps) repairRecord(table, id, step, stamp);
+      const reads = isAsked(record) ? readsOf(mirror, table.resource, id) : [];
+      for (const step of record.steps) repairRecord(table, id, step, stamp);
       for (const read of reads) queue.add(read);
       const fence = table.statements.of("selectFence").get(id) as Fence | undefined;
       if (fence && fence.last_change !== null)
         last.note(resource, id, { seq: fence.last_change, op: fence.gone === 1 ? "delete" : "update" });
-      if (isAsked) total.queued += 1;
     }
   });
-  total.repaired += records.length;
+  return records.filter(isAsked).length;
 }
 
 /** The reads that show a record: its own detail, its owner's, or its list. */

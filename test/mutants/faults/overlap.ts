@@ -132,9 +132,9 @@ export const overlapFaults: readonly PlantedFault[] = [
   {
     id: "received-counts-as-sent",
     invariant: "I3",
-    file: "src/sync/engine/engine.ts",
-    find: "receivedSeq: this.run.mirror.sequence.next(),",
-    replace: "receivedSeq: sentSeq,",
+    file: "src/sync/context/run-context.ts",
+    find: "return { ...read, receivedSeq: mirror.sequence.next(),",
+    replace: "return { ...read, receivedSeq: read.sentSeq,",
     why: "a read that was sent before another one's answer came counts as later",
     tests: ["test/sync/engine.test.ts"],
   },

@@ -60,12 +60,9 @@ function eventLog(random: Random, nowMs: () => number) {
   const listeners = new Set<(event: SentEvent) => void>();
   return {
     append: (type: string, resourceType: string, id: number): void => {
-      const event = {
-        id: `evt_${random.uuid().replaceAll("-", "")}`,
-        type,
-        occurredAt: new Date(nowMs()).toISOString(),
-        resource: { type: resourceType, id },
-      };
+      const resource = { type: resourceType, id };
+      const occurredAt = new Date(nowMs()).toISOString();
+      const event = { id: `evt_${random.uuid().replaceAll("-", "")}`, type, occurredAt, resource };
       events.add(event);
       for (const listener of listeners) listener(event);
     },
@@ -78,12 +75,9 @@ function eventLog(random: Random, nowMs: () => number) {
   };
 }
 
+type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
+
 /** Appends one event to the company's log, after the change that it is about. Subscriptions have no events. */
-export function emit(
-  { events }: Company,
-  table: TableName,
-  change: "created" | "updated" | "deleted" | "paid" | "stock-updated",
-  id: number,
-): void {
+export function emit({ events }: Company, table: TableName, change: Change, id: number): void {
   if (table !== "webhook_subscriptions") events.append(`${pathOf(table)}.${change}`, singular(table), id);
 }

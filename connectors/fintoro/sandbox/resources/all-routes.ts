@@ -1,6 +1,6 @@
 import { pick } from "../base/values.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
-import { documentKinds, kindFacts, pathOf, type TableName } from "../model/catalogue.ts";
+import { pathOf, type TableName } from "../model/catalogue.ts";
 import { subjects } from "../samples/parties.ts";
 import { present, refuse } from "../rules/rules.ts";
 import { file, list, nothing, oneRecord, route, value } from "../service/messages.ts";
@@ -17,17 +17,12 @@ import { priceList, receipts, warehouses } from "./stock.ts";
 
 const own = [clients, suppliers, accounts, caseStatuses, cases, activities, warehouses, priceList, payments];
 
-export const writable = Object.fromEntries(
-  [...own, subscriptions, ...Object.values(receipts), ...Object.values(documents)].map((one) => [
-    one.table,
-    one,
-  ]),
-) as Readonly<Record<TableName, Collection>>;
+const all = [...own, subscriptions, ...Object.values(receipts), ...Object.values(documents)];
+export const writable = Object.fromEntries(all.map((one) => [one.table, one])) as Readonly<
+  Record<TableName, Collection>
+>;
 
-const withPdf = [
-  ...documentKinds.map((kind) => kindFacts[kind].table),
-  ...(["warehouse_inbound_receipts", "warehouse_outbound_receipts"] as const),
-];
+const withPdf = [...Object.values(documents), ...Object.values(receipts)].map(({ table }) => table);
 
 const subjectView = (subject: (typeof subjects)[number]) =>
   pick(subject, ["id", "name", "taxId", "vatId", "legalForm", "city", "street", "zip"]);

@@ -1,13 +1,6 @@
 import { dateOf } from "../base/calendar.ts";
-import {
-  convertCents,
-  decimal,
-  divide,
-  percentOf,
-  productCents,
-  toCents,
-  withVatCents,
-} from "../base/decimal-money.ts";
+import { convertCents, decimal, divide } from "../base/decimal-money.ts";
+import { percentOf, productCents, toCents, withVatCents } from "../base/decimal-money.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { BookRow, Discount } from "../model/rows.ts";
 

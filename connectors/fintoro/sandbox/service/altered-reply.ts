@@ -63,12 +63,7 @@ function alterPaginator(paginator: AnsweredRecord, faults: ActiveFaults, turn: n
  *
  * @param url the request's own
  */
-export function alterReply(
-  encoded: Encoded,
-  faults: ActiveFaults,
-  authorization: string,
-  url: string,
-): Encoded {
+export function alterReply(encoded: Encoded, faults: ActiveFaults, authorization: string, url: string) {
   const elsewhere = faults.has("redirect") ? "https://elsewhere.example/" : url;
   const moved = { Location: elsewhere, "Content-Type": "text/html" };
   if (faults.has("redirect") || faults.has("redirect_same"))
@@ -100,17 +95,18 @@ export function alterReply(
  */
 export async function breakConnection(
   response: ServerResponse,
-  { status, headers, body }: Encoded,
+  encoded: Encoded,
   faults: ActiveFaults,
   clock: Clock,
 ): Promise<boolean> {
+  const { status, headers, body } = encoded;
   const fault = ["reset", "hang", "drip", "huge_body", "gzip_bomb"]
     .map((kind) => faults.get(kind))
     .find(Boolean);
   if (!fault) return false;
   const { kind, when = "before", chunkBytes = 16, everyMs = 50 } = fault;
   const isBig = kind === "huge_body" || kind === "gzip_bomb";
-  if (isBig) await sendSpaces(response, status, headers, fault);
+  if (isBig) await sendSpaces(response, encoded, fault);
   else if (kind === "drip" || when !== "before")
     response.writeHead(status, { ...headers, "Content-Length": String(body.length) });
   if (kind === "drip") {
@@ -132,12 +128,8 @@ export async function breakConnection(
 }
 
 /** Valid JSON of any size: one long text of spaces, made no faster than the client reads it. */
-async function sendSpaces(
-  response: ServerResponse,
-  status: number,
-  headers: Encoded["headers"],
-  { kind, sizeBytes = 0 }: Fault,
-): Promise<void> {
+async function sendSpaces(response: ServerResponse, { status, headers }: Encoded, fault: Fault) {
+  const { kind, sizeBytes = 0 } = fault;
   const zipped = kind === "gzip_bomb";
   response.writeHead(status, { ...headers, ...(zipped && { "Content-Encoding": "gzip" }) });
   const spaces = Readable.from(spacesIn(sizeBytes));

@@ -142,14 +142,8 @@ export interface BodyChanges {
   readonly lines: (lines: readonly string[]) => readonly string[];
 }
 
-const unchanged: BodyChanges = {
-  rewrite: (_, text) => text,
-  paginator: (paginator) => paginator,
-  lines: (lines) => lines,
-};
-
 /** Writes the answer's body with its headers, `changes` applied. */
-export function encode({ status, headers = {}, ...reply }: Reply, changes = unchanged): Encoded {
+export function encode({ status, headers = {}, ...reply }: Reply, changes?: BodyChanges): Encoded {
   const { value: plain, record, records, paginator, file: download } = reply;
   if (download) {
     const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(download.name)}`;
@@ -159,12 +153,15 @@ export function encode({ status, headers = {}, ...reply }: Reply, changes = unch
   const json = (text: string) => {
     return { status, headers: { ...headers, "Content-Type": "application/json" }, body: Buffer.from(text) };
   };
+  const rewritten = (one: AnsweredRecord, text = JSON.stringify(one)) => changes?.rewrite(one, text) ?? text;
   if (records) {
-    const lines = Array.from(records, (one) => changes.rewrite(one, JSON.stringify(one)));
-    const end = paginator ? `,"paginator":${JSON.stringify(changes.paginator(paginator))}}` : "}";
-    return json(`{"data":[${changes.lines(lines).join(",")}]${end}`);
+    const lines = Array.from(records, (one) => rewritten(one));
+    const end = paginator
+      ? `,"paginator":${JSON.stringify(changes?.paginator(paginator) ?? paginator)}}`
+      : "}";
+    return json(`{"data":[${(changes?.lines(lines) ?? lines).join(",")}]${end}`);
   }
-  if (record) return json(changes.rewrite(record, JSON.stringify(record)));
+  if (record) return json(rewritten(record));
   return plain ? json(JSON.stringify(plain)) : { status, headers, body: Buffer.alloc(0) };
 }
 

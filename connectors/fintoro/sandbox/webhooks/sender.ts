@@ -67,7 +67,6 @@ type PostResult = Pick<DeliveryAttempt, "status" | "error">;
 /** Between attempts 1-2, 2-3, 3-4, 4-5 (interface document). */
 const retryDelaysMs = [10_000, 100_000, 1_000_000, 10_000_000];
 const jitterShare = 0.05;
-
 /** From the change to the first attempt: usually after the answer to the client that made the change. */
 const firstDelayMs = 5;
 
