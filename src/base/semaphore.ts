@@ -42,7 +42,7 @@ export class WaitQueue<T> {
 }
 
 /** Gives a place back; a second call does nothing. */
-export type Release = () => void;
+type Release = () => void;
 
 /** At most `count` holders at once. */
 export class Semaphore {

@@ -16,7 +16,7 @@ export interface EventRule {
 }
 
 /** When a record of `resource` is deleted, the records of `dependent` that refer to it must be read again. */
-export interface Cascade {
+interface Cascade {
   readonly resource: string;
   readonly dependent: string;
   readonly column: string;

@@ -13,7 +13,7 @@ interface FieldFacts {
   readonly doc?: string;
 }
 
-export interface ScalarField extends FieldFacts {
+interface ScalarField extends FieldFacts {
   readonly shape: "scalar";
   readonly type: ScalarType;
   /** Known values; any other is kept, never refused. */

@@ -82,13 +82,13 @@ export interface QuickPlan {
   readonly latestFirst?: Readonly<Record<string, string>>;
 }
 
-export interface ParentLink {
+interface ParentLink {
   readonly resource: string;
   readonly param: string;
   readonly field: string;
 }
 
-export interface OwnerLink {
+interface OwnerLink {
   readonly resource: string;
   readonly type: string;
   readonly typeField: string;

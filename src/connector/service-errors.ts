@@ -1,7 +1,7 @@
 import { MirrorError, type ErrorKind, type ErrorOptions } from "../base/errors.ts";
 import type { ServiceRequest } from "./transport.ts";
 
-export interface ServiceErrorOptions extends ErrorOptions {
+interface ServiceErrorOptions extends ErrorOptions {
   /** Null when there was no answer. */
   readonly status?: number | null;
   readonly requestId?: string | null;

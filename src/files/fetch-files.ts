@@ -16,7 +16,7 @@ import { hashOf } from "../base/files/hashed-file.ts";
 import { archivePath } from "./file-names.ts";
 import { readZip, ZipError } from "./zip-entries.ts";
 
-export interface FetchParts {
+interface FetchParts {
   readonly archive: FileArchive;
   readonly pending: PendingFiles;
   readonly stored: StoredFiles;

@@ -43,7 +43,7 @@ function cutToBytes(text: string, bytes: number): string {
   return text;
 }
 
-export interface FiledAs {
+interface FiledAs {
   readonly document: string;
   readonly id: RecordId;
   /** The document's day; null or anything else than a date: it is filed as undated. */

@@ -6,7 +6,7 @@ import { writeNewFile, type ContentFacts } from "../base/files/hashed-file.ts";
 import { databaseError } from "../store/database.ts";
 
 /** A file of a ZIP archive. Its name is data: never a path. */
-export interface ZipEntry extends ContentFacts {
+interface ZipEntry extends ContentFacts {
   readonly name: string;
   readonly file: string;
 }

@@ -3,7 +3,7 @@ import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
 import { MirrorError } from "../base/errors.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Throws where nothing may be sent any more. */
   readonly assertMaySend?: () => void;
   /** Decides by its addresses whether the host may be asked. A proxy would look it up itself: it gets nothing. */

@@ -6,7 +6,7 @@ import { documentFiles, tablesOfReport, type SnapshotTable } from "../store/snap
 import type { QueryAnswer, ShownColumns } from "./report-query.ts";
 import type { QueryRunner } from "./query-runner.ts";
 
-export interface ReportBooks {
+interface ReportBooks {
   readonly manifest: Manifest;
   readonly report: string;
   /** Names of the resources that the config asks for. */

@@ -24,7 +24,7 @@ export interface ConnectionCounts {
   dropped: number;
 }
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly limits: typeof connectionLimits;
   readonly counts: ConnectionCounts;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import { longestDelayMs, type WorkItem } from "./work-item.ts";
 export type LaneShare = "all" | "events" | "others" | "quick" | "asked";
 
 /** What may be leased: items of these resources and lanes that are due and that nobody holds. */
-export interface LeaseQuestion {
+interface LeaseQuestion {
   readonly nowMs: number;
   readonly resources: readonly string[];
   readonly share: LaneShare;

@@ -8,7 +8,7 @@ import type { Db } from "../store/database.ts";
 import { Meta } from "./meta.ts";
 
 /** Which change log a mirror has: positions of another one say nothing here. Kept in table `_meta`. */
-export interface LogIdentity {
+interface LogIdentity {
   /** Random; another one when the mirror is made or restored. */
   readonly id: string;
   /** The log's first change has this number, also where a prune has removed it. Of a restored mirror: the backup's. */

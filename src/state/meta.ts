@@ -111,7 +111,7 @@ const restoredKey = "restored";
 export const lastBeforeRestore = `coalesce((SELECT value ->> 'last_run' FROM _meta WHERE key = '${restoredKey}'), 0)`;
 
 /** A mirror that was restored from a backup. Times are ISO. */
-export interface Restored {
+interface Restored {
   readonly at: string;
   /** When the backup was taken: what the service changed later may be unknown. */
   readonly taken_at: string;

@@ -35,7 +35,7 @@ export interface SnapshotOptions {
 }
 
 /** How much of a resource the mirror holds. */
-export interface Completeness {
+interface Completeness {
   /** Rows of which only the preview is known. Of records that come with others: rows of those. */
   readonly withoutDetail: number;
   /** Its list was read whole at least once, and no detail and no list of a parent was left out. */

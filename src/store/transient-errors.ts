@@ -84,7 +84,7 @@ export function createBusyRetry(db: Db): <T>(step: () => T) => T {
 const longestLockMs = 30_000;
 const tryLockEveryMs = 500;
 
-export interface LockWait {
+interface LockWait {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;

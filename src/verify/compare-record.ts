@@ -21,7 +21,7 @@ import { Records } from "../store/tables/stored-records.ts";
 /** Records of one step of a walk: short enough that requests and timers get their turn. */
 const idsAtOnce = 500;
 
-export type LiveRecord = HeldRecord & { readonly cells: readonly Cell[] };
+type LiveRecord = HeldRecord & { readonly cells: readonly Cell[] };
 
 /** The mirror as `verify` reads it, also beside its writer and on a read-only connection. Writes nothing. */
 export class MirrorView {

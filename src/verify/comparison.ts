@@ -35,7 +35,7 @@ export interface Uncompared {
   readonly message: string;
 }
 
-export interface ComparedCounts {
+interface ComparedCounts {
   /** Records that its lists show; null: it has no list of its own. */
   service: number | null;
   mirror: number;

@@ -10,13 +10,13 @@ export const tags = { tags: t.orNull(t.json(z.array(z.string()))) };
 /** A page has 40 records (introduction of the vendor's documents). */
 const pageSize = 40;
 
-type Details = Pick<Resource, "record"> & Partial<Resource>;
+type WalkedDetails = Pick<Resource, "record"> & Partial<Resource>;
 
 /**
  * A resource in pages without a total, each record in full, and the list of what changed. The bound of `updated_since` is
  * by the service's clock; an hour is longer than any of its transactions.
  */
-export function walkedResource(name: string, title: string, details: Details) {
+export function walkedResource(name: string, title: string, details: WalkedDetails) {
   const changes = { since: "updated_since", stamp: "updated_at", overlapMs: 3_600_000 };
   return defineResource({
     name,

@@ -60,7 +60,7 @@ type StandInSettings = StandInOptions &
  * The service. What the vendor's documents leave open is decided so that a client has the harder part: a new access token
  * ends the one before, errors 404 have no body, `updated_since` includes its bound, a page past the end is empty.
  */
-export class StandIn {
+class StandIn {
   readonly access: Readonly<Record<"account" | "client_id" | "client_secret", string>>;
   readonly books: Books;
   readonly visits: (Visit & Pick<StandInAnswer, "status">)[] = [];

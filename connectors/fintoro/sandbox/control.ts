@@ -11,7 +11,7 @@ import type { Limiter } from "./service/limiter.ts";
 import { error, nothing, parseJsonBody, value, type Reply, type WholeRequest } from "./service/messages.ts";
 import type { Sender } from "./webhooks/sender.ts";
 
-export interface StandInCompany {
+interface StandInCompany {
   readonly company: Company;
   readonly sender: Sender;
   readonly limiter: Limiter;

@@ -5,7 +5,7 @@ import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.t
 import { messageOf, MirrorError } from "../../base/errors.ts";
 
 /** Who starts the program: a user's crontab every night, or a user's systemd, which keeps `serve` running. */
-export type Starter = "cron" | "systemd";
+type Starter = "cron" | "systemd";
 
 /** What is started: absolute paths, and a cron pattern with five fields. */
 export interface JobPlace {

@@ -7,7 +7,7 @@ import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import { guardedFile, hasContent } from "../../base/files/hashed-file.ts";
 
 /** What a commit does; paths are below the export's folder. */
-export interface CommitRecord {
+interface CommitRecord {
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
   readonly manifest: { readonly path: string; readonly text: string };
   readonly remove: readonly string[];

@@ -25,7 +25,7 @@ import {
 import { createFleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";
 
-export type AssignmentEnd =
+type AssignmentEnd =
   | {
       readonly outcome: "released";
       /** When there is something to do again, epoch ms; null: nothing is known. */

@@ -12,7 +12,7 @@ import type { NumberedDelivery, InboxTable } from "../postgres/tables/inbox-tabl
 import type { InboxWatch } from "./inbox-watch.ts";
 
 /** What the inbox of one company is drained with. */
-export interface DrainParts {
+interface DrainParts {
   readonly company: string;
   readonly inbox: Pick<InboxTable, "read">;
   readonly mirror: Pick<Mirror, "meta">;

@@ -7,7 +7,7 @@ import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import { accountOf, type CompaniesTable } from "../postgres/tables/companies-table.ts";
 import type { QuietMs } from "../postgres/tables/owners-table.ts";
 
-export interface FleetPermitsParts {
+interface FleetPermitsParts {
   readonly lease: Lease;
   readonly companies: Pick<CompaniesTable, "setAccount">;
   /** As Postgres knew it when the company was claimed; null: it did not. */

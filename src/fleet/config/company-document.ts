@@ -123,7 +123,7 @@ function leftOutOf({ exports, report, backup, alerts, notify }: Config): LeftOut
 }
 
 /** What a node adds to a document: its own folder, environment and files. */
-export interface NodeSurroundings extends Required<Pick<LoadOptions, "env" | "readFile">> {
+interface NodeSurroundings extends Required<Pick<LoadOptions, "env" | "readFile">> {
   readonly dataDir: string;
   /** All that this program knows: a document may name any of them. */
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];

@@ -4,7 +4,7 @@ import type { Log } from "../../base/logger.ts";
 import type { Claim, Failure, OwnersTable } from "../postgres/tables/owners-table.ts";
 import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
-export interface LeaseKeeperParts {
+interface LeaseKeeperParts {
   readonly owners: Pick<OwnersTable, "claim" | "renew" | "release">;
   readonly node: string;
   readonly clock: Clock;
@@ -15,7 +15,7 @@ export interface LeaseKeeperParts {
 }
 
 /** Milliseconds. */
-export interface LeaseTimes {
+interface LeaseTimes {
   /** How long Postgres keeps an owner that does not renew. */
   readonly ttlMs: number;
   /** By how much earlier an ownership ends here: for clocks that run at different speeds. */

@@ -22,7 +22,7 @@ export function writeRight(ownership: Ownership, signal: AbortSignal): WriteRigh
 }
 
 /** When a statement that claims or renews was sent, by all clocks. */
-export interface SentAt {
+interface SentAt {
   readonly monotonicMs: number;
   readonly nowMs: number;
   /** Of `UptimeClock`. */
@@ -35,7 +35,7 @@ export type UptimeClock = () => number;
 /** Of the operating system, to 10 ms; 13 microseconds. */
 const machineUptimeMs: UptimeClock = () => uptime() * 1_000;
 
-export interface LeaseFacts extends Owner {
+interface LeaseFacts extends Owner {
   /** When the claim was answered. @default null */
   readonly quietMs?: QuietMs;
   /** For how long after a statement was sent the company is certainly owned. */

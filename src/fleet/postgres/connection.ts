@@ -36,7 +36,7 @@ export abstract class FleetTable {
 }
 
 /** How a node reaches Postgres. */
-export interface PostgresOptions {
+interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;
   /** The node's name, which Postgres shows as `application_name`. */

@@ -4,7 +4,7 @@ import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { isPostgresAway, PostgresError } from "../postgres/postgres-error.ts";
 
-export interface BreakerParts {
+interface BreakerParts {
   /** Rejects while Postgres does not answer. */
   readonly probe: () => Promise<unknown>;
   readonly clock: Clock;

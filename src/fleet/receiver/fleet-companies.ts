@@ -15,7 +15,7 @@ import { fleetTables, type FleetTables } from "../postgres/tables/fleet-tables.t
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
 
-export interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
+interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
   readonly postgres: Postgres;
   /** How a connector's service delivers; null: the connector that a document without a name means. */
   readonly formOf: (connector: string | null) => Promise<DeliveryForm>;

@@ -10,7 +10,7 @@ import type { SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
 import { discardMirror, discardReport, isPublished } from "../assignment/local-mirror.ts";
 
 /** A mirror in the data folder that this node does not hold. */
-export interface ReleasedMirror {
+interface ReleasedMirror {
   readonly company: string;
   readonly sizeBytes: number;
   readonly usedAtMs: number;

@@ -4,7 +4,7 @@ import type { FleetCompanies } from "../receiver/fleet-companies.ts";
 import type { FleetNode } from "./fleet-node.ts";
 
 /** What the pages of a node show, as it is now. */
-export interface ShownNode {
+interface ShownNode {
   readonly name: string;
   readonly role: string;
   /** Why it is not ready; null: it is. */

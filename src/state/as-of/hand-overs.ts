@@ -9,7 +9,7 @@ import { readLog } from "../log-identity.ts";
 import type { MirrorMoment } from "./moment.ts";
 
 /** A package of a month that was made: what it showed, and the hashes of its files by their path. */
-export interface HandOver extends MirrorMoment {
+interface HandOver extends MirrorMoment {
   readonly month: string;
   /** Who asked. */
   readonly command: string;

@@ -4,7 +4,7 @@ import { Repository } from "../../store/own-tables/statement.ts";
 import { recordTarget } from "../work-item.ts";
 
 /** A record, and what was to be read when it was looked at first. */
-export interface PendingQuestion {
+interface PendingQuestion {
   readonly resource: string;
   readonly id: RecordId;
   readonly reason: number;

@@ -32,7 +32,7 @@ export interface EventEvaluation {
 export type EventOutcome = NonNullable<OwnRow<"_inbox">["outcome"]>;
 
 /** The read that completes events. */
-export interface Completion {
+interface Completion {
   readonly outcome: EventOutcome;
   readonly requestId: string | null;
   readonly at: string;
@@ -141,7 +141,7 @@ export interface InboxRow
 
 type InboxWork = Pick<OwnRow<"_work">, "state" | "error" | "attempts">;
 
-export interface InboxFilter {
+interface InboxFilter {
   readonly state?: InboxState;
   readonly resource?: string;
   readonly since?: string;

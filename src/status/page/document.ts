@@ -5,7 +5,7 @@ import { html, type Html } from "./html.ts";
 
 const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" } as const;
 
-export type Assets = ReturnType<typeof readAssets>;
+type Assets = ReturnType<typeof readAssets>;
 
 /**
  * What every page loads: pages by path, and the paths. They are files beside the code; each name has a hash of its

@@ -6,7 +6,7 @@ import type { Db } from "../database.ts";
 import { countRows, removeRows, Repository, selectRows, statement } from "../own-tables/statement.ts";
 
 /** A record that cannot become a row, with the reason. `at` is ISO. */
-export interface Quarantined {
+interface Quarantined {
   readonly resource: string;
   readonly recordId: RecordId | null;
   readonly reason: string;

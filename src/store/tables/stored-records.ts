@@ -4,7 +4,7 @@ import { Repository } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
 
 /** How many records of a resource the mirror holds. */
-export interface RecordCounts {
+interface RecordCounts {
   readonly live: number;
   readonly deleted: number;
   /** Live, and only their preview is known. */

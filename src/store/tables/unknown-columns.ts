@@ -21,7 +21,7 @@ import { addColumn, columnNames } from "./table-layout.ts";
 export const mostNewColumns = 200;
 
 /** A record that is the first to show something, and when it was received, ISO. */
-export interface FirstRecord {
+interface FirstRecord {
   readonly id: RecordId;
   readonly at: string;
 }

@@ -32,7 +32,7 @@ const impediments = {
 } as const;
 
 /** What keeps the event worker from its work; events are received and kept meanwhile. */
-export type Impediment = keyof typeof impediments;
+type Impediment = keyof typeof impediments;
 
 export const workerStates = ["starting", "working", ...(Object.keys(impediments) as Impediment[])] as const;
 

@@ -59,7 +59,7 @@ export async function identify(
 }
 
 /** What a token means for a mirror; `renamed` and `rotated` are accepted, and logged with `why`. */
-export type IdentityVerdict =
+type IdentityVerdict =
   | { readonly kind: "first" | "same" }
   | { readonly kind: "renamed" | "rotated"; readonly why: string }
   | { readonly kind: "refused"; readonly error: MirrorError };

@@ -13,7 +13,7 @@ import type { InvalidError } from "../../connector/service-errors.ts";
 import { smallestPage } from "../context/limits.ts";
 
 type Sweep = Omit<PagePayload, "page">;
-type Pages = Pick<PageFacts, "pages" | "perPage">;
+type PageCount = Pick<PageFacts, "pages" | "perPage">;
 
 /**
  * The first page of a list. Pure.
@@ -90,7 +90,7 @@ function queuePages(answer: AnswerContext, pages: readonly number[], more: objec
  * an unread row into a page already read. They are of the size that page 1 had.
  * Guard: only the answer to page 1 queues pages, and `pageFacts` refuses an absurd number of them.
  */
-export function queueOtherPages(answer: AnswerContext, { pages, perPage }: Pages): void {
+export function queueOtherPages(answer: AnswerContext, { pages, perPage }: PageCount): void {
   const { list } = answer.resource;
   const isSmaller = "perPage" in list && perPage < list.perPage;
   queuePages(answer, downFrom(pages, 2), isSmaller ? { perPage } : {});
@@ -100,7 +100,7 @@ export function queueOtherPages(answer: AnswerContext, { pages, perPage }: Pages
  * The page after a full one of a list without a total.
  * Guard: a page that shows nothing new queues none (`apply/listing.ts`).
  */
-export function queueNextPage(answer: AnswerContext, newest: string | null, facts: Pages): void {
+export function queueNextPage(answer: AnswerContext, newest: string | null, facts: PageCount): void {
   const { pages, perPage } = facts;
   queuePages(answer, [pages], { newest, perPage });
 }

@@ -62,7 +62,7 @@ export function errorOf(error: unknown): RunError {
 const failedStartKey = "failed_start";
 
 /** A run that failed before it began to write: the service refused the token, or was away. */
-export interface FailedStart {
+interface FailedStart {
   readonly outcome: string;
   readonly at: string;
   readonly message: string;

@@ -11,7 +11,7 @@ import type { WorkQueue } from "../../state/work-queue.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 
-export interface OddWork {
+interface OddWork {
   readonly row: OwnRow<"_work">;
   readonly why: string;
 }

@@ -15,7 +15,7 @@ const retryDelays: readonly RetryDelay[] = [10_000, 100_000, 1_000_000, 10_000_0
   (ms) => [ms * 0.75, ms * 1.25 + 15_000] as const,
 );
 
-export interface LossQuestion {
+interface LossQuestion {
   /** When deliveries were received; in any order. */
   readonly spans: readonly Span[];
   /** When the last run began that read everything: it saw what happened before. */

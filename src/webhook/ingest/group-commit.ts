@@ -1,5 +1,5 @@
 /** How a group commits, and how much may wait for it. */
-export interface GroupOptions<T, R> {
+interface GroupOptions<T, R> {
   /**
    * Commits all items or none; gives one result for each, in their order. A promise of them is waited for, and what
    * comes meanwhile waits for the next commit.
@@ -14,7 +14,7 @@ export interface GroupOptions<T, R> {
 }
 
 /** Called once for each item, with the result of its commit or with null and the error. */
-export type Committed<R> = (result: R | null, error?: unknown) => void;
+type Committed<R> = (result: R | null, error?: unknown) => void;
 
 interface WaitingItem<T, R> {
   readonly item: T;

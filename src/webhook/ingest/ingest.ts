@@ -10,7 +10,7 @@ import type { Keyring } from "../keys/keyring.ts";
 import { readStored, signedForm } from "./delivery.ts";
 import { createEventEvaluator, createFollowUps, type EvaluateEvent, type FollowUps } from "./follow-ups.ts";
 
-export interface StoreResult
+interface StoreResult
   extends Pick<Delivery, "eventId" | "type">, Pick<EventEvaluation, "resource" | "problem"> {
   /** `duplicate`: it was stored before, and nothing was written. */
   readonly outcome: "stored" | "duplicate";
@@ -25,7 +25,7 @@ export interface ReplayResult {
   readonly pruned: readonly string[];
 }
 
-export interface IngestParts {
+interface IngestParts {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
   readonly selected: ReadonlySet<string>;

@@ -3,7 +3,7 @@ import { isLoopbackUrl, isPublicAddress } from "../../config/address.ts";
 
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
-export interface EndpointFault {
+interface EndpointFault {
   readonly what: string;
   readonly hint: string;
   /** False: the answer may be another one where the service runs. */

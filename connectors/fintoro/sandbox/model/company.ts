@@ -3,7 +3,7 @@ import { boundedLog, singular } from "../base/values.ts";
 import { kindFacts, pathOf, tableNames, type TableName } from "./catalogue.ts";
 import { RowTable, type BookRow, type DocumentKind, type Upload } from "./rows.ts";
 
-export interface CompanyStart {
+interface CompanyStart {
   readonly index: number;
   readonly snapshot: { readonly name: string };
   readonly nowMs: () => number;
@@ -75,9 +75,9 @@ function eventLog(random: Random, nowMs: () => number) {
   };
 }
 
-type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
+type EventChange = "created" | "updated" | "deleted" | "paid" | "stock-updated";
 
 /** Appends one event to the company's log, after the change that it is about. Subscriptions have no events. */
-export function emit({ events }: Company, table: TableName, change: Change, id: number): void {
+export function emit({ events }: Company, table: TableName, change: EventChange, id: number): void {
   if (table !== "webhook_subscriptions") events.append(`${pathOf(table)}.${change}`, singular(table), id);
 }

@@ -178,7 +178,7 @@ function fits(row: BookRow, param: string, wanted: string): boolean {
 const notFilters = new Set(["page", "perPage", "sortBy", "sortDirection"]);
 
 /** Makes the handler of a list. */
-export function recordList(table: TableName, rules: ListRules, view: NonNullable<ListRules["preview"]>) {
+function recordList(table: TableName, rules: ListRules, view: NonNullable<ListRules["preview"]>) {
   const { filters = {}, sorts = {}, usualOrder = ["id", "asc"], shufflesTies } = rules;
   const { pageSize, preview = view } = rules;
   const sorted = ({ company, shuffle }: RouteCall, sortBy: string): readonly BookRow[] => {

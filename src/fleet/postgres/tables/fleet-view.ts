@@ -65,7 +65,7 @@ interface PostgresNumbers {
 }
 
 /** The server and its time; ISO. */
-export interface ServerView extends PostgresNumbers {
+interface ServerView extends PostgresNumbers {
   readonly at: string;
   /** When workers noticed that the database was restored, and the last heartbeat in the backup; null: it never was. */
   readonly restored_at: string | null;
@@ -73,7 +73,7 @@ export interface ServerView extends PostgresNumbers {
 }
 
 /** Sums over all companies, from the indexes of those that are owned or wait. */
-export interface FleetTotals {
+interface FleetTotals {
   readonly companies: number;
   readonly held: number;
   /** Companies whose owner was lost. */
