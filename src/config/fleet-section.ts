@@ -25,6 +25,11 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
     reports: folderOrBucket(folder)
       .optional()
       .describe("Where reports and Parquet files are published: s3://bucket/prefix, or a folder."),
+    reports_keep: durationText(3_600_000, 366 * dayMs)
+      .prefault("1d")
+      .describe(
+        "How long files stay there that newer ones have replaced: so far back all companies can be asked.",
+      ),
     node: readableText("a name of letters, digits, dots, - and _, at most 100", (text) =>
       /^[\w.-]{1,100}$/.test(text) ? { value: text } : null,
     )
@@ -40,7 +45,7 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
     const found = secrets.get("fleet.postgres");
     if (!found) return z.NEVER;
     const { secret, place } = found;
-    const { snapshotEvery: snapshotEveryMs, ...same } = each;
+    const { snapshotEvery: snapshotEveryMs, reportsKeep: reportsKeptMs, ...same } = each;
     // The text may hold a password: the problem names only what it must be.
     if (secret.known && !isPostgresUrl(secret.reveal()))
       context.addIssue({
@@ -49,7 +54,7 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
         message: `must be an address such as postgres://user:password@host/database; ${escapes}`,
         input: "",
       });
-    return { ...same, postgres: { secret, place }, snapshotEveryMs };
+    return { ...same, postgres: { secret, place }, snapshotEveryMs, reportsKeptMs };
   });
 }
 

@@ -16,6 +16,7 @@ describe("the section fleet", () => {
     expect(fleet).toMatchObject({
       snapshots: "s3://bucket/mirrors",
       reports: null,
+      reportsKeptMs: 86_400_000,
       node: null,
       capacity: 50,
       snapshotEveryMs: 180_000,
@@ -30,6 +31,7 @@ describe("the section fleet", () => {
     expect(config.fleet).toMatchObject({
       snapshots: "s3://bucket/prefix",
       reports: "s3://bucket/reports",
+      reportsKeptMs: 86_400_000,
       node: "worker-1",
       capacity: 50,
       snapshotEveryMs: 180_000,

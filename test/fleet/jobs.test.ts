@@ -151,3 +151,28 @@ describeWithPostgres("schedules", () => {
     );
   });
 });
+
+describeWithPostgres("what one worker of all does every minute", () => {
+  test("is done by one at a time, and again after it failed, by whoever is left", async () => {
+    const { join, postgres } = await anEngine();
+    let [under, most, done] = [0, 0, 0];
+    const step = async () => {
+      most = Math.max(most, ++under);
+      await postgres.query("SELECT 1");
+      under--;
+      if (++done === 1) throw new Error("it failed");
+    };
+    const engines = [await join(true), await join(true), await join(true)];
+    await Promise.all(engines.map((engine) => engine.everyMinute("minutely", step)));
+    // As if a minute were over.
+    const isDone = async (times: number) => {
+      await postgres.query(`UPDATE pgboss.job SET singleton_on = singleton_on - interval '1 minute';
+        UPDATE pgboss.version SET cron_on = now() - interval '1 hour'`);
+      return done >= times;
+    };
+    await eventually(() => isDone(1), "the step");
+    for (const engine of engines.slice(1)) await engine.stop();
+    await eventually(() => isDone(2), "the step, again");
+    expect(most).toBe(1);
+  });
+});

@@ -139,6 +139,15 @@ export class JobEngine {
     }
   }
 
+  /** Has one of all workers do this every minute, until its process ends. What fails is tried again a minute later. */
+  async everyMinute(name: string, step: () => Promise<void>): Promise<void> {
+    const { passSeconds, heartbeatSeconds, deleteAfterSeconds } = times;
+    if (!(await this.boss.getQueue(name)))
+      await this.boss.createQueue(name, { heartbeatSeconds, deleteAfterSeconds, policy: "exclusive" });
+    await this.boss.schedule(name, "* * * * *");
+    await this.boss.work(name, { pollingIntervalSeconds: passSeconds }, step);
+  }
+
   /**
    * Ends the loops, and waits a bounded time for their statements: Postgres may be away. What is taken is taken by others
    * after a while. Never rejects.

@@ -6,6 +6,7 @@ import type { FleetTables } from "../../../src/fleet/postgres/tables/fleet-table
 import { readRadar } from "../../../src/fleet/status/radar.ts";
 import { duckRows } from "../../support/export/export.ts";
 import { ofAll, readersOf } from "../../support/fleet/readers.ts";
+import { lakeReaders, openLake } from "../../support/fleet/lake.ts";
 import { aWorkedFleet, startWorker } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -38,6 +39,32 @@ describeWithPostgres("a worker", () => {
     expect(Object.keys(acme?.answers ?? { none: "" })).toEqual(["einvoice_readiness"]);
     const page = await fetch(worker.url);
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("no event yet")]);
+    expect((await worker.end("SIGTERM")).code).toBe(0);
+  });
+});
+
+describeWithPostgres("the catalogue of what workers publish", () => {
+  test("has every table and view of a company within two minutes, row by row", async () => {
+    const fleet = await aWorkedFleet({ records: 5 });
+    await fleet.add("acme", { schedule: {} });
+    const worker = await startWorker(fleet, "one", { reports: tempFolder() });
+    await worker.until("reports published");
+    const isThere = async () => (await fleet.postgres.query("SELECT FROM fintoro_lake.companies")).length > 0;
+    await eventually(isThere, () => `the company in the catalogue: ${worker.said().join("; ")}`);
+    const files =
+      (await fleet.tables.reports.current("acme"))?.files.filter(({ rows }) => rows !== null) ?? [];
+    const expected = files.map(({ name, rows, columns }) => [name, rows, columns.length] as const);
+    for (const reader of lakeReaders) {
+      const ask = await openLake(reader, fleet);
+      const read: typeof expected = [];
+      for (const { name, key } of files) {
+        const all = await ask(`SELECT * FROM ${name}`);
+        const [first] = await ask(`SELECT count(*) FROM (DESCRIBE SELECT * FROM ${name})`);
+        const columns = Number(first?.[0]) - (key.includes("report_date=") ? 2 : 1);
+        read.push([name, all.filter(([company]) => company === "acme").length, columns]);
+      }
+      expect([reader, read]).toEqual([reader, expected]);
+    }
     expect((await worker.end("SIGTERM")).code).toBe(0);
   });
 });

@@ -72,10 +72,10 @@ async function countingIn({ reports, store }: TestLake) {
   return Object.fromEntries(files.map((file) => [file.name, file]));
 }
 
-/** Lets a day pass for what does not count any more. */
+/** Lets a day and an hour pass for what does not count any more. */
 async function aDayLater({ postgres }: Fleet): Promise<void> {
   await postgres.query(`UPDATE fintoro_mirror.reports SET old =
-    (SELECT coalesce(jsonb_object_agg(key, value::bigint - 86400001), '{}') FROM jsonb_each_text(old))`);
+    (SELECT coalesce(jsonb_object_agg(key, value::bigint - 90000001), '{}') FROM jsonb_each_text(old))`);
 }
 
 /** Every key that is stored. */

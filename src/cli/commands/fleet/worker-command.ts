@@ -28,6 +28,7 @@ import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";
 import type { NodeParts, NodeSettings } from "../../../fleet/assignment/node-context.ts";
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
+import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
@@ -159,7 +160,7 @@ class WorkerProcess {
     this.postgres = postgres;
     this.fleetMetrics = createFleetMetrics(postgres, clock);
     await waitForPostgres(wait, () => migrateFleet(postgres));
-    const tables = fleetTables(postgres);
+    const tables = fleetTables(postgres, fleetOf(config).reportsKeptMs);
     const engine = await waitForPostgres(wait, () => JobEngine.start(postgres, log, role !== "receive"));
     this.engine = engine;
     if (role === "receive") await this.showReceiver(wait, tables);
@@ -168,12 +169,28 @@ class WorkerProcess {
       const node = new FleetNode(parts, this.loops);
       this.node = node;
       await waitForPostgres(wait, () => node.start());
+      await waitForPostgres(wait, () => this.keepCatalogue(postgres, engine));
     }
     if (role !== "work") {
       this.receiver = openReceiver(context, config, postgres, engine, this.closing.signal);
       this.tasks.push(this.receiver.follow());
     }
     this.startProblem = null;
+  }
+
+  /** Has what is published in DuckLake's catalogue, within two minutes as long as one worker runs. */
+  private async keepCatalogue(postgres: Postgres, engine: JobEngine): Promise<void> {
+    const { context, config, closing } = this;
+    const { reports, reportsKeptMs } = fleetOf(config);
+    if (reports === null) return;
+    const dataPath = `${reports.replace(/\/+$/, "")}/`;
+    await engine.everyMinute("catalogue", async () => {
+      try {
+        while (!closing.signal.aborted && (await commitSnapshot(postgres, dataPath, reportsKeptMs)) > 0);
+      } catch (error) {
+        context.log.warn("the catalogue was not committed; it is tried again", { error: messageOf(error) });
+      }
+    });
   }
 
   /** Shows in table `nodes` that it receives, as a node that holds companies shows itself. */

@@ -10,8 +10,8 @@ import { TimelineTable } from "./timeline-table.ts";
 
 export type FleetTables = ReturnType<typeof fleetTables>;
 
-/** All tables of the fleet, on one pool of connections. */
-export function fleetTables(postgres: Postgres) {
+/** All tables of the fleet, on one pool of connections. @param reportsKeptMs `fleet.reports_keep` */
+export function fleetTables(postgres: Postgres, reportsKeptMs = 86_400_000) {
   return {
     postgres,
     companies: new CompaniesTable(postgres),
@@ -19,7 +19,7 @@ export function fleetTables(postgres: Postgres) {
     nodes: new NodesTable(postgres),
     owners: new OwnersTable(postgres),
     receiving: new ReceivingTable(postgres),
-    reports: new ReportsTable(postgres),
+    reports: new ReportsTable(postgres, reportsKeptMs),
     snapshots: new SnapshotsTable(postgres),
     timeline: new TimelineTable(postgres),
   };

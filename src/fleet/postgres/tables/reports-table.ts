@@ -1,4 +1,4 @@
-import { epochMs, FleetTable } from "../connection.ts";
+import { epochMs, FleetTable, type Postgres } from "../connection.ts";
 import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
 
 /** A stored file that counts. Its name is never used again, and its content never changes. */
@@ -37,8 +37,8 @@ export interface ReportRow {
   readonly due: readonly string[];
 }
 
-/** For so long a file stays that does not count any more: whoever began to read with it may end. */
-const keptMs = 86_400_000;
+/** The catalogue, which keeps snapshots for as long as files are kept, learns of a publication later than this table. */
+const lateMs = 3_600_000;
 
 const nowMs = epochMs("clock_timestamp()");
 
@@ -51,6 +51,14 @@ const nowMs = epochMs("clock_timestamp()");
  * Worst outcome of a crash: files that were stored and do not count; they are removed like others.
  */
 export class ReportsTable extends FleetTable {
+  private readonly keptMs: number;
+
+  /** @param keptMs for so long a file stays that does not count any more: whoever reads with it may end */
+  constructor(postgres: Postgres, keptMs: number) {
+    super(postgres);
+    this.keptMs = keptMs;
+  }
+
   /**
    * Notes the files that are about to be stored.
    * @throws MirrorError `locked` where the company has another owner
@@ -96,7 +104,7 @@ export class ReportsTable extends FleetTable {
          ARRAY(SELECT jsonb_object_keys(old)) AS old,
          ARRAY(SELECT key FROM jsonb_each_text(old) WHERE value::bigint < ${nowMs} - $2::bigint) AS due
        FROM fintoro_mirror.reports WHERE company = $1`,
-      [company, keptMs],
+      [company, this.keptMs + lateMs],
     );
     return row ?? null;
   }
