@@ -92,18 +92,8 @@ export function inboxPosition(meta: Pick<Meta, "get">): number {
   return Number(meta.get(inboxPositionKey) ?? 0);
 }
 
-/** Where the mirror notes of which shard of all companies the last run was one that began. */
-const shardKey = "shard";
-
-/** As `2/3`; null: the last run was of all companies. */
-export function readShard(meta: Meta): string | null {
-  return meta.get(shardKey) as string | null;
-}
-
-/** Notes the shard of a run that begins; writes nothing where it is that of the run before. */
-export function noteShard(meta: Meta, shard: string | null): void {
-  meta.note(shardKey, shard);
-}
+/** Where the mirror notes of which shard of all companies the last run was one that began, as `2/3`; null: of all. */
+export const shardKey = "shard";
 
 const restoredKey = "restored";
 

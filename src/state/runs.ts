@@ -1,5 +1,5 @@
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { insertRow, updateRows, statement, Repository } from "../store/own-tables/statement.ts";
+import { insertRow, Repository, selectRows, updateRows } from "../store/own-tables/statement.ts";
 import { lastBeforeRestore } from "./meta.ts";
 
 /** A `quick` run proves nothing: it counts in no question about what was read whole. */
@@ -49,7 +49,8 @@ export class Runs extends Repository {
   }
 
   sweptIn(id: number): RunRow["swept"] {
-    return JSON.parse(sweptOf.value(this.db, { id }) ?? "{}") as Record<string, string>;
+    const [run] = selectRows(this.db, "_runs", ["swept"], { id });
+    return JSON.parse(run?.swept ?? "{}") as Record<string, string>;
   }
 
   /** When the last whole reading of this list was begun; null: never. */
@@ -130,7 +131,3 @@ interface StoredRun extends Omit<RunRow, "swept" | "report"> {
   readonly swept: string;
   readonly report: string;
 }
-
-const sweptOf = statement((db, p: { id: number }) =>
-  db.selectFrom("_runs").select("swept").where("id", "=", p.id),
-);

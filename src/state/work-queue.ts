@@ -1,4 +1,4 @@
-import type { RecordId } from "../base/ids.ts";
+import { recordId, type RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
 import {
@@ -17,6 +17,7 @@ import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
 import {
   idInTarget,
   isUrgent,
+  recordTarget,
   type NewWorkItem,
   type WorkItem,
   type WorkKind,
@@ -271,6 +272,40 @@ export class WorkQueue extends Repository {
     const doubted = this.exists(own, resource, `id:${except}`) ? unshown : "reason = 'parent gone'";
     const pick = (end: string) => records.spread(resource, except, unqueued + end);
     return [...new Set([...pick(")"), ...pick(` AND ${doubted})`)])];
+  }
+
+  /** Number of the newest reason to read; 0: the queue is empty. */
+  newestReason(): number {
+    const [newest] = this.selectColumn<number | null>("SELECT max(dirty_seq) FROM _work");
+    return newest ?? 0;
+  }
+
+  /**
+   * Does the record's own read wait, a page of a list that may show it, or the read of any record that was known to have
+   * changed when this one was looked at first (`reason`): it may lead to this one? What is due later, as a recheck, does not
+   * count.
+   */
+  mayBeRead(resource: string, id: RecordId, reason: number, nowMs: number): boolean {
+    const isReady = "SELECT 1 FROM _work WHERE state = 'ready' AND due_ms <= ?";
+    const changed = [laneRank("webhook"), laneRank("changed"), reason];
+    return (
+      this.exists(`${isReady} AND resource = ? AND target = ?`, nowMs, resource, recordTarget(id)) ||
+      this.exists(`${isReady} AND resource = ? AND kind IN ('list', 'child')`, nowMs, resource) ||
+      this.exists(`${isReady} AND lane IN (?, ?) AND dirty_seq <= ?`, nowMs, ...changed)
+    );
+  }
+
+  /** Why a target from `first` to `last` in the lane of lists, or put off, is not answered; null: all of them are. */
+  whyUnanswered(resource: string, first: string, last = first): string | null {
+    const sql = `SELECT coalesce(error, 'it was not answered') FROM _work
+      WHERE resource = ? AND target BETWEEN ? AND ? AND (lane = ${laneRank("list")} OR error IS NOT NULL) LIMIT 1`;
+    return this.selectColumn<string>(sql, resource, first, last)[0] ?? null;
+  }
+
+  /** The records of a resource whose own read is queued, in whatever state. */
+  queuedRecords(resource: string): RecordId[] {
+    const sql = "SELECT substr(target, 4) FROM _work WHERE resource = ? AND target BETWEEN 'id:' AND 'id;'";
+    return this.selectColumn<string>(sql, resource).flatMap((text) => recordId(text) ?? []);
   }
 
   counts(): QueueCount[] {

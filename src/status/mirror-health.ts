@@ -1,13 +1,13 @@
 import { isoTime } from "../base/clock.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { Meta, readShard } from "../state/meta.ts";
+import { Meta, shardKey } from "../state/meta.ts";
 import { ScrubCandidates } from "../state/scrub-candidates.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
-import { Sizes } from "../state/retention/sizes.ts";
+import { readSizes } from "../state/retention/sizes.ts";
 import { Runs } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
@@ -34,13 +34,13 @@ export function readHealth(db: Db, manifest: Manifest) {
     const last = reports[runs.findIndex(({ finishedAt }) => finishedAt !== null)];
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
-    const sizes = new Sizes(db).read();
+    const sizes = readSizes(db);
     const changes = schemaChanges(db, manifest.resources);
     return {
       resources: manifest.resources.map((resource) => readResource(db, manifest, resource, reports)),
       runs: runs.slice(0, 10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
-      shard: readShard(meta),
+      shard: meta.get(shardKey) as string | null,
       /** The run after the last of them, where it failed before it began to write. */
       failed_start: lastFailedStart(meta, runs[0]?.startedAt ?? null),
       queue: queue.counts(),

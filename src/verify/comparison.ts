@@ -7,7 +7,7 @@ import { resourceNamed } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
 import { integerOf } from "../json/literal.ts";
-import { PendingReads } from "../state/checks/pending-reads.ts";
+import { WorkQueue } from "../state/work-queue.ts";
 import type { HeldRecord } from "../store/apply/held-record.ts";
 import type { Fence } from "../store/apply/merge-rules.ts";
 import type { Db } from "../store/database.ts";
@@ -370,11 +370,11 @@ function examine(
   const state = versionOf(held);
   if (state === before && !isWritten()) return verdict;
   const isQuiet = state === before && state === one.state;
-  const pending = new PendingReads(view.db);
-  if (isQuiet && !pending.mayBeRead({ ...one, nowMs: clock.nowMs() })) {
+  const queue = new WorkQueue(view.db);
+  if (isQuiet && !queue.mayBeRead(one.resource, one.id, one.reason, clock.nowMs())) {
     return clock.monotonicMs() - one.sinceMs >= quietMs ? verdict : "moving";
   }
-  if (!isQuiet) one.reason = pending.newestReason();
+  if (!isQuiet) one.reason = queue.newestReason();
   one.state = state;
   one.sinceMs = clock.monotonicMs();
   return "moving";

@@ -5,7 +5,6 @@ import type { RecordId } from "../base/ids.ts";
 import type { Log } from "../base/logger.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { PendingReads } from "../state/checks/pending-reads.ts";
 import { makeScratchMirror, type Mirror } from "../state/mirror.ts";
 import { Runs } from "../state/runs.ts";
 import { changesOf, noteNewest, variantsOf } from "../state/sweeps.ts";
@@ -48,7 +47,6 @@ export class ServiceCopy {
   readonly mirror: Mirror;
   private readonly file: string;
   private readonly queue: WorkQueue;
-  private readonly pending: PendingReads;
   private readonly run: RunContext;
   private readonly engine: EngineOptions;
   /** Why records cannot become a row, by resource and id, as of the last reads. */
@@ -63,7 +61,6 @@ export class ServiceCopy {
     // Without a name it ends with this process, however that ends, and another comparison makes its own.
     removeScratch(file);
     this.queue = new WorkQueue(this.mirror.db);
-    this.pending = new PendingReads(this.mirror.db);
     const startedAtMs = clock.nowMs();
     const provenRoutes = runRouteProofs(this.queue, clock);
     this.run = createRunContext(
@@ -131,7 +128,7 @@ export class ServiceCopy {
   ids(resource: string): Set<RecordId> {
     const { records, quarantine } = this.mirror;
     const odd = quarantine.idsBefore(resource, farFuture);
-    return new Set([...records.liveIds(resource), ...this.pending.records(resource), ...odd]);
+    return new Set([...records.liveIds(resource), ...this.queue.queuedRecords(resource), ...odd]);
   }
 
   countWithoutId(resource: string): number {
@@ -146,7 +143,7 @@ export class ServiceCopy {
   /** Why the lists of a resource, or of a parent, are not there; null: they were read. */
   whyNoList(resource: string, parent: AskedRead | null = null): string | null {
     const prefix = parent === null ? "page:" : `${childPrefix(parent.resource)}${parent.id}:`;
-    return this.pending.whyUnanswered(resource, prefix, `${prefix}\u{10ffff}`);
+    return this.queue.whyUnanswered(resource, prefix, `${prefix}\u{10ffff}`);
   }
 
   /** Was the list below the parent not read because the parent is gone? */
@@ -162,7 +159,7 @@ export class ServiceCopy {
   shown(resource: Resource, id: RecordId): ShownRecord {
     const { name, detail } = resource;
     const why =
-      detail === undefined ? this.whyNoList(name) : this.pending.whyUnanswered(name, recordTarget(id));
+      detail === undefined ? this.whyNoList(name) : this.queue.whyUnanswered(name, recordTarget(id));
     if (why !== null) return unreadable(detail === undefined ? `its list cannot be compared: ${why}` : why);
     const odd = this.odd.get(`${name} ${id}`);
     if (odd !== undefined) return unreadable(`the service's record cannot become a row: ${odd}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { countOld } from "../../src/state/retention/prune-mirror.ts";
-import { Sizes } from "../../src/state/retention/sizes.ts";
+import { readSizes } from "../../src/state/retention/sizes.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { changeDaily, dayMs, daysAgo, prune, makeRuns, answersOf } from "../support/mirror/prune.ts";
@@ -43,13 +43,13 @@ describe("runs", () => {
 
 test("sizes: about what the tables take, of few rows read", async () => {
   const mirror = await openHasty();
-  expect(new Sizes(mirror.db).read()).toMatchObject({
+  expect(readSizes(mirror.db)).toMatchObject({
     inbox: { rows: 0, bytes: 0 },
     runs: { rows: 0, bytes: 0 },
   });
   changeDaily(mirror, 300, 7);
   makeRuns(mirror, 4);
-  const sizes = new Sizes(mirror.db).read();
+  const sizes = readSizes(mirror.db);
   expect(sizes.change_log.rows).toBe(2_100);
   const kept = Number(
     rows(mirror, "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name = '_change_log'")[0]?.["bytes"],

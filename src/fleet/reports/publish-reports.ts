@@ -185,15 +185,11 @@ const tailBytes = 8;
  * files of tables that did not change would differ after each run.
  */
 async function rowsHash(file: string, facts: readonly unknown[]): Promise<string> {
-  const handle = await open(file);
-  try {
-    const { size } = await handle.stat();
-    const tail = Buffer.alloc(tailBytes);
-    await handle.read(tail, 0, tailBytes, size - tailBytes);
-    const rowsEnd = size - tailBytes - tail.readUInt32LE();
-    const rows = await hashOf(handle.createReadStream({ start: 0, end: rowsEnd - 1, autoClose: false }));
-    return hash("sha256", JSON.stringify([rows, ...facts]));
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file);
+  const { size } = await handle.stat();
+  const tail = Buffer.alloc(tailBytes);
+  await handle.read(tail, 0, tailBytes, size - tailBytes);
+  const rowsEnd = size - tailBytes - tail.readUInt32LE();
+  const rows = await hashOf(handle.createReadStream({ start: 0, end: rowsEnd - 1, autoClose: false }));
+  return hash("sha256", JSON.stringify([rows, ...facts]));
 }

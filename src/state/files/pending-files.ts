@@ -66,13 +66,13 @@ export class PendingFiles extends Repository {
   }
 
   count(resources: readonly FiledResource[], question: FilesQuestion): number {
-    const countOf = (resource: FiledResource) => {
-      const sql = `SELECT count(*) ${pending(resource, question)}`;
-      return this.isMirrored(resource)
-        ? this.selectColumn<number>(sql, ...valuesOf(resource, question))[0]
-        : 0;
-    };
-    return resources.reduce((sum, resource) => sum + (countOf(resource) ?? 0), 0);
+    const counts = resources
+      .filter((resource) => this.isMirrored(resource))
+      .map((resource) => {
+        const sql = `SELECT count(*) ${pending(resource, question)}`;
+        return this.selectColumn<number>(sql, ...valuesOf(resource, question))[0] ?? 0;
+      });
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   isAny(resources: readonly FiledResource[], question: FilesQuestion): boolean {

@@ -50,7 +50,7 @@ export class StoredFiles extends Repository {
   rebuild(files: readonly DocumentFile[], reads: readonly FileRead[], position: ArchivePosition): void {
     inTransaction(this.db, () => {
       removeRows(this.db, "document_files", {});
-      forgetStored.run(this.db);
+      removeRows(this.db, "_file_reads", { problem: null });
       for (const file of files) insertRow(this.db, "document_files", file, "or replace");
       for (const read of reads) this.note(read);
       new Meta(this.db).set(archivePositionKey, position);
@@ -79,4 +79,3 @@ const filesOf = statement((db, p: RecordRef) => {
   const files = db.selectFrom("document_files").selectAll().orderBy("path");
   return files.where((f) => f.and({ document: p.resource, document_id: p.id }));
 });
-const forgetStored = statement((db) => db.deleteFrom("_file_reads").where("problem", "is", null));

@@ -1,6 +1,6 @@
 import { freeBytesAt } from "../../base/files/atomic-file.ts";
 import type { Db } from "../../store/database.ts";
-import { countRows, Repository } from "../../store/own-tables/statement.ts";
+import { countRows } from "../../store/own-tables/statement.ts";
 import { logBytes } from "../../store/write-ahead-log.ts";
 
 /** Rows of a table, and about how many bytes they take. */
@@ -35,48 +35,37 @@ function numberOf(db: Db, pragma: string): number {
 }
 
 /** Reads sizes in some milliseconds, however large the mirror is. */
-export class Sizes extends Repository {
-  read(): MirrorSizes {
-    const { db } = this;
-    const inbox = this.span("_inbox", "seq");
-    const log = this.span("_change_log", "seq");
-    const runs = { ...this.span("_runs", "id"), rows: countRows(db, "_runs", {}) };
-    return {
-      database_bytes: numberOf(db, "page_count") * numberOf(db, "page_size"),
-      wal_bytes: logBytes(db.name),
-      free_bytes: unusedBytes(db),
-      disk_free_bytes: freeBytesAt(db.name),
-      inbox: this.estimate(inbox, "_inbox WHERE seq", `octet_length(body) + ${rowBytes.inbox}`),
-      change_log: this.estimate(
-        log,
-        "_change_log WHERE seq",
-        `ifnull(octet_length(before), 0) + ${rowBytes.change}`,
-      ),
-      runs: this.estimate(
-        runs,
-        "_runs WHERE id",
-        `octet_length(report) + octet_length(swept) + ${rowBytes.run}`,
-      ),
-    };
-  }
-
-  private span(table: string, key: string): KeySpan {
-    const sql = `SELECT (SELECT min(${key}) FROM ${table}) AS first, (SELECT max(${key}) FROM ${table}) AS last`;
-    const { first, last } = this.statement(sql).get() as { first: number | null; last: number | null };
-    return first === null || last === null
-      ? { first: 0, last: -1, rows: 0 }
-      : { first, last, rows: last - first + 1 };
-  }
-
-  /** By the mean of rows that are spread evenly. */
-  private estimate({ first, last, rows }: KeySpan, where: string, bytes: string): TableSize {
-    const step = Math.max(1, (last - first) / sampleSize);
-    const keys: number[] = [];
-    for (let key = first; key <= last; key += step) keys.push(Math.round(key));
-    const sql = `SELECT avg(${bytes}) FROM ${where} IN (SELECT value FROM json_each(?))`;
-    const [mean] = this.selectColumn<number | null>(sql, JSON.stringify(keys));
-    return { rows, bytes: Math.round((mean ?? 0) * rows) };
-  }
+export function readSizes(db: Db): MirrorSizes {
+  const runs = spanOf(db, "_runs", "id");
+  const log = `ifnull(octet_length(before), 0) + ${rowBytes.change}`;
+  const report = `octet_length(report) + octet_length(swept) + ${rowBytes.run}`;
+  return {
+    database_bytes: numberOf(db, "page_count") * numberOf(db, "page_size"),
+    wal_bytes: logBytes(db.name),
+    free_bytes: unusedBytes(db),
+    disk_free_bytes: freeBytesAt(db.name),
+    inbox: estimate(db, spanOf(db, "_inbox", "seq"), `octet_length(body) + ${rowBytes.inbox}`),
+    change_log: estimate(db, spanOf(db, "_change_log", "seq"), log),
+    runs: estimate(db, { ...runs, rows: countRows(db, "_runs", {}) }, report),
+  };
 }
 
-type KeySpan = Readonly<Record<"first" | "last" | "rows", number>>;
+function spanOf(db: Db, table: string, key: string) {
+  const sql = `SELECT (SELECT min(${key}) FROM ${table}), (SELECT max(${key}) FROM ${table})`;
+  const [first, last] = db.prepare(sql).raw().get() as [number | null, number | null];
+  return { table, key, first: first ?? 0, last: last ?? -1, rows: (last ?? -1) - (first ?? 0) + 1 };
+}
+
+/** By the mean of rows that are spread evenly. */
+function estimate(
+  db: Db,
+  { table, key, first, last, rows }: ReturnType<typeof spanOf>,
+  bytes: string,
+): TableSize {
+  const step = Math.max(1, (last - first) / sampleSize);
+  const keys: number[] = [];
+  for (let at = first; at <= last; at += step) keys.push(Math.round(at));
+  const sql = `SELECT avg(${bytes}) FROM ${table} WHERE ${key} IN (SELECT value FROM json_each(?))`;
+  const mean = db.prepare(sql).pluck().get(JSON.stringify(keys)) as number | null;
+  return { rows, bytes: Math.round((mean ?? 0) * rows) };
+}

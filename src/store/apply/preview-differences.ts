@@ -1,8 +1,10 @@
 import type { RecordId } from "../../base/ids.ts";
-import { insertRow, removeRows, statement, Repository } from "../own-tables/statement.ts";
+import { insertRow, removeRows, Repository, selectRows } from "../own-tables/statement.ts";
 
 /** A field that previews show differently from details in more records than this is no longer compared. */
 const mostRecords = 3;
+
+const table = "_preview_differences";
 
 type Noted = ReadonlyMap<string, Set<RecordId>>;
 
@@ -47,7 +49,7 @@ export class PreviewDifferences extends Repository {
   note(resource: string, column: string, id: RecordId): boolean {
     const ids = this.noted(resource).get(column);
     if (ids && (ids.has(id) || ids.size > mostRecords)) return false;
-    insertRow(this.db, "_preview_differences", { resource, field: column, record_id: id });
+    insertRow(this.db, table, { resource, field: column, record_id: id });
     this.byResource.delete(resource);
     if (ids?.size !== mostRecords) return false;
     this.stopped.add(resource);
@@ -58,7 +60,7 @@ export class PreviewDifferences extends Repository {
   forget(resource: string, id: RecordId, differing: readonly string[]): void {
     for (const [column, ids] of this.noted(resource)) {
       if (!ids.has(id) || differing.includes(column)) continue;
-      removeRows(this.db, "_preview_differences", { resource, field: column, record_id: id });
+      removeRows(this.db, table, { resource, field: column, record_id: id });
       ids.delete(id);
     }
   }
@@ -67,13 +69,9 @@ export class PreviewDifferences extends Repository {
     const known = this.byResource.get(resource);
     if (known) return known;
     const noted = new Map<string, Set<RecordId>>();
-    for (const { field, record_id: id } of differences.exact(this.db, { resource }))
+    for (const { field, record_id: id } of selectRows(this.db, table, ["field", "record_id"], { resource }))
       noted.set(field, (noted.get(field) ?? new Set()).add(id));
     this.byResource.set(resource, noted);
     return noted;
   }
 }
-
-const differences = statement((db, p: { resource: string }) =>
-  db.selectFrom("_preview_differences").select(["field", "record_id"]).where("resource", "=", p.resource),
-);

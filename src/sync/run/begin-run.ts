@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { noteShard, rememberIdentity } from "../../state/meta.ts";
+import { shardKey, rememberIdentity } from "../../state/meta.ts";
 import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
 import { applySingle } from "../apply/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
@@ -86,7 +86,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       // Another company's changes say nothing of what the mirror lacks of it.
       wholeLists: options.acceptIdentity ? null : (options.wholeLists ?? null),
     });
-    noteShard(mirror.meta, options.shard ?? null);
+    mirror.meta.note(shardKey, options.shard ?? null);
     if (identified.changed) rememberIdentity(mirror, identified.identity);
     applyCompany(run, identified.answer);
     if (quick) addQuickWork(run);
