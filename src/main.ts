@@ -92,6 +92,7 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
     requestCount: () => sandbox.requests().length,
     attempts: () => sandbox.control.webhooks.history(),
     changes: () => sandbox.control.demoChanges(),
+    [Symbol.asyncDispose]: () => sandbox.close(),
   };
 }
 
@@ -112,7 +113,7 @@ async function startStandIn({ records = "small", ...request }: SandboxRequest) {
     requestCount: () => standIn.visits.length,
     attempts: () => standIn.attempts,
     changes: () => [],
-    close: () => standIn.close(),
+    [Symbol.asyncDispose]: () => standIn.close(),
   };
 }
 

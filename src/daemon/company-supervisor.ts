@@ -200,12 +200,8 @@ export class CompanySupervisor {
   private async supervise(): Promise<void> {
     try {
       while (!this.stopped.signal.aborted) {
-        const lock = await this.takeLock();
-        try {
-          while (!this.stopped.signal.aborted && lock?.isHeld()) await this.runOnce(lock);
-        } finally {
-          lock?.release();
-        }
+        using lock = await this.takeLock();
+        while (!this.stopped.signal.aborted && lock?.isHeld()) await this.runOnce(lock);
       }
     } catch (error) {
       this.context.log.error("the company's supervisor ended", { error: messageOf(error) });
@@ -214,7 +210,7 @@ export class CompanySupervisor {
   }
 
   /** Null: stopped before the lock was free. */
-  private async takeLock(): Promise<WriterLock | null> {
+  private async takeLock(): Promise<(WriterLock & Disposable) | null> {
     const { clock, log } = this.context;
     let logged: string | null = null;
     while (!this.stopped.signal.aborted) {
@@ -232,7 +228,7 @@ export class CompanySupervisor {
     return null;
   }
 
-  private tryLock(): WriterLock {
+  private tryLock(): WriterLock & Disposable {
     const { config } = this.settings;
     const files = mirrorFiles(config, this.name);
     guarded(config.dataDir, () => makeFolders(config.dataDir));

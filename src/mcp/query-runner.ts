@@ -37,7 +37,7 @@ export class QueryRunner {
       child.send(question);
       const [said] = (await Promise.race([reply, exit])) ?? [];
       if (said === undefined) throw tooMuch(isLate);
-      if (said.isSpent) this.close();
+      if (said.isSpent) this[Symbol.dispose]();
       if ("error" in said) throw errorOfReply(said);
       return said.value;
     } finally {
@@ -55,7 +55,7 @@ export class QueryRunner {
     return child;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.child?.kill("SIGKILL");
     this.child = null;
   }

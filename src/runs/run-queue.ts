@@ -33,7 +33,7 @@ export function createRunPlaces(mostRuns = 4, mostScrubs = 24) {
         await step();
         given = await scrubs.acquire(end);
       };
-      return { beginScrub, release };
+      return { beginScrub, release, [Symbol.dispose]: release };
     },
   };
 }

@@ -137,25 +137,25 @@ export function readView(db: Db | null, scope: StatusScope, nowMs: number): Comp
 
 /** How a company stands after a run that no daemon made. */
 export function readViewAfterRun(scope: StatusScope, report: CompanyReport, nowMs: number) {
-  let db: Db | null = null;
+  using db = readable(mirrorFiles(scope.config, scope.company.name).mirror);
+  const view = readView(db, scope, nowMs);
+  const lastRun = {
+    outcome: listedOutcome(report),
+    startedMs: Date.parse(report.started_at),
+    finishedMs: Date.parse(report.finished_at),
+    message: report.error?.message ?? null,
+  };
+  // Events wait for a daemon or the next run: here nobody is late.
+  const events = { ...view.events, oldestWaitingMs: null };
+  return { ...view, lastRun, events } satisfies CompanyStatusView;
+}
+
+/** Null also where it cannot be read: the run's report says so. */
+function readable(file: string): ReturnType<typeof openReadable> {
   try {
-    db = openReadable(mirrorFiles(scope.config, scope.company.name).mirror);
+    return openReadable(file);
   } catch {
-    // It cannot be read, and the run's report says so.
-  }
-  try {
-    const view = readView(db, scope, nowMs);
-    const lastRun = {
-      outcome: listedOutcome(report),
-      startedMs: Date.parse(report.started_at),
-      finishedMs: Date.parse(report.finished_at),
-      message: report.error?.message ?? null,
-    };
-    // Events wait for a daemon or the next run: here nobody is late.
-    const events = { ...view.events, oldestWaitingMs: null };
-    return { ...view, lastRun, events } satisfies CompanyStatusView;
-  } finally {
-    db?.close();
+    return null;
   }
 }
 

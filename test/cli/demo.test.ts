@@ -27,12 +27,13 @@ async function withDemo(act: (demo: DemoSetup, lines: string[]) => Promise<void>
     requestCount: () => sandbox.requests().length,
     attempts: () => sandbox.control.webhooks.history(),
     changes: () => sandbox.control.demoChanges(),
+    [Symbol.asyncDispose]: () => sandbox.close(),
   };
   const runDemo = async (context: CommandContext) => {
     const lines: string[] = [];
     const print = (line: string) => Promise.resolve(void lines.push(line));
     const demo = new DemoSetup(context, running, temporaryFolder(), print);
-    onTestFinished(() => demo.close());
+    onTestFinished(() => demo[Symbol.asyncDispose]());
     await demo.sync();
     await act(demo, lines);
     return "complete" as const;

@@ -143,7 +143,7 @@ test("without a report, or with several companies and none named, it says what t
 test("a question after the death of what answers is answered by another process", async () => {
   const { folder } = await aPublishedCompany();
   const runner = new QueryRunner();
-  onTestFinished(() => runner.close());
+  onTestFinished(() => runner[Symbol.dispose]());
   const question = { report: `${folder}/acme.report.db`, shown: {}, mirrored: [], sql: "SELECT 7" };
   expect((await runner.answer(question)).rows).toEqual([[7]]);
   const { child } = runner as unknown as { readonly child: ChildProcess };

@@ -42,12 +42,8 @@ const steps: readonly (readonly [title: string, step: DemoStep])[] = [
 
 export const demoCommand: CommandRun<"demo"> = async (context, { options }) => {
   const folder = path.resolve(context.cwd, options.out ?? "demo");
-  const sandbox = await context.connectors[0].startSandbox(sandboxRequest);
-  try {
-    return (await showAll(context, folder, sandbox)) ? "complete" : "failed";
-  } finally {
-    await sandbox.close();
-  }
+  await using sandbox = await context.connectors[0].startSandbox(sandboxRequest);
+  return (await showAll(context, folder, sandbox)) ? "complete" : "failed";
 };
 
 async function showAll(context: CommandContext, folder: string, sandbox: RunningSandbox): Promise<boolean> {
@@ -55,25 +51,21 @@ async function showAll(context: CommandContext, folder: string, sandbox: Running
   const print = (line: string) => (globals.json ? Promise.resolve() : output.line(line));
   await print("A stand-in for the service runs on this machine, with a made-up company of 400 documents.");
   await print("It answers faster than the real one, which allows 120 requests a minute.");
-  const demo = new DemoSetup(context, sandbox, folder, print);
-  try {
-    let complete = true;
-    for (const [index, [title, step]] of steps.entries()) {
-      await print(`\n${index + 1}. ${title}`);
-      complete = (await step(demo)) && complete;
-    }
-    const { database, report } = demo;
-    if (globals.json) await output.json({ database, report, complete });
-    if (!complete) await print("\nNot everything went as it should: see above.");
-    await print(`\nAll of it is yours to open, in ${folder}`);
-    await demo.print(
-      `sqlite3 ${shortPath(database, cwd)} "SELECT number, client_name, total_with_vat FROM invoices"`,
-    );
-    await demo.print(`sqlite3 ${shortPath(report, cwd)} "SELECT * FROM v_revenue_by_month"`);
-    return complete;
-  } finally {
-    await demo.close();
+  await using demo = new DemoSetup(context, sandbox, folder, print);
+  let complete = true;
+  for (const [index, [title, step]] of steps.entries()) {
+    await print(`\n${index + 1}. ${title}`);
+    complete = (await step(demo)) && complete;
   }
+  const { database, report } = demo;
+  if (globals.json) await output.json({ database, report, complete });
+  if (!complete) await print("\nNot everything went as it should: see above.");
+  await print(`\nAll of it is yours to open, in ${folder}`);
+  await demo.print(
+    `sqlite3 ${shortPath(database, cwd)} "SELECT number, client_name, total_with_vat FROM invoices"`,
+  );
+  await demo.print(`sqlite3 ${shortPath(report, cwd)} "SELECT * FROM v_revenue_by_month"`);
+  return complete;
 }
 
 /** After the lists, in the middle of the documents. */

@@ -12,21 +12,17 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
       hint: "Name a text of your choice, or leave it out: one is made up and printed.",
     });
   const { connector: _chosen, ...request } = options;
-  const sandbox = await connectors[0].startSandbox(request).catch((cause: unknown) => {
+  await using sandbox = await connectors[0].startSandbox(request).catch((cause: unknown) => {
     const isOfPort = cause instanceof Error && "syscall" in cause && cause.syscall === "listen";
     throw isOfPort ? listenFailure("127.0.0.1", options.port ?? 0, cause) : cause;
   });
-  try {
-    const { url, token, access = { token }, companies, webhookSecrets } = sandbox;
-    const document = { url, ...access, webhook_secret: webhookSecrets[0], companies };
-    await context.print(document, introduction(sandbox));
-    const startedMs = clock.monotonicMs();
-    while (!signal.aborted) await clock.sleep(dayMs, signal);
-    const after = formatDuration(clock.monotonicMs() - startedMs);
-    log.info("the sandbox ends and forgets everything", { after });
-  } finally {
-    await sandbox.close();
-  }
+  const { url, token, access = { token }, companies, webhookSecrets } = sandbox;
+  const document = { url, ...access, webhook_secret: webhookSecrets[0], companies };
+  await context.print(document, introduction(sandbox));
+  const startedMs = clock.monotonicMs();
+  while (!signal.aborted) await clock.sleep(dayMs, signal);
+  const after = formatDuration(clock.monotonicMs() - startedMs);
+  log.info("the sandbox ends and forgets everything", { after });
   return "complete";
 };
 

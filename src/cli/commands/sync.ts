@@ -115,19 +115,13 @@ async function runAll(
   const places = createRunPlaces();
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
-    const place = await places.take();
+    using place = await places.take();
     const onListsRead = () => publish(scope, true);
     const onListed = async () => place?.beginScrub(() => publish(scope), context.signal);
-    try {
-      const startedAt = isoTime(context.clock.nowMs());
-      const show: RemoteRun["show"] = (view) => (views[index] = view);
-      return [
-        scope.company.name,
-        await syncCompany({ ...asked, scope, startedAt, show, onListsRead, onListed }),
-      ] as const;
-    } finally {
-      place?.release();
-    }
+    const startedAt = isoTime(context.clock.nowMs());
+    const show: RemoteRun["show"] = (view) => (views[index] = view);
+    const report = await syncCompany({ ...asked, scope, startedAt, show, onListsRead, onListed });
+    return [scope.company.name, report] as const;
   };
   const read = () => views.flatMap((view) => view() ?? []);
   return new Map(await context.progress(read, () => Promise.all(scopes.map(runOne))));

@@ -32,7 +32,7 @@ export interface TimedChange extends MadeChange {
 
 /**
  * What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. No process
- * outlives it: `close` and the end of this process kill those that still run.
+ * outlives it: Its end and the end of this process kill those that still run.
  */
 export class DemoSetup {
   readonly folder: string;
@@ -169,7 +169,7 @@ export class DemoSetup {
     return isSo();
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.killAll();
     await Promise.all([...this.running].map(({ ended }) => ended));
     process.off("exit", this.killAll);

@@ -104,7 +104,7 @@ export interface RunningSandbox {
   attempts(): readonly { readonly eventId: string; readonly outcome: string }[];
   /** Changes of an ordinary morning at the first company, ready to be made, for the demo. */
   changes(): readonly { make(): MadeChange }[];
-  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The code of a command, called with what the command line and the config say. */

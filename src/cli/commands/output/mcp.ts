@@ -12,19 +12,15 @@ export const mcpCommand: CommandRun<"mcp"> = async (context, { options, loaded: 
   const report = options.combined
     ? mirrorFiles(config, combinedName).combinedReport
     : soleScope(context, config).files.report;
-  const runner = new QueryRunner();
+  using runner = new QueryRunner();
   const mirrored = selectResources(manifest, config.resources).map(({ name }) => name);
   const books = { manifest, report, mirrored, runner, version, hasContent: config.mcp.content };
-  try {
-    // Refuses where there is no report, or a damaged one, before an assistant relies on it.
-    await runner.answer({ report, shown: {}, mirrored, sql: "SELECT 1" });
-    const server = serveStdio(() => createReportServer(books), {
-      onerror: ({ message: error }) => log.warn("a message of the assistant was not understood", { error }),
-    });
-    await Promise.race([once(process.stdin, "end"), once(signal, "abort")]);
-    await server.close();
-  } finally {
-    runner.close();
-  }
+  // Refuses where there is no report, or a damaged one, before an assistant relies on it.
+  await runner.answer({ report, shown: {}, mirrored, sql: "SELECT 1" });
+  const server = serveStdio(() => createReportServer(books), {
+    onerror: ({ message: error }) => log.warn("a message of the assistant was not understood", { error }),
+  });
+  await Promise.race([once(process.stdin, "end"), once(signal, "abort")]);
+  await server.close();
   return "complete";
 };
