@@ -31,7 +31,9 @@ export function findMoment(
   }
   const atMs = asked.kind === "day" ? Math.min(endOfDay(asked.day, timezone), nowMs) : asked.atMs;
   const at = isoTime(atMs);
-  const read = "SELECT max(id) FROM _reads WHERE at <= ?";
+  // Where the clock was wrong for a while: after the read where the fewest reads stand on the wrong side.
+  const read = `SELECT id FROM (SELECT id, sum(iif(at > ?, 1, -1)) OVER (ORDER BY id) AS score FROM _reads)
+    WHERE score < 0 ORDER BY score, id DESC LIMIT 1`;
   const sql = `SELECT seq FROM _change_log WHERE read <= (${read}) ORDER BY seq DESC LIMIT 1`;
   const seq = db.prepare(sql).pluck().get(at) as number | undefined;
   if (seq === undefined) throw notReached(db, timezone);
