@@ -1,10 +1,11 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { assert, MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../state/as-of/moment.ts";
-import { guarded, openDatabase, type Db } from "../store/database.ts";
+import { guarded, openDatabase, sizeOfFiles, type Db } from "../store/database.ts";
+import { attachBelow } from "../store/snapshot/overlay.ts";
 import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
 import {
   changeAt,
@@ -46,7 +47,7 @@ export interface PublishParts {
   readonly force?: boolean;
   /** By default the faster one. */
   readonly way?: PublishWay;
-  /** The mirror is a copy as of this moment. @default it is of now */
+  /** The mirror is an overlay as of this moment. @default it is of now */
   readonly moment?: MirrorMoment | null;
   readonly onStep?: ReportDraft["onStep"];
 }
@@ -86,7 +87,7 @@ async function writeNext(parts: PublishParts, last: LastReport | null) {
   const base = last && isUpdatable(db, last.origin, origin) ? last : null;
   const way = base ? (parts.way ?? fasterWay(parts, base.rows, seq - Number(base.origin.seq))) : "anew";
   if (way === "changes") copyReport(report);
-  attachReport(db, nextOf(report), pageSizeFor(statSync(mirror).size));
+  attachReport(db, nextOf(report), pageSizeFor(sizeOfFiles(db)));
   if (base && way === "changes") await updateReport(draft, Number(base.origin.seq));
   else await buildReport(draft, last?.undeclared ?? new Map());
   writeFacts(draft, origin, await redeclareTables(draft));
@@ -117,6 +118,7 @@ function snapshotOptions(parts: PublishParts): SnapshotOptions {
 function readMirror(db: Db, mirror: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
   db.prepare("ATTACH ? AS mirror").run(mirror);
   db.pragma("mirror.synchronous = FULL");
+  attachBelow(db, "mirror");
   db.pragma("mirror.cache_size = -2000");
   // The empty main database's cache is what an index is sorted in. Runs that fit the processor's cache, merged
   // afterwards, take half the time of one sort.

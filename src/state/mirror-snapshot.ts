@@ -12,6 +12,7 @@ import {
   redactedColumns,
   type RedactRule,
 } from "../store/snapshot/redaction.ts";
+import { attachBelow } from "../store/snapshot/overlay.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
 import { readLog } from "./log-identity.ts";
 import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
@@ -78,6 +79,7 @@ export function openSnapshot(path: string, manifest: Manifest, options: Snapshot
   const db = openDatabase(path, { readonly: true });
   try {
     return guarded(path, () => {
+      attachBelow(db, "main");
       db.exec("BEGIN");
       return showSnapshot(db, "main", manifest, options);
     });

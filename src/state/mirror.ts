@@ -16,7 +16,14 @@ import { silentLog, type Log } from "../base/logger.ts";
 import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
 import { guardOpenFiles, type OpenFiles } from "../store/open-files.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
-import { guarded, guardWrites, inTransaction, openDatabase, type Db } from "../store/database.ts";
+import {
+  guarded,
+  guardWrites,
+  inTransaction,
+  openDatabase,
+  type Db,
+  type OwnedDb,
+} from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
 import { Records } from "../store/tables/stored-records.ts";
@@ -226,13 +233,18 @@ export async function openMirror(
 
 /** Makes a mirror that need not outlive this process: for what is only compared. Throws MirrorError `database`. */
 export function makeScratchMirror(path: string, manifest: Manifest): Mirror {
+  return new Mirror(openScratch(path), manifest, {}, null);
+}
+
+/** Opens the database of a mirror that need not outlive this process, with the mirror's own tables. */
+export function openScratch(path: string): OwnedDb {
   const db = openDatabase(path);
   db.pragma("journal_mode = MEMORY");
-  db.pragma("synchronous = OFF");
+  db.pragma("main.synchronous = OFF");
   // Nobody else can open it, and its locks are a third of what the comparison of a small company costs.
-  db.pragma("locking_mode = EXCLUSIVE");
+  db.pragma("main.locking_mode = EXCLUSIVE");
   migrate(db);
-  return new Mirror(db, manifest, {}, null);
+  return db;
 }
 
 /** Records of one transaction: less than 0.1 s of work, so that timers and other companies get their turn. */

@@ -71,6 +71,12 @@ export function hasTable(db: Db, name: string): boolean {
   return db.prepare(sql).get(name) !== undefined;
 }
 
+/** The bytes of all files that a connection has attached. */
+export function sizeOfFiles(db: Db): number {
+  const attached = db.pragma("database_list") as { file: string }[];
+  return attached.reduce((sum, { file }) => sum + (file === "" ? 0 : statSync(file).size), 0);
+}
+
 /** Runs `step`. Throws MirrorError `database`, with what to do, in place of an error of SQLite or the disk. */
 export function guarded<T>(path: string, step: () => T): T {
   try {

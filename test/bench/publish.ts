@@ -8,7 +8,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { formatSize } from "../../src/base/units.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
 import { findMoment } from "../../src/state/as-of/moment.ts";
-import { copyAsOf } from "../../src/state/as-of/rewind.ts";
+import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { benchManifest, benchMirror } from "./export-mirror.ts";
@@ -100,7 +100,7 @@ async function publishAsOf(mirror: string, daysAgo: number): Promise<string> {
   const moment = findMoment(db, { kind: "time", atMs }, { nowMs, timezone: "UTC" });
   db.close();
   const copy = `${mirror}.then`;
-  await copyAsOf(mirror, copy, benchManifest, moment, {
+  await overlayAsOf(mirror, copy, benchManifest, moment, {
     clock: systemClock,
     signal: new AbortController().signal,
   });

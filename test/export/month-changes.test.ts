@@ -4,7 +4,7 @@ import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { monthChanges, type MonthChanges } from "../../src/export/package/month-changes.ts";
 import { periodOfMonth, type MonthPeriod } from "../../src/export/plan/period.ts";
-import { copyAsOf } from "../../src/state/as-of/rewind.ts";
+import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
 import { clockAt, publishedCompany } from "../support/export/published.ts";
@@ -114,7 +114,7 @@ test.each(seeds)(
       if (random.next() < 0.5) edit(mirror, id, Math.floor(random.next() * 7), step);
     const copy = `${tempFolder()}/then.db`;
     const moment = { log, seq: first, at: "2026-03-01T00:00:00.000Z" };
-    await copyAsOf(mirror.db.name, copy, manifest, moment, {
+    await overlayAsOf(mirror.db.name, copy, manifest, moment, {
       clock: clockAt("2026-11-20"),
       signal: new AbortController().signal,
     });

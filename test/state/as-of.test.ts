@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { copyWithHistory } from "../../src/state/as-of/history.ts";
+import { overlayWithHistory } from "../../src/state/as-of/history.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import type { MirrorMoment } from "../../src/state/as-of/moment.ts";
-import { copyAsOf } from "../../src/state/as-of/rewind.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { findMoment, type MirrorMoment } from "../../src/state/as-of/moment.ts";
+import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
+import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
 import { manifestOf, openHasty, tempFolder } from "../support/mirror/mirror.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
@@ -61,10 +61,13 @@ function apply(mirror: Mirror, one: Change, step: number): void {
 const publishedAs = (mirror: Mirror | string, report: string) =>
   publishedContent(mirror, { manifest, report });
 
-async function asOf(mirror: Mirror, moment: MirrorMoment): Promise<string> {
-  const file = `${tempFolder()}/as-of.db`;
+async function asOf(
+  mirror: Mirror,
+  moment: MirrorMoment,
+  file = `${tempFolder()}/as-of.db`,
+): Promise<string> {
   const signal = new AbortController().signal;
-  await copyAsOf(mirror.db.name, file, manifest, moment, { clock: clockAt("2026-11-20"), signal });
+  await overlayAsOf(mirror.db.name, file, manifest, moment, { clock: clockAt("2026-11-20"), signal });
   return file;
 }
 
@@ -75,7 +78,7 @@ const rowsIn = (content: Record<string, unknown>) => versioned.map((name) => con
 async function historyOf(mirror: Mirror): Promise<(at: string) => unknown[]> {
   const file = `${tempFolder()}/history.db`;
   const signal = new AbortController().signal;
-  await copyWithHistory(mirror.db.name, file, manifest, { clock: clockAt("2026-11-20"), signal });
+  await overlayWithHistory(mirror.db.name, file, manifest, { clock: clockAt("2026-11-20"), signal });
   const { db } = openSnapshot(file, manifest, { reportDate: "2026-11-20" });
   onTestFinished(() => void db.close());
   const rowsOf = (name: string, at: string) => {
@@ -113,18 +116,54 @@ describe("a mirror as of an earlier position", () => {
     await fc.assert(property, { numRuns: 12 });
   });
 
+  test("is brought up to date where the live mirror changes before it is read, and is never read outdated", async () => {
+    const mirror = await openHasty();
+    put(mirror, "people", { id: 1, name: "a" });
+    put(mirror, "people", { id: 2, name: "b" });
+    const content = await publishedAs(mirror, `${mirror.db.name}.report`);
+    const moment = { log: "shop", seq: 2, at: new Date(startMs).toISOString() };
+    put(mirror, "people", { id: 1, name: "changed" });
+    const file = await asOf(mirror, moment);
+    put(mirror, "people", { id: 2, name: "changed" });
+    put(mirror, "people", { id: 3, name: "new" });
+    await expect(publishedAs(file, `${file}.report`)).rejects.toThrow(OverlayOutdated);
+    await asOf(mirror, moment, file);
+    expect(await publishedAs(file, `${file}.report`)).toEqual(content);
+  });
+
   test("leaves the live mirror as it is, and ends its own change log there", async () => {
     const mirror = await openHasty();
     put(mirror, "people", { id: 1, name: "a" });
     put(mirror, "people", { id: 1, name: "b" });
-    const before = mirror.db.prepare("SELECT * FROM _changes").all();
-    const rewound = openDatabase(
-      await asOf(mirror, { log: "shop", seq: 1, at: new Date(startMs).toISOString() }),
+    const written = () => mirror.db.pragma("data_version", { simple: true });
+    const before = written();
+    const file = await asOf(mirror, { log: "shop", seq: 1, at: new Date(startMs).toISOString() });
+    const snapshot = openSnapshot(file, manifest, { reportDate: "2026-11-20" });
+    const log = snapshot.db.prepare(
+      "SELECT l.seq, r.json FROM _change_log l JOIN _raw_people r ON r.id = l.record_id",
     );
-    expect(rewound.prepare("SELECT seq, after FROM _changes").all()).toEqual([
-      { seq: 1, after: JSON.stringify({ id: 1, name: "a" }) },
-    ]);
-    rewound.close();
-    expect(mirror.db.prepare("SELECT * FROM _changes").all()).toEqual(before);
+    expect([snapshot.seq, log.all()]).toEqual([1, [{ seq: 1, json: JSON.stringify({ id: 1, name: "a" }) }]]);
+    snapshot.close();
+    expect(written()).toBe(before);
   });
+});
+
+test.each([
+  ["1970-01-01", "starts at the beginning of time"],
+  ["2027-06-01", "is ahead"],
+])("a clock that is wrong for a while moves no other day: it says %s, as one that %s", async (wrong) => {
+  const mirror = await openHasty();
+  const reads = ["01", "02", "03", wrong, "04", "05"].flatMap((day) =>
+    day === wrong ? [wrong] : [`2026-03-${day}T08:00Z`, `2026-03-${day}T20:00Z`],
+  );
+  for (const [n, at] of reads.entries())
+    put(
+      mirror,
+      "people",
+      { id: 1, name: `${n}` },
+      { stamp: stampOf(mirror, { receivedAtMs: Date.parse(at) }) },
+    );
+  const asked = { nowMs: Date.parse("2026-03-09"), timezone: "UTC" };
+  const lastOf = (day: string) => findMoment(mirror.db, { kind: "day", day: `2026-03-${day}` }, asked).seq;
+  expect(["01", "02", "04", "05"].map(lastOf)).toEqual([2, 4, 9, 11]);
 });

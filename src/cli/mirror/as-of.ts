@@ -3,13 +3,14 @@ import { localDate } from "../../base/clock.ts";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
-import { copyWithHistory } from "../../state/as-of/history.ts";
-import { copyAsOf } from "../../state/as-of/rewind.ts";
+import { overlayWithHistory } from "../../state/as-of/history.ts";
+import { overlayAsOf } from "../../state/as-of/rewind.ts";
 import { databaseError } from "../../store/database.ts";
+import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 import { withScratchFolder } from "./scratch-folder.ts";
 
-/** A company's scope whose mirror is a copy as of an earlier moment. Its other files are those of now. */
+/** A company's scope whose mirror is an overlay as of an earlier moment. Its other files are those of now. */
 export interface ScopeAsOf extends CompanyScope {
   /** Null: the mirror is the live one. */
   readonly moment: MirrorMoment | null;
@@ -30,37 +31,53 @@ export async function withMoment<T>(
   const { timezone } = scope.config.schedule;
   const nowMs = context.clock.nowMs();
   const moment = await readExisting(scope, (db) => findMoment(db, asked, { nowMs, timezone }));
-  const copy = (mirror: string) => copyAsOf(files.mirror, mirror, manifest, moment, context);
-  return withCopy(scope, `reading the books as of ${moment.at}`, copy, (then) => work({ ...then, moment }));
+  const make = (overlay: string) => overlayAsOf(files.mirror, overlay, manifest, moment, context);
+  return overScope(scope, `reading the books as of ${moment.at}`, make, (then) => work({ ...then, moment }));
 }
 
-/** Runs `work` on a copy of the mirror that shows all versions of each table's rows. */
+/** Runs `work` on an overlay of the mirror that shows all versions of each table's rows. */
 export async function withHistory<T>(
   scope: CompanyScope,
   work: (scope: ScopeAsOf) => Promise<T>,
 ): Promise<T> {
   const { manifest, files, context } = scope;
   await readExisting(scope, () => null);
-  const copy = (mirror: string) => copyWithHistory(files.mirror, mirror, manifest, context);
-  return withCopy(scope, "reading its history", copy, (all) => work({ ...all, moment: null }));
+  const make = (overlay: string) => overlayWithHistory(files.mirror, overlay, manifest, context);
+  return overScope(scope, "reading its history", make, (all) => work({ ...all, moment: null }));
 }
 
-function withCopy<T>(
+function overScope<T>(
   scope: CompanyScope,
   doing: string,
-  copy: (mirror: string) => Promise<void>,
+  make: (overlay: string) => Promise<void>,
   work: (scope: CompanyScope) => Promise<T>,
 ): Promise<T> {
   const { context, company, files } = scope;
   return withScratchFolder(scope, "as-of", async (folder) => {
     makeFolders(folder);
     const mirror = path.join(folder, path.basename(files.mirror));
-    await context.showing(
-      () => [`${company.name}: ${doing}`],
-      () => copy(mirror).catch((error: unknown) => Promise.reject(databaseError(mirror, error))),
-    );
-    return work({ ...scope, files: { ...files, mirror } });
+    const shown = () =>
+      context.showing(
+        () => [`${company.name}: ${doing}`],
+        () => make(mirror).catch((error: unknown) => Promise.reject(databaseError(mirror, error))),
+      );
+    return withOverlay(shown, () => work({ ...scope, files: { ...files, mirror } }));
   });
+}
+
+/** To use them up, a writer must commit between an overlay's making and its opening every time. */
+const mostAttempts = 50;
+
+/** Runs `work` on the overlay that `make` makes and brings up to date, which the live mirror may outrun before it is opened. */
+export async function withOverlay<T>(make: () => Promise<void>, work: () => T | Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    await make();
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof OverlayOutdated) || attempt === mostAttempts) throw error;
+    }
+  }
 }
 
 /** How files as of a moment are named: `2026-10-25` for a day's end, else with the change's number. */

@@ -3,13 +3,15 @@ import { makeFolders } from "../../base/files/atomic-file.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import type { MonthPackage } from "../../connector/report-view.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
 import { monthChanges, type MonthChanges } from "../../export/package/month-changes.ts";
 import { translationTo } from "../../export/plan/export-plan.ts";
 import { periodOfMonth } from "../../export/plan/period.ts";
 import { handOversOf } from "../../state/as-of/hand-overs.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
-import { copyAsOf } from "../../state/as-of/rewind.ts";
+import { overlayAsOf } from "../../state/as-of/rewind.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
+import { withOverlay } from "./as-of.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 
 interface SinceHandOver {
@@ -62,8 +64,12 @@ export async function sinceHandOver(
   let compared: SinceHandOver | null = null;
   for (const [i, since] of moments.entries()) {
     const copy = path.join(scratch, `handed-over-${i}.db`);
-    await copyAsOf(files.mirror, copy, manifest, since, context);
-    const [then, now] = [openSnapshot(copy, shown, options), openSnapshot(files.mirror, shown, options)];
+    const live = mirrorFiles(config, company.name).mirror;
+    const then = await withOverlay(
+      () => overlayAsOf(live, copy, manifest, since, context),
+      () => openSnapshot(copy, shown, options),
+    );
+    const now = openSnapshot(files.mirror, shown, options);
     try {
       const changes = monthChanges(then, now, monthPackage, period, words);
       compared = { seq: now.seq, since, changes, isAgain: i > 0 };

@@ -58,7 +58,7 @@ export function planTables(snapshot: Snapshot, manifest: Manifest, request: Expo
 /** Where JSON of a table's records is; null: they have none of their own, or the mirror does not know the resource yet. */
 function rawOf({ db, redaction }: Snapshot, { name }: SnapshotTable): string | null {
   if (!hasTable(db, `_raw_${name}`)) return null;
-  const raw = `main.${quoted(`_raw_${name}`)}`;
+  const raw = quoted(`_raw_${name}`);
   if (!redaction?.records.has(name)) return raw;
   return `(SELECT id, redacted_json('${name}', json) AS json FROM ${raw})`;
 }
@@ -83,7 +83,7 @@ function planRows(
   // Rows of a sheet are numbered.
   if (since === null && date === null && format !== "xlsx" && isStored) {
     const source = isJson
-      ? { from: records, key: "t.id", columns: ["w.json"] }
+      ? { from: `${rows} t`, key: "t.id", columns: [`(SELECT json FROM ${raw} w WHERE w.id = t.id)`] }
       : { from: rows, key: quoted(key), columns: shown };
     return { columns, isJson, setup: [], source };
   }
@@ -218,6 +218,6 @@ function childChanges({ name, columns, primaryKey, parent }: SnapshotTable, sinc
 
 /** The records that changed, each with its last change. */
 function changedRecords(resource: string, since: number): string {
-  return `(SELECT record_id AS id, max(seq) AS seq FROM main._change_log
+  return `(SELECT record_id AS id, max(seq) AS seq FROM _change_log
     WHERE seq > ${since} AND resource = '${resource}' GROUP BY record_id)`;
 }

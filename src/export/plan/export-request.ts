@@ -34,7 +34,7 @@ export interface ExportRequest {
   readonly period: Period | null;
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
-  /** Each version of each row with its period; the mirror is a copy with its history. @default false */
+  /** Each version of each row with its period; the mirror is an overlay with its history. @default false */
   readonly history?: boolean;
   /** Of a workbook. @default what Excel takes */
   readonly rowsPerSheet?: number;
@@ -50,7 +50,7 @@ export interface ExportParts {
   readonly reportDate: string;
   /** Columns whose values the files do not have. @default [] */
   readonly redact?: readonly RedactRule[];
-  /** The mirror is a copy as of this moment. @default it is of now */
+  /** The mirror is an overlay as of this moment. @default it is of now */
   readonly moment?: MirrorMoment | null;
   readonly version: string;
   readonly onProgress?: (progress: ExportProgress) => void;

@@ -52,8 +52,10 @@ export interface EncodedRows {
 
 /** Which state of the mirror a connection reads: its last change, and the version of its schema. */
 export function stateOf(db: Db): string {
-  const seq = db.prepare("SELECT coalesce(max(seq), 0) FROM main._change_log").pluck().get();
-  return `${String(seq)} ${String(db.pragma("main.schema_version", { simple: true }))}`;
+  const attached = db.pragma("database_list") as { name: string }[];
+  const mirror = attached.some(({ name }) => name === "live") ? "live" : "main";
+  const seq = db.prepare(`SELECT coalesce(max(seq), 0) FROM ${mirror}._change_log`).pluck().get();
+  return `${String(seq)} ${String(db.pragma(`${mirror}.schema_version`, { simple: true }))}`;
 }
 
 /** Encodes ranges of a job's rows, in any order. */

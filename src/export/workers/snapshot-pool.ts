@@ -1,11 +1,10 @@
-import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { throwIfAborted, assert, MirrorError } from "../../base/errors.ts";
 import { errorOfReply, threadFile } from "../../base/threads.ts";
 import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";
-import { guarded, type Db } from "../../store/database.ts";
+import { guarded, sizeOfFiles, type Db } from "../../store/database.ts";
 import { about } from "../../store/snapshot/snapshot-tables.ts";
 import type { KeyRange } from "../columns/row-source.ts";
 import type { LaidOutPart } from "../plan/export-plan.ts";
@@ -60,7 +59,7 @@ export class SnapshotPool {
     most = maxThreads,
   ): Promise<SnapshotPool> {
     let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
-    if (statSync(mirror).size < smallMirrorBytes)
+    if (sizeOfFiles(snapshot.db) < smallMirrorBytes)
       return new SnapshotPool(snapshot, [ownThread(mirror, snapshot.db)]);
     const threads = Math.min(most, availableParallelism());
     const workers = Array.from({ length: threads }, () => startThread(mirror));

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, type MirrorError } from "../../base/errors.ts";
 import { failedReply, type ThreadReply } from "../../base/threads.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
+import { attachBelow } from "../../store/snapshot/overlay.ts";
 import type { TypeOverflow } from "../parquet/parquet-types.ts";
 import { createCalls, type EncodedRows, type WorkerCalls } from "./encoder.ts";
 
@@ -12,7 +13,9 @@ import { createCalls, type EncodedRows, type WorkerCalls } from "./encoder.ts";
 assert(parentPort, "this file runs in a worker thread");
 const port = parentPort;
 const mirror = workerData as string;
-const calls = createCalls(openDatabase(mirror, { readonly: true }));
+const db = openDatabase(mirror, { readonly: true });
+attachBelow(db, "main");
+const calls = createCalls(db);
 
 /** One call on its way to a worker; calls are answered in their order. */
 export interface WorkerRequest {

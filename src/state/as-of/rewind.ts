@@ -1,20 +1,19 @@
-import { existsSync, realpathSync } from "node:fs";
-import { copyFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { yieldToLoop } from "../../base/cancellation.ts";
-import { throwIfAborted } from "../../base/errors.ts";
 import { canonicalId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import { stampWithoutRead, type ReadStamp, type Source } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { valueOf } from "../../json/cut.ts";
-import { inTransaction, openDatabase, type Db } from "../../store/database.ts";
+import type { Db } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
+import { attachLive, changedTable, overlayTable } from "../../store/snapshot/overlay.ts";
+import { columnNames } from "../../store/tables/table-layout.ts";
 import { archivePositionKey } from "../meta.ts";
 import type { MirrorMoment } from "./moment.ts";
-import { Mirror } from "../mirror.ts";
+import { Mirror, openScratch } from "../mirror.ts";
 
 /** A record as it was at some time. */
 export interface PastRecord {
@@ -24,10 +23,7 @@ export interface PastRecord {
   readonly op: string;
   /** When the next version followed, ISO; null: none did. */
   readonly until: string | null;
-  /** The change whose `before` is the record; null: it was not known. */
-  readonly json: bigint | null;
-  /** The change that made it so, its time and cause; null: it was removed from the log. */
-  readonly made: bigint | null;
+  /** Of the change that made it so, which is `made` in table `_past`; null: it was removed from the log. */
   readonly madeAt: string | null;
   readonly cause: string | null;
 }
@@ -36,133 +32,170 @@ const recordsAtOnce = 1_000;
 const interrupted = "the books as of an earlier moment were not finished; nothing was written";
 
 /**
- * Copies a mirror to a new file and turns the copy into the mirror as it was at a moment of its change log: rows, child
- * rows, JSON, tombstones, runs and the log itself end there. Everything that reads a mirror reads the copy.
+ * Makes an overlay that shows a mirror as it was at a moment of its change log: rows, child rows, JSON, tombstones, runs
+ * and the log itself end there. Everything that reads a mirror reads the overlay. One that is there already is brought up
+ * to the live mirror's last change.
  *
- * Guarantee: only the copy is written. A record without a change since the moment is left as it is. Columns of fields that
- * the service showed first later are not there. The caller made sure that the log holds the moment (`seqAt`).
+ * Guarantee: only the overlay is written. It has the records that changed since the moment, and no other. Columns of fields
+ * that the service showed first later are not there. The caller made sure that the log holds the moment (`seqAt`).
  * Source of truth: the change log, whose rows hold each record as it was before.
- * Worst outcome of a crash: an unfinished copy, which nobody reads.
+ * Worst outcome of a crash: an unfinished overlay, which nobody reads.
  *
  * @throws MirrorError `database`, `stopped`
  */
-export async function copyAsOf(
-  source: string,
-  target: string,
+export async function overlayAsOf(
+  live: string,
+  overlay: string,
   manifest: Manifest,
   moment: MirrorMoment,
-  { clock, signal }: CopyOptions,
+  { clock, signal }: OverlayOptions,
 ): Promise<void> {
-  const db = await copyForReading(source, target, signal);
-  try {
-    forgetLater(db, moment);
-    const mirror = new Mirror(db, manifest, {}, null);
-    listChanged(db, moment);
+  await writeOverlay(live, overlay, manifest, moment, async (mirror) => {
+    const { db } = mirror;
     const stamp = stampWithoutRead("schema", clock);
-    for (const { name } of manifest.resources) removeLater(db, mirror.table(name));
-    await eachPast(mirror, signal, (table, record, slice) =>
-      putPast(table, record, slice, stamp, record.op === "insert"),
-    );
-    cutLog(db, moment);
-  } finally {
-    db.close();
-  }
+    const known = () => db.prepare(`SELECT known FROM ${overlayTable}`).pluck().get() as number;
+    // What changes while the first, long round reads is left to the next one.
+    for (let last = lastChange(db); last !== known(); last = lastChange(db)) {
+      listChanged(db, moment, known());
+      await eachPast(mirror, signal, (table, record, slice) =>
+        putPast(table, record, slice, stamp, record.op === "insert"),
+      );
+      noteChanged(mirror);
+      db.prepare(`UPDATE ${overlayTable} SET known = ?`).run(last);
+      db.exec("COMMIT; BEGIN");
+    }
+  });
 }
 
-export interface CopyOptions {
+export interface OverlayOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies a mirror beside its writer, of one commit, to a file that need not outlive this process. As files: page by page
- * takes three times as long. While this transaction reads, nothing leaves the log, and only what was in it before goes to
- * the file: so the log is copied first. A later commit that the copy of the log ends with is whole, or is ignored.
+ * Runs `step` on the overlay in one transaction, which reads one commit of the mirror attached as `live`, beside its writer.
+ *
+ * @param moment null: it shows what is now, with a history
  */
-export async function copyForReading(source: string, target: string, signal: AbortSignal): Promise<Db> {
-  const live = openDatabase(source, { readonly: true });
-  try {
-    live.exec("BEGIN");
-    live.prepare("SELECT 1 FROM _meta").get();
-    const file = realpathSync(source);
-    for (const suffix of ["-wal", ""])
-      if (existsSync(file + suffix)) await copyFile(file + suffix, target + suffix);
-  } finally {
-    live.close();
+export async function writeOverlay(
+  live: string,
+  overlay: string,
+  manifest: Manifest,
+  moment: MirrorMoment | null,
+  step: (mirror: Mirror) => Promise<void>,
+): Promise<void> {
+  const isNew = !existsSync(overlay);
+  using db = openScratch(overlay);
+  if (isNew) takeOver(db, live, moment);
+  // Its tables are all there before the live mirror is attached: no statement that names no schema writes that one.
+  const mirror = new Mirror(db, manifest, {}, null);
+  for (const { name } of manifest.resources) {
+    const columns = "(id INTEGER PRIMARY KEY, json INTEGER, made INTEGER)";
+    db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(changedTable(name))} ${columns}`);
   }
-  throwIfAborted(signal, interrupted);
-  const db = openDatabase(target);
-  for (const pragma of ["journal_mode = MEMORY", "synchronous = OFF", "cache_size = -64000"])
-    db.pragma(pragma);
-  return db;
+  attachLive(db, live);
+  // Those that follow are parts of this transaction, which takes no lock to write the live mirror.
+  db.exec("BEGIN");
+  await step(mirror);
+  db.exec("COMMIT");
 }
 
-/** Calls `step` for each record of table `_past` that was known, with the record's table and JSON, some in each transaction. */
+function lastChange(db: Db): number {
+  return db.prepare("SELECT coalesce(max(seq), 0) FROM live._change_log").pluck().get() as number;
+}
+
+/** Calls `step` for each record of table `_past` that was known, with its JSON: the `before` of the change `json`. */
 export async function eachPast(
   mirror: Mirror,
   signal: AbortSignal,
   step: (table: ResourceTable, record: PastRecord, slice: Buffer) => void,
 ): Promise<void> {
   const { db, manifest } = mirror;
+  for (const { name, list } of manifest.resources)
+    if (list.kind === "owned") putPresent(db, mirror.table(name).plan.table);
   const known = new Set(manifest.resources.map(({ name }) => name));
-  const select = db.prepare("SELECT * FROM temp._past WHERE rowid > ? ORDER BY rowid LIMIT ?").safeIntegers();
-  const jsonOf = db.prepare("SELECT CAST(before AS BLOB) FROM _change_log WHERE seq = ?").pluck();
-  for (let after = 0, records: PastRecord[] = []; after === 0 || records.length > 0; after += recordsAtOnce) {
-    records = select.all(after, recordsAtOnce) as PastRecord[];
+  const select = db.prepare(`SELECT p.rowid AS place, p.*, CAST(l.before AS BLOB) AS slice
+    FROM temp._past p JOIN live._change_log l ON l.seq = p.json AND l.before IS NOT NULL
+    WHERE p.rowid > ? ORDER BY p.rowid LIMIT ${recordsAtOnce}`);
+  select.safeIntegers();
+  type Found = PastRecord & { readonly place: bigint; readonly slice: Buffer };
+  for (let found: Found[] = [], last: Found | undefined; ;) {
+    found = select.all(last?.place ?? 0) as Found[];
+    last = found.at(-1);
+    if (!last) return;
     mirror.apply(() => {
-      for (const record of records) {
-        const slice = record.json === null ? null : (jsonOf.get(record.json) as Buffer | null);
-        if (slice && known.has(record.resource)) step(mirror.table(record.resource), record, slice);
-      }
+      for (const record of found)
+        if (known.has(record.resource)) step(mirror.table(record.resource), record, record.slice);
     });
     await yieldToLoop(signal, interrupted);
   }
 }
 
-/** What the mirror noted later: fields that were new then, runs, stored files, records set aside. */
-function forgetLater(db: Db, { at }: MirrorMoment): void {
-  inTransaction(db, () => {
-    for (const sql of [
-      "DELETE FROM _schema_changes WHERE at > @at",
-      "DELETE FROM _quarantine WHERE at > @at",
-      "DELETE FROM _hand_overs WHERE at > @at",
-      "DELETE FROM document_files WHERE fetched_at > @at",
-      "DELETE FROM _runs WHERE started_at > @at",
-      "UPDATE _runs SET finished_at = NULL, outcome = NULL WHERE finished_at > @at",
-      "UPDATE _runs SET report = json_remove(report, '$.listed_at') WHERE report ->> 'listed_at' > @at",
-      `UPDATE _runs SET swept = (SELECT json_group_object(key, value) FROM json_each(swept) WHERE value <= @at)
-        WHERE EXISTS (SELECT 1 FROM json_each(swept) WHERE value > @at)`,
-    ])
-      db.prepare(sql).run({ at });
-    // Nobody knows who was listed first after the moment: until a run was complete, these count as not listed.
-    const isWhole = db.prepare("SELECT 1 FROM _runs WHERE outcome = 'complete'").get() !== undefined;
-    if (!isWhole) db.prepare("DELETE FROM _parents WHERE listed_at > ?").run(Date.parse(at));
-    db.prepare("DELETE FROM _meta WHERE key = ?").run(archivePositionKey);
-  });
+/** The present rows of past records, whose owners are in no JSON: no change moves these. */
+function putPresent(db: Db, table: string): void {
+  const there = columnNames(db, table, "live");
+  const names = [...columnNames(db, table)].filter((name) => there.has(name)).map(quoted);
+  if (names.length === 0) return;
+  db.exec(`INSERT OR IGNORE INTO main.${quoted(table)} (${names.join(", ")}) SELECT ${names.join(", ")}
+    FROM live.${quoted(table)} WHERE id IN (SELECT id FROM temp._past WHERE resource = '${table}')`);
+}
+
+/** The mirror's own facts, without what it noted later: fields that were new then, runs, stored files. */
+function takeOver(db: Db, live: string, moment: MirrorMoment | null): void {
+  attachLive(db, live);
+  const at = moment?.at ?? "9999-12-31T00:00:00.000Z";
+  // Nobody knows who was listed first after the moment: until a run was complete, these count as not listed.
+  const isWhole = "EXISTS (SELECT 1 FROM main._runs WHERE outcome = 'complete')";
+  db.exec(`INSERT INTO main._meta SELECT * FROM live._meta WHERE key <> '${archivePositionKey}'`);
+  for (const sql of [
+    "INSERT INTO main._schema_changes SELECT * FROM live._schema_changes WHERE at <= @at",
+    "INSERT INTO main._hand_overs SELECT * FROM live._hand_overs WHERE at <= @at",
+    "INSERT INTO main.document_files SELECT * FROM live.document_files WHERE fetched_at <= @at",
+    "INSERT INTO main._runs SELECT * FROM live._runs WHERE started_at <= @at",
+    "UPDATE main._runs SET finished_at = NULL, outcome = NULL WHERE finished_at > @at",
+    "UPDATE main._runs SET report = json_remove(report, '$.listed_at') WHERE report ->> 'listed_at' > @at",
+    `UPDATE main._runs SET swept = (SELECT json_group_object(key, value) FROM json_each(swept) WHERE value <= @at)
+      WHERE EXISTS (SELECT 1 FROM json_each(swept) WHERE value > @at)`,
+    `INSERT INTO main._parents SELECT * FROM live._parents
+      WHERE listed_at <= CAST(unixepoch(@at, 'subsec') * 1000 AS INTEGER) OR ${isWhole}`,
+  ])
+    db.prepare(sql).run({ at });
+  const seq = moment?.seq ?? lastChange(db);
+  db.exec(`CREATE TABLE ${overlayTable} (mirror TEXT NOT NULL, seq INTEGER NOT NULL, known INTEGER)`);
+  db.prepare(`INSERT INTO ${overlayTable} VALUES (?, ?, ?)`).run(live, seq, moment && seq);
+  db.exec("DETACH live");
+}
+
+/** Begins with `temp._next`: which change made each record that a change after this one found. */
+export function listNext(db: Db, after: number): void {
+  db.exec(`DROP TABLE IF EXISTS temp._next; DROP TABLE IF EXISTS temp._past;
+    CREATE TEMP TABLE _next (seq INTEGER PRIMARY KEY, made INTEGER);
+    INSERT INTO temp._next SELECT next_seq, seq FROM live._change_log WHERE next_seq > ${after} ORDER BY next_seq`);
 }
 
 /**
- * A change is the first since the moment where the change before it, of which it is the next, is not later. By id, so that
- * neighbours are written together.
+ * Lists what changed after one that is known already. A change is the first since the moment where the change before it,
+ * of which it is the next, is not later. By id, so that neighbours are written together.
  */
-function listChanged(db: Db, { seq }: MirrorMoment): void {
-  db.exec(`CREATE TEMP TABLE _next (seq INTEGER PRIMARY KEY, made INTEGER);
-    INSERT INTO temp._next SELECT next_seq, seq FROM _change_log WHERE next_seq > ${seq} ORDER BY next_seq`);
+function listChanged(db: Db, { seq }: MirrorMoment, known: number): void {
+  listNext(db, known);
   db.exec(`CREATE TEMP TABLE _past AS
     SELECT l.resource, l.record_id AS id, l.op,
       CASE WHEN l.op <> 'insert' THEN l.seq WHEN m.op = 'delete' THEN m.seq END AS json,
       m.seq AS made, r.at AS madeAt, r.cause AS cause, NULL AS until
-    FROM _change_log l LEFT JOIN temp._next n ON n.seq = l.seq LEFT JOIN _change_log m ON m.seq = n.made
-      LEFT JOIN _reads r ON r.id = m.read
-    WHERE l.seq > ${seq} AND l.op <> 'event' AND (m.seq IS NULL OR m.seq <= ${seq}) ORDER BY l.resource, l.record_id`);
+    FROM live._change_log l LEFT JOIN temp._next n ON n.seq = l.seq LEFT JOIN live._change_log m ON m.seq = n.made
+      LEFT JOIN live._reads r ON r.id = m.read
+    WHERE l.seq > ${known} AND l.op <> 'event' AND (m.seq IS NULL OR m.seq <= ${seq}) ORDER BY l.resource, l.record_id`);
 }
 
-/** All records of a table that came later, at once: one by one takes ten times as long. */
-function removeLater(db: Db, { plan: { table, children } }: ResourceTable): void {
-  const rows = [table, rawTable(table), fenceTable(table)].map((name) => ({ table: name, parentKey: "id" }));
-  const ids = `SELECT id FROM temp._past WHERE resource = '${table}' AND json IS NULL`;
-  for (const { table: name, parentKey } of [...rows, ...children])
-    db.exec(`DELETE FROM ${quoted(name)} WHERE ${quoted(parentKey)} IN (${ids})`);
+/** Which records the live mirror shows otherwise: those that were not there, and those with a row of then. */
+function noteChanged({ db, manifest }: Mirror): void {
+  const changed = new Set(db.prepare("SELECT DISTINCT resource FROM temp._past").pluck().all());
+  for (const { name } of manifest.resources.filter((resource) => changed.has(resource.name))) {
+    const ids = quoted(changedTable(name));
+    db.exec(`INSERT INTO ${ids} SELECT id, json, made FROM temp._past WHERE resource = '${name}'
+        AND (json IS NULL OR id IN (SELECT id FROM main.${quoted(name)}))`);
+  }
 }
 
 /**
@@ -171,14 +204,14 @@ function removeLater(db: Db, { plan: { table, children } }: ResourceTable): void
  */
 export function putPast(
   table: ResourceTable,
-  { id: key, cause, made, madeAt }: PastRecord,
+  { id: key, cause, madeAt }: PastRecord,
   slice: Buffer,
   stamp: ReadStamp,
   isGone = false,
 ): void {
   const source: Source = isPreview(table, cause, slice) ? "preview" : "detail";
   const then = madeAt === null ? stamp : { ...stamp, receivedAtMs: Date.parse(madeAt) };
-  table.putPast({ id: canonicalId(key), slice, source, change: made, isGone }, then);
+  table.putPast({ id: canonicalId(key), slice, source, isGone }, then);
 }
 
 /** Lists give previews; rows that were derived again, and those whose change was removed, are known by what they lack. */
@@ -188,9 +221,4 @@ function isPreview({ resource, plan }: ResourceTable, cause: string | null, slic
   return (
     cause === "sweep" || (isDerived && plan.children.some(({ field }) => valueOf(slice, field) === null))
   );
-}
-
-function cutLog(db: Db, { seq }: MirrorMoment): void {
-  db.exec(`DELETE FROM _change_log WHERE seq > ${seq}`);
-  db.exec("UPDATE _change_log SET next_seq = NULL WHERE seq IN (SELECT made FROM temp._next)");
 }

@@ -168,24 +168,19 @@ export class ResourceTable implements DerivableRows {
   }
 
   /**
-   * Writes a record of a copy as it was at the time of `stamp`, without a change. Where its JSON needs more than cells, a
-   * column that is not there yet or a place in quarantine, its rows are derived.
-   *
-   * @param past.change the number of the change that made it so
+   * Writes the rows of a record of an overlay as it was at the time of `stamp`, without a change. Where its JSON needs more
+   * than cells, a column that is not there yet or a place in quarantine, its rows are derived.
    */
   putPast(
-    past: Pick<IncomingRow, "id" | "slice" | "source"> & { change: bigint | null; isGone: boolean },
+    { id, slice, source, isGone }: Pick<IncomingRow, "id" | "slice" | "source"> & { isGone: boolean },
     stamp: ReadStamp,
   ): void {
-    const { id, slice, source, change, isGone } = past;
     const { statements, resource } = this;
-    statements.of("upsertRaw").run(id, slice);
-    statements.of("upsertFence").run([id, null, null, source, 0, stamp.receivedAtMs, change, isGone ? 1 : 0]);
     const decoded = decodeStored(this, slice, source);
     if (decoded instanceof OddValue || decoded.row.unknown.length > 0) {
+      statements.of("upsertRaw").run(id, slice);
+      statements.of("upsertFence").run([id, null, null, source, 0, stamp.receivedAtMs, null, isGone ? 1 : 0]);
       this.derive(id, stamp);
-      // Deriving logged a change of its own.
-      statements.of("setLastChange").run(change, id);
     } else {
       const owner = resource.list.kind === "owned" && ownerCells(this, readHeld(statements, id));
       this.writeCells({ stamp, id, slice, source, ...(owner && { overrides: owner }) }, decoded, true);

@@ -3,6 +3,7 @@ import { hasTable, type Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames, fenceTable } from "../tables/table-layout.ts";
+import { createOverlaidViews, overlaid } from "./overlay.ts";
 import { redactedColumns, redactTables, type RedactRule } from "./redaction.ts";
 import {
   historyOf,
@@ -28,7 +29,7 @@ export function createSnapshotViews(
   const tables = present.flatMap((table) =>
     hasTable(db, historyTable(table.name)) ? [table, historyOf(table)] : [table],
   );
-  const mirror = attachedAs(db, schema);
+  const mirror = attachedAs(db, schema, createOverlaidViews(db, schema, manifest));
   for (const table of tables) {
     if (table.kind === "about") continue;
     const sql =
@@ -42,16 +43,17 @@ export function createSnapshotViews(
 
 type Attached = ReturnType<typeof attachedAs>;
 
-/** A mirror by the name it is attached as. */
-function attachedAs(db: Db, schema: string) {
+/** A mirror by the name it is attached as, with its overlaid tables. */
+function attachedAs(db: Db, schema: string, overlays: ReadonlySet<string>) {
   const known = new Map<string, ReadonlySet<string>>();
+  const place = (table: string) => (overlays.has(table) ? ["temp", overlaid(table)] : [schema, table]);
   /** The names of a table's columns, read once. */
   const columnsOf = (table: string): ReadonlySet<string> => {
     const names = known.get(table) ?? columnNames(db, table, schema);
     known.set(table, names);
     return names;
   };
-  return { schema, columnsOf };
+  return { from: (table: string) => place(table).map(quoted).join("."), columnsOf };
 }
 
 function selectOf(mirror: Attached, table: SnapshotTable, all: readonly SnapshotTable[]): string {
@@ -60,13 +62,13 @@ function selectOf(mirror: Attached, table: SnapshotTable, all: readonly Snapshot
   return liveRows(mirror, table);
 }
 
-function liveRows({ schema, columnsOf }: Attached, { name: shownAs, kind, columns, parent }: SnapshotTable) {
+function liveRows({ from, columnsOf }: Attached, { name: shownAs, kind, columns, parent }: SnapshotTable) {
   const name = kind === "history" ? historyTable(parent ?? "") : shownAs;
   const present = columnsOf(name);
   const shown = columns.map((column) => `${cellSql(column, present)} AS ${quoted(column.name)}`);
   if (present.size === 0) return `SELECT ${shown.join(", ")} WHERE 0`;
   const live = kind === "table" ? " WHERE _deleted_at IS NULL" : "";
-  return `SELECT ${shown.join(", ")} FROM ${quoted(schema)}.${quoted(name)}${live}`;
+  return `SELECT ${shown.join(", ")} FROM ${from(name)}${live}`;
 }
 
 /** A column that this mirror does not have yet, because the connector is newer, is null, as a dropped one is. */
@@ -95,7 +97,6 @@ function tombstones(
   all: readonly SnapshotTable[],
   lastKnown: Partial<LastKnown> = {},
 ): string {
-  const from = (name: string) => `${quoted(mirror.schema)}.${quoted(name)}`;
   const cellOf = (of: SnapshotTable, column: SnapshotColumn) => cellSql(column, mirror.columnsOf(of.name));
   /** What the first of the columns that the table has leads to; null where that has another type, as a hash has. */
   const known = (table: SnapshotTable, { name, type }: SnapshotColumn): string => {
@@ -110,7 +111,7 @@ function tombstones(
     const sql =
       further === undefined
         ? cell
-        : `(SELECT ${cell} FROM ${from(owner.name)} o WHERE o.id = d.${quoted(reference.name)})`;
+        : `(SELECT ${cell} FROM ${mirror.from(owner.name)} o WHERE o.id = d.${quoted(reference.name)})`;
     return type === "TEXT" ? `CAST(${sql} AS TEXT)` : sql;
   };
   const isThere = ({ kind, name }: SnapshotTable) => kind === "table" && mirror.columnsOf(name).size > 0;
@@ -119,14 +120,14 @@ function tombstones(
       resource: `'${table.name}'`,
       id: "d.id",
       deleted_at: "d._deleted_at",
-      cause: `(SELECT r.cause FROM ${from(fenceTable(table.name))} f
-        JOIN ${from("_change_log")} l ON l.seq = f.last_change AND l.op = 'delete'
-        JOIN ${from("_reads")} r ON r.id = l.read WHERE f.id = d.id)`,
+      cause: `(SELECT r.cause FROM ${quoted(fenceTable(table.name))} f
+        JOIN _change_log l ON l.seq = f.last_change AND l.op = 'delete'
+        JOIN _reads r ON r.id = l.read WHERE f.id = d.id)`,
     };
     const shown = deleted.columns.map(
       (column) => `${cells[column.name] ?? known(table, column)} AS ${quoted(column.name)}`,
     );
-    return `SELECT ${shown.join(", ")} FROM ${from(table.name)} d WHERE d._deleted_at IS NOT NULL`;
+    return `SELECT ${shown.join(", ")} FROM ${mirror.from(table.name)} d WHERE d._deleted_at IS NOT NULL`;
   });
   return [liveRows(mirror, deleted), ...arms].join(" UNION ALL ");
 }

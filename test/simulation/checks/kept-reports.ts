@@ -1,7 +1,7 @@
 import path from "node:path";
 import { mkdirSync } from "node:fs";
 import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
-import { copyAsOf } from "../../../src/state/as-of/rewind.ts";
+import { overlayAsOf } from "../../../src/state/as-of/rewind.ts";
 import type { MirrorMoment } from "../../../src/state/as-of/moment.ts";
 import { clockAt, publishedContent } from "../../support/export/published.ts";
 import type { Row } from "../../support/export/recount.ts";
@@ -38,7 +38,7 @@ export class KeptReports {
     for (const { moment, content } of this.kept) {
       const copy = path.join(this.folder, `${++this.made}.db`);
       const signal = new AbortController().signal;
-      await copyAsOf(mirror, copy, manifest, moment, { clock: clockAt("2026-11-20"), signal });
+      await overlayAsOf(mirror, copy, manifest, moment, { clock: clockAt("2026-11-20"), signal });
       const then = await this.publish(copy);
       const changed = changedContent(content, then);
       found.push(...changed.map((what) => `as of ${moment.seq} (${moment.at}), ${what}`));
