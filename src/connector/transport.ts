@@ -22,9 +22,7 @@ export interface ServiceRequest {
    * `Idempotency-Key`. @default true for GET
    */
   readonly repeatable?: boolean;
-  /**
-   * The caller tries again itself: a single attempt, also after 429. @default false
-   */
+  /** The caller tries again itself: a single attempt, also after 429. @default false */
   readonly once?: boolean;
   /** Called at each attempt just before the bytes leave: the time of a read stamp (I3). */
   readonly onSent?: () => void;

@@ -49,12 +49,7 @@ export interface VerifyReport {
 
 type Findings = readonly Finding[];
 
-/**
- * Builds the report.
- *
- * @param findings what differs at the end
- * @param before what differed before a repair; null: none was asked for
- */
+/** Builds the report of what differs at the end, and `before` a repair; null: none was asked for. */
 export function verifyReport(
   comparison: Comparison,
   findings: Findings,

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -42,19 +43,18 @@ interface StandInAnswer {
 const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
 const answerMs = 30_000;
 
-const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000 };
+const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000, clock: systemClock };
 const tokenValidMs = 7_200_000;
 
 /** Starts a stand-in for Fakturoid v3 on 127.0.0.1. All data are made up, and are lost when it ends. */
 export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const standIn = new StandIn({ monthly: 3_000, clock: systemClock, ...defaults, ...given });
+  const standIn = new StandIn({ monthly: 3_000, ...defaults, ...given });
   await standIn.listen();
   return standIn;
 }
 
-type StandInSettings = StandInOptions &
-  Required<Pick<StandInOptions, keyof typeof defaults | "monthly" | "clock">>;
+type StandInSettings = StandInOptions & Required<Pick<StandInOptions, keyof typeof defaults | "monthly">>;
 
 /**
  * The service. What the vendor's documents leave open is decided so that a client has the harder part: a new access token
@@ -89,10 +89,7 @@ class StandIn {
   }
 
   async listen(): Promise<void> {
-    const { port } = this.settings;
-    await new Promise<void>((resolve, reject) => {
-      this.server.once("error", reject).listen(port, "127.0.0.1", () => resolve());
-    });
+    await once(this.server.listen(this.settings.port, "127.0.0.1"), "listening");
   }
 
   /** The next requests get these answers; null: their own. */

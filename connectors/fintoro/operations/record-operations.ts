@@ -35,7 +35,8 @@ const accountInput = z.strictObject({
 });
 const accountUpdate = accountInput.extend({ isPrimary: z.boolean() }).partial();
 
-const subscriptionInput = z.strictObject({
+const { webhookSubscription: hook, webhookSubscriptionWithSecret: newHook } = own;
+const hookInput = z.strictObject({
   name: maybe(characters(255)),
   url: z.url({ protocol: /^https?$/, error: "must be a web address" }).max(2048),
   isActive: z.boolean(),
@@ -71,10 +72,8 @@ export const clientOverride = z.strictObject({
 const clientInput = z.strictObject({
   ...partyInput,
   ...deliveryInput(10),
-  ...each(
-    "preferredDeliveryMethodId preferredPaymentMethodId preferredCurrencyId preferredLanguageId",
-    maybe(id),
-  ),
+  ...each("preferredDeliveryMethodId preferredPaymentMethodId", maybe(id)),
+  ...each("preferredCurrencyId preferredLanguageId", maybe(id)),
   preferredDueDays: maybe(z.int().min(0).max(365)),
   preferredNote: maybe(z.string()),
   stripeCustomerId: maybe(characters(255)),
@@ -275,19 +274,11 @@ export const recordOperations = {
     ...op.records("/price-list-items", "priceListItem", priceListItem, itemInput),
   },
   webhookSubscriptions: {
-    list: op.wholeList("/webhook-subscriptions", own.webhookSubscription),
-    ...op.records(
-      "/webhook-subscriptions",
-      "webhookSubscription",
-      own.webhookSubscription,
-      subscriptionInput,
-    ),
-    create: op.create("/webhook-subscriptions", subscriptionInput, own.webhookSubscriptionWithSecret),
+    list: op.wholeList("/webhook-subscriptions", hook),
+    ...op.records("/webhook-subscriptions", "webhookSubscription", hook, hookInput),
+    create: op.create("/webhook-subscriptions", hookInput, newHook),
     rotateSecret: {
-      ...op.show(
-        "/webhook-subscriptions/{webhookSubscription}/rotate-secret",
-        own.webhookSubscriptionWithSecret,
-      ),
+      ...op.show("/webhook-subscriptions/{webhookSubscription}/rotate-secret", newHook),
       method: "POST",
     },
   },

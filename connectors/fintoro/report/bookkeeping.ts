@@ -174,10 +174,7 @@ const documents = ["invoices", "credit_notes", "proformas", "orders", "quotation
 /** SQL of a pattern's text with `0` for each digit that a token of year or month stands for. */
 function rendered(text: string): string {
   const tokens = ["RRRR", "YYYY", "RR", "YY", "MM"];
-  return tokens.reduce(
-    (made, token) => `replace(${made}, '(${token})', '${"0".repeat(token.length)}')`,
-    text,
-  );
+  return tokens.reduce((made, name) => `replace(${made}, '(${name})', '${"0".repeat(name.length)}')`, text);
 }
 
 /** Only details name the series: where one is missing, its number would seem to be. */

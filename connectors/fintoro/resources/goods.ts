@@ -16,7 +16,7 @@ export const warehouse = t.record({
 
 export const warehouses = wholeResource("warehouses", "Warehouses", { record: warehouse });
 
-const priceListItemStock = t.record({
+const itemStock = t.record({
   warehouseId: t.idOf("warehouses"),
   ...t.each("warehouseName warehouseCode", t.text()),
   stockQuantity: t.doc("In this warehouse, after all receipts", t.decimal()),
@@ -32,10 +32,7 @@ export const priceListItem = t.record({
   vatRate: t.doc("Percent", t.decimal()),
   unitPriceWithVat: t.decimal(),
   stock: t.doc("In all warehouses together", t.decimal()),
-  stocks: t.doc(
-    "By warehouse; a list may leave it out",
-    t.children("price_list_item_stocks", priceListItemStock),
-  ),
+  stocks: t.doc("By warehouse; a list may leave it out", t.children("price_list_item_stocks", itemStock)),
   ean: t.orNull(t.text()),
   useWarehouse: t.doc("Stock is kept", t.boolean()),
   warehouseCode: t.doc("Code of the stock card", t.orNull(t.text())),

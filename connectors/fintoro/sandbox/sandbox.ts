@@ -62,11 +62,7 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 /** One for all sandboxes of this process: the rules of its routes are compiled with the first request of each. */
 let router: Router | null = null;
 
-/**
- * Starts the sandbox on 127.0.0.1.
- *
- * @throws MirrorError `usage` where a subscription of the start is refused
- */
+/** Starts the sandbox on 127.0.0.1. @throws MirrorError `usage` where a first subscription is refused */
 export async function startSandbox(options: SandboxOptions = {}) {
   const { seed = 1, clock = systemClock, random = systemRandom, webhooks = [], latencyMs = 0 } = options;
   const companies = openCompanies(options, (cause) => void service.failures.push(cause));
@@ -122,16 +118,10 @@ function openCompanies(options: SandboxOptions, onBug: (cause: unknown) => void)
   const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
   const { today = dateOf(localDay(clock.nowMs())), limiter: kind = "fixed" } = options;
   const { limit = 120, windowMs = 60_000 } = options;
+  const nowMs = () => clock.nowMs();
+  const shared = { nowMs, random, today: dayOf(today), allowLoopbackWebhooks, stocksInLists };
   return Array.from({ length: companies }, (_, index) => {
-    const company = openCompany({
-      index,
-      snapshot: companySnapshot(index),
-      nowMs: () => clock.nowMs(),
-      random,
-      today: dayOf(today),
-      allowLoopbackWebhooks,
-      stocksInLists,
-    });
+    const company = openCompany({ index, snapshot: companySnapshot(index), ...shared });
     seedCompany(company, (seed + index * 7919) >>> 0, typeof records === "number" ? records : sizes[records]);
     const limiter = createLimiter(clock, { kind, limit, windowMs });
     return { company, limiter, sender: new Sender({ company, seed: seed + index, clock, options, onBug }) };
@@ -154,11 +144,7 @@ function subscribe(company: Company | undefined, first: FirstSubscription, hash:
   }
 }
 
-/**
- * `small`, `medium` or a number.
- *
- * @throws MirrorError `usage` for anything else
- */
+/** `small`, `medium` or a number. @throws MirrorError `usage` for anything else */
 export function parseRecords(text: string): RecordCount {
   if (text === "small" || text === "medium") return text;
   const count = Number(text.replaceAll(/[_ ]/g, ""));

@@ -94,17 +94,10 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
   }
 }
 
-/**
- * Asks each list for one record.
- *
- * @param params more of them. @default a run's
- * @returns `showsAll`: the list shows all of its first record
- */
-export async function countRecords(
-  transport: Transport,
-  resource: Resource,
-  params?: Readonly<Record<string, string>>,
-) {
+type Params = Readonly<Record<string, string>>;
+
+/** Asks each list for one record, with the params of a run or these. `showsAll`: it shows all of its first record. */
+export async function countRecords(transport: Transport, resource: Resource, params?: Params) {
   const quick = params && { quick: { kind: "all" as const, params } };
   let count = 0;
   let showsAll: boolean | undefined;

@@ -22,13 +22,11 @@ export function quickLists({ list }: Resource, nowMs: number): QuickList[] {
   if (list.kind !== "paged" || !list.quick) return [];
   const { since, open, latestFirst } = list.quick;
   const day = (days: number) => new Date(nowMs - days * dayMs).toISOString().slice(0, 10);
-  const lately = since && {
-    kind: "all" as const,
-    params: { ...list.params, [since.param]: day(since.days) },
+  const those = (kind: QuickList["kind"], param: string, value: string): QuickList => {
+    return { kind, params: { ...list.params, [param]: value } };
   };
-  const unsettled = (open?.values ?? []).map((value) => {
-    return { kind: "open" as const, params: { ...list.params, [open?.param ?? ""]: value } };
-  });
+  const lately = since && those("all", since.param, day(since.days));
+  const unsettled = (open?.values ?? []).map((value) => those("open", open?.param ?? "", value));
   const latest = latestFirst && { kind: "latest" as const, params: latestFirst };
   return [...(lately ? [lately] : []), ...unsettled, ...(latest ? [latest] : [])];
 }

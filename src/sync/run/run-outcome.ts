@@ -50,12 +50,9 @@ export function outcomeOfError(error: unknown): Outcome | null {
 
 export function errorOf(error: unknown): RunError {
   const requestId = requestIdOf(error);
-  return {
-    kind: error instanceof MirrorError ? error.kind : "runtime",
-    message: messageOf(error),
-    ...hintOf(error),
-    ...(requestId !== null && { request_id: requestId }),
-  };
+  const own = requestId !== null && { request_id: requestId };
+  const kind = error instanceof MirrorError ? error.kind : "runtime";
+  return { kind, message: messageOf(error), ...hintOf(error), ...own };
 }
 
 /** Where the last run is stored in `_meta` that failed before it could write its row. */

@@ -52,25 +52,13 @@ interface KindFacts {
 }
 
 const methods = ["deliveryMethodId", "paymentMethodId"] as const;
+const dated = ["dueDate", "deliveryDate", "currencyRate"] as const;
+const bill = { payable: true, keepsLines: true } as const;
 
 export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
-  invoice: {
-    table: "invoices",
-    payable: true,
-    keepsLines: true,
-    shown: ["dueDate", "deliveryDate", ...methods, "currencyRate", "qrTypeId"],
-  },
-  "credit-note": {
-    table: "credit_notes",
-    payable: true,
-    keepsLines: true,
-    shown: ["invoiceId", "dueDate", "deliveryDate", "paymentMethodId", "currencyRate"],
-  },
-  proforma: {
-    table: "proformas",
-    payable: true,
-    shown: ["dueDate", ...methods, "qrTypeId", "willBePaid"],
-  },
+  invoice: { ...bill, table: "invoices", shown: [...dated, ...methods, "qrTypeId"] },
+  "credit-note": { ...bill, table: "credit_notes", shown: ["invoiceId", ...dated, "paymentMethodId"] },
+  proforma: { table: "proformas", payable: true, shown: ["dueDate", ...methods, "qrTypeId", "willBePaid"] },
   order: { table: "orders", shown: methods },
   quotation: { table: "quotations", shown: ["validityDate"] },
 };

@@ -233,12 +233,8 @@ export function creditInvoice(company: Company, invoice: BookRow, input: unknown
 }
 
 /** Takes the number that the request names, or the next free one of a series, which then counts on. */
-function takeNumber(
-  company: Company,
-  kind: DocumentKind,
-  { number: wanted, numericalSeriesId }: Pick<SentDocument, "number" | "numericalSeriesId">,
-  issueDay: number,
-) {
+function takeNumber(company: Company, kind: DocumentKind, sent: Partial<SentDocument>, issueDay: number) {
+  const { number: wanted, numericalSeriesId } = sent;
   if (typeof wanted === "string") return { number: wanted, numericalSeriesId: null };
   const { numerical_series: table } = company.tables;
   const [series] = table.where(

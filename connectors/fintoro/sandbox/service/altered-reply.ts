@@ -58,11 +58,7 @@ function alterPaginator(paginator: AnsweredRecord, faults: ActiveFaults, turn: n
   return { ...paginator, totalPages: page + 1, nextPageUrl };
 }
 
-/**
- * Applies faults whose answers arrive whole, but are not what the interface describes.
- *
- * @param url the request's own
- */
+/** Applies faults whose answers arrive whole, but are not what the interface describes. `url` is the request's. */
 export function alterReply(encoded: Encoded, faults: ActiveFaults, authorization: string, url: string) {
   const elsewhere = faults.has("redirect") ? "https://elsewhere.example/" : url;
   const moved = { Location: elsewhere, "Content-Type": "text/html" };

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isoTime, type Clock } from "../../../../src/base/clock.ts";
@@ -22,6 +23,8 @@ export interface ServiceParts {
   readonly random: Random;
   readonly latencyMs: number;
 }
+
+type Visit = ReturnType<HttpService["visit"]>;
 
 /** Longer than a limiter's window: a client that waits for the next one finds its connection still open. */
 const keepAliveMs = 75_000;
@@ -50,10 +53,7 @@ export class HttpService {
 
   /** Listens on 127.0.0.1 and gives the port; 0 takes a free one. */
   async listen(port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once("error", reject);
-      this.server.listen(port, "127.0.0.1", resolve);
-    });
+    await once(this.server.listen(port, "127.0.0.1"), "listening");
     return (this.server.address() as AddressInfo).port;
   }
 
@@ -122,14 +122,14 @@ export class HttpService {
   }
 
   /** Only requests that reach a company through a known route are counted; null for the others. */
-  private permit({ match, bearer, faults }: ReturnType<HttpService["visit"]>) {
+  private permit({ match, bearer, faults }: Visit) {
     const fault = faults.get("status");
     // The limiter does not see these.
     if (!bearer || !match || [401, 429, 503].includes(fault?.status ?? 0)) return null;
     return this.parts.limiters[bearer.company.index]?.count() ?? null;
   }
 
-  private async reply(visit: ReturnType<HttpService["visit"]>): Promise<Reply> {
+  private async reply(visit: Visit): Promise<Reply> {
     const { match, bearer, language, headers, body, query, fullPath, faults } = visit;
     const fault = faults.get("status");
     if (fault) return this.faultReply(fault, bearer?.company.index);
@@ -175,10 +175,7 @@ export class HttpService {
     return { ...reply, headers: { ...reply.headers, "Idempotency-Key": key, "Idempotency-Status": status } };
   }
 
-  private logged(
-    { method, path, query, bearer, requestId }: ReturnType<HttpService["visit"]>,
-    status: number,
-  ) {
+  private logged({ method, path, query, bearer, requestId }: Visit, status: number) {
     const at = isoTime(this.parts.clock.nowMs());
     return { at, method, path, query, status, company: bearer?.company.index ?? null, requestId };
   }

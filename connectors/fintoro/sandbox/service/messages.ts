@@ -75,12 +75,9 @@ export interface Route {
   readonly idempotent: boolean;
 }
 
-export const route = (
-  method: string,
-  path: string,
-  handle: Route["handle"],
-  idempotent = method === "POST",
-): Route => ({ method, path, handle, idempotent });
+export function route(method: string, path: string, handle: Route["handle"], idempotent = method === "POST") {
+  return { method, path, handle, idempotent };
+}
 
 export type Router = ReturnType<typeof routerOf>;
 

@@ -229,11 +229,7 @@ function heldCopies(seed: number, count: number, shares: Partial<DeliveryShares>
   return isDoubled ? [first, heldMs()] : [first];
 }
 
-/**
- * `duplicates:0.2,losses:0.2,reorder:0.5` -> shares.
- *
- * @throws MirrorError `usage` where a part is not understood
- */
+/** `duplicates:0.2,losses:0.2,reorder:0.5` -> shares. @throws MirrorError `usage` for anything else */
 export function parseShares(text: string): Partial<DeliveryShares> {
   const parts = text.split(",").map((part) => part.trim());
   return Object.fromEntries(parts.filter((part) => part !== "").map(parseShare));
