@@ -16,13 +16,8 @@ import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/identify.ts";
-import {
-  assertSameMirror,
-  assertSound,
-  freePlace,
-  readMirrorContent,
-  type MirrorContent,
-} from "./copy-mirror.ts";
+import { assertSameMirror, assertSound, freePlace, readMirrorContent } from "./copy-mirror.ts";
+import type { MirrorContent } from "./copy-mirror.ts";
 import {
   documentsPrefix,
   idOfBackup,

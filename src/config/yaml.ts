@@ -1,15 +1,6 @@
 import { resolve } from "node:path";
-import {
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  parseAllDocuments,
-  stringify,
-  visit,
-  type Document,
-} from "yaml";
+import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, stringify, visit } from "yaml";
+import type { Document } from "yaml";
 import { messageOf, MirrorError } from "../base/errors.ts";
 
 /** Counted from 1. */

@@ -12,12 +12,8 @@ import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watc
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime } from "./company-runtime.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
-import {
-  needsRestart,
-  type CompanyHooks,
-  type CompanySettings,
-  type DaemonContext,
-} from "./daemon-context.ts";
+import { needsRestart } from "./daemon-context.ts";
+import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanyCounters, type Counting } from "./counters.ts";
 import { runSchedule } from "./cron-schedule.ts";
 import { nextWorkMs } from "./run-scheduler.ts";

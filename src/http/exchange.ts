@@ -10,13 +10,8 @@ import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { BaseUrl } from "./base-url.ts";
 import type { ClockSkew } from "./clock-skew.ts";
-import {
-  networkErrorOf,
-  timeoutError,
-  type AnswerHead,
-  type BrokenRequest,
-  type SafeText,
-} from "./http-errors.ts";
+import { networkErrorOf, timeoutError } from "./http-errors.ts";
+import type { AnswerHead, BrokenRequest, SafeText } from "./http-errors.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { discardBody, readResponseBody } from "./response-body.ts";
 

@@ -6,12 +6,8 @@ import type { Random } from "../base/random.ts";
 import { backoffMs, type Backoff } from "../base/retry.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { ServiceError } from "../connector/service-errors.ts";
-import {
-  transportDefaults,
-  type ServiceAnswer,
-  type ServiceRequest,
-  type Transport,
-} from "../connector/transport.ts";
+import { transportDefaults } from "../connector/transport.ts";
+import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
 import type { AccessTokens } from "./access-tokens.ts";

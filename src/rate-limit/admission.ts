@@ -1,17 +1,6 @@
 import type { Lane } from "../base/lane.ts";
-import {
-  expireFlights,
-  lateWindowEndsAt,
-  stillLate,
-  type BudgetStep,
-  leftIn,
-  limitOf,
-  liveWindow,
-  type Flight,
-  type RateLimitState,
-  type Rules,
-  type Window,
-} from "./state.ts";
+import { expireFlights, lateWindowEndsAt, stillLate, leftIn, limitOf, liveWindow } from "./state.ts";
+import type { BudgetStep, Flight, RateLimitState, Rules, Window } from "./state.ts";
 import type { BudgetView } from "./permit.ts";
 import { eventsReleasedAt, grantedPerWindow, heldBack, keptForLook, lookAt } from "./foreign-use.ts";
 

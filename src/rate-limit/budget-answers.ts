@@ -1,16 +1,5 @@
-import {
-  countAsSpent,
-  extendAlive,
-  noteLate,
-  removeFlight,
-  limitOf,
-  type BudgetAnswer,
-  type Flight,
-  type RateLimitState,
-  type Refusals,
-  type Rules,
-  type Window,
-} from "./state.ts";
+import { countAsSpent, extendAlive, noteLate, removeFlight, limitOf } from "./state.ts";
+import type { BudgetAnswer, Flight, RateLimitState, Refusals, Rules, Window } from "./state.ts";
 import { othersAfter, seenLately, seenNow, withForeign } from "./foreign-use.ts";
 
 /**

@@ -7,14 +7,8 @@ import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { monthAt, type MonthCount, type MonthStore } from "./monthly-quota.ts";
 import type { SpentMinute } from "./permit.ts";
-import {
-  type RateLimitStore,
-  type BudgetStep,
-  defaultRules,
-  type RateLimitState,
-  coldState,
-  storedState,
-} from "./state.ts";
+import { defaultRules, coldState, storedState } from "./state.ts";
+import type { RateLimitStore, BudgetStep, RateLimitState } from "./state.ts";
 
 interface BudgetFileOptions {
   /** `<data_dir>/<company>.budget.db` */

@@ -7,15 +7,8 @@ import { Notifier } from "../base/notifier.ts";
 import { WaitQueue } from "../base/semaphore.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { admit, budgetViewOf } from "./admission.ts";
-import {
-  applyLoss,
-  coldState,
-  defaultRules,
-  type Flight,
-  type RateLimitState,
-  type Rules,
-  type RateLimitStore,
-} from "./state.ts";
+import { applyLoss, coldState, defaultRules } from "./state.ts";
+import type { Flight, RateLimitState, Rules, RateLimitStore } from "./state.ts";
 import type { RateLimiter, Permit } from "./permit.ts";
 import { applyAnswer } from "./budget-answers.ts";
 

@@ -2,17 +2,8 @@ import { quoted } from "../store/sql-text.ts";
 import { yieldToLoop } from "../base/cancellation.ts";
 import { deletedRecords, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
-import {
-  indexSql,
-  inSchema,
-  isDay,
-  referencesOf,
-  tableSql,
-  viewSql,
-  type ColumnChecks,
-  type ReportLayout,
-  type UndeclaredKeys,
-} from "./report-layout.ts";
+import { indexSql, inSchema, isDay, referencesOf, tableSql, viewSql } from "./report-layout.ts";
+import type { ColumnChecks, ReportLayout, UndeclaredKeys } from "./report-layout.ts";
 
 /** How far a publish is. */
 export interface PublishStep {

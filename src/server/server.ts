@@ -8,14 +8,8 @@ import { Receiver, type AdmittedDelivery, type ReceiverOptions } from "../webhoo
 import { createKeptPages } from "./kept-pages.ts";
 import { siteAnswer, type Site } from "./site.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
-import {
-  refusalPage,
-  renderPage,
-  respondAccepted,
-  respondPage,
-  type Page,
-  type RenderedPage,
-} from "./response.ts";
+import { refusalPage, renderPage, respondAccepted, respondPage } from "./response.ts";
+import type { Page, RenderedPage } from "./response.ts";
 
 export interface ServerOptions extends ReceiverOptions {
   readonly host: string;

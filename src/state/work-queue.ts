@@ -14,15 +14,8 @@ import {
 import type { Records } from "../store/tables/stored-records.ts";
 import type { Db } from "../store/database.ts";
 import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
-import {
-  idInTarget,
-  isUrgent,
-  recordTarget,
-  type NewWorkItem,
-  type WorkItem,
-  type WorkKind,
-  type WorkState,
-} from "./work-item.ts";
+import { idInTarget, isUrgent, recordTarget } from "./work-item.ts";
+import type { NewWorkItem, WorkItem, WorkKind, WorkState } from "./work-item.ts";
 
 const quickRank = laneRank("quick");
 const detailRanks = [laneRank("changed"), laneRank("hydration")];

@@ -20,13 +20,8 @@ import { listRequests } from "../sync/plan/chosen-lists.ts";
 import { readProof } from "../verify/report.ts";
 import { isPartial, openConditions } from "./conditions.ts";
 import { readView, type CompanyStatusView, type StatusScope } from "./company-view.ts";
-import {
-  daemonSilent,
-  judgeEvents,
-  readEventFacts,
-  type EventStatus,
-  webhooksCover,
-} from "./event-status.ts";
+import { daemonSilent, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
+import type { EventStatus } from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 export interface StatusQuestion extends StatusScope {

@@ -4,15 +4,8 @@ import { shortPath } from "../../config/load.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { readDatabase } from "../../store/database.ts";
-import {
-  DemoSetup,
-  queryRow,
-  demoCompany,
-  failedCommand,
-  writeTokenVariable,
-  type DemoProcess,
-  type TimedChange,
-} from "../demo/demo-setup.ts";
+import { DemoSetup, queryRow, demoCompany, failedCommand, writeTokenVariable } from "../demo/demo-setup.ts";
+import type { DemoProcess, TimedChange } from "../demo/demo-setup.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { readFileSync, statSync } from "node:fs";

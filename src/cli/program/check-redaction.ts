@@ -3,13 +3,8 @@ import { nearest, someOf, unknownName } from "../../base/names.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { AdjustableLog } from "../../log/log.ts";
-import {
-  isAboutUnknown,
-  isMatch,
-  isRedactable,
-  redactModeOf,
-  type RedactRule,
-} from "../../store/snapshot/redaction.ts";
+import { isAboutUnknown, isMatch, isRedactable, redactModeOf } from "../../store/snapshot/redaction.ts";
+import type { RedactRule } from "../../store/snapshot/redaction.ts";
 import { tablesOfManifest, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 
 /**

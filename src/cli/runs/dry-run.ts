@@ -14,14 +14,8 @@ import { WorkQueue } from "../../state/work-queue.ts";
 import { webhooksCover } from "../../status/event-status.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
-import {
-  estimateRun,
-  type KnownRecords,
-  type ResourceEstimate,
-  minutesText,
-  planRun,
-  scrubText,
-} from "../../sync/plan/estimate.ts";
+import { estimateRun, minutesText, planRun, scrubText } from "../../sync/plan/estimate.ts";
+import type { KnownRecords, ResourceEstimate } from "../../sync/plan/estimate.ts";
 import { listsRead, wholeListsNow } from "../../sync/plan/chosen-lists.ts";
 import {
   parentsPerRunOf,

@@ -1,12 +1,5 @@
-import {
-  cellEnd,
-  kindOf,
-  nullCell,
-  type CellColumn,
-  type CellKind,
-  endOfReal,
-  reprintedReal,
-} from "../columns/cells.ts";
+import { cellEnd, kindOf, nullCell, endOfReal, reprintedReal } from "../columns/cells.ts";
+import type { CellColumn, CellKind } from "../columns/cells.ts";
 
 /** `standard`: comma, decimal point, RFC 4180. `excel-sk`: what a Slovak Excel opens by a double click. */
 export type Dialect = "standard" | "excel-sk";

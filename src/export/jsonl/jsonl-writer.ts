@@ -1,14 +1,5 @@
-import {
-  cellEnd,
-  endOfCell,
-  kindOf,
-  nullCell,
-  type CellColumn,
-  type CellKind,
-  asciiText,
-  cellText,
-  realText,
-} from "../columns/cells.ts";
+import { cellEnd, endOfCell, kindOf, nullCell, asciiText, cellText, realText } from "../columns/cells.ts";
+import type { CellColumn, CellKind } from "../columns/cells.ts";
 
 const space = 0x20;
 const newline = 0x0a;

@@ -3,15 +3,8 @@ import { freeBytes } from "../columns/cells.ts";
 import { writeColumnChunk, zstd } from "./column-chunk.ts";
 import type { ColumnBuffer } from "./column-buffer.ts";
 import { DateColumn, Int64Column, ValueColumn, TextColumn } from "./typed-columns.ts";
-import {
-  fileSchema,
-  maxRowGroupRows,
-  schemaElement,
-  TypeOverflow,
-  type NestedColumn,
-  type ParquetColumn,
-  type RowGroup,
-} from "./parquet-types.ts";
+import { fileSchema, maxRowGroupRows, schemaElement, TypeOverflow } from "./parquet-types.ts";
+import type { NestedColumn, ParquetColumn, RowGroup } from "./parquet-types.ts";
 
 /** A row group ends when its values take so many bytes, give or take 1,024 rows. */
 const maxValueBytes = 24_000_000;

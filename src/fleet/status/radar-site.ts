@@ -9,14 +9,8 @@ import { html, type Html } from "../../status/page/html.ts";
 import type { PageAccess } from "../../status/page/page-access.ts";
 import { badge, banner, emptyText, pagePart, table } from "../../status/page/page-part.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import {
-  radarCells,
-  radarHeads,
-  readRadarPage,
-  type RadarCompany,
-  type RadarPage,
-  type RadarQuestion,
-} from "./radar.ts";
+import { radarCells, radarHeads, readRadarPage } from "./radar.ts";
+import type { RadarCompany, RadarPage, RadarQuestion } from "./radar.ts";
 
 /** Rows of a page; the rest is counted. */
 const mostRows = 300;

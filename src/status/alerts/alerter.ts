@@ -6,16 +6,8 @@ import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { terminalText } from "../../base/terminal-text.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import {
-  afterAttempt,
-  decideAlerts,
-  dueAlerts,
-  mostAttempts,
-  noIncidents,
-  type AlertState,
-  type Condition,
-  type Undelivered,
-} from "./incidents.ts";
+import { afterAttempt, decideAlerts, dueAlerts, mostAttempts, noIncidents } from "./incidents.ts";
+import type { AlertState, Condition, Undelivered } from "./incidents.ts";
 import type { AlertTarget } from "./targets.ts";
 
 const mostCharacters = 2_000;

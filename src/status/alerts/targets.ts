@@ -3,13 +3,8 @@ import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { terminalText } from "../../base/terminal-text.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
-import {
-  addressKey,
-  currentUrl,
-  targetKey,
-  type AlertKind,
-  type PlacedText,
-} from "../../config/alert-section.ts";
+import { addressKey, currentUrl, targetKey } from "../../config/alert-section.ts";
+import type { AlertKind, PlacedText } from "../../config/alert-section.ts";
 import type { Config } from "../../config/config.ts";
 import { currentText } from "../../config/secrets.ts";
 import { openPoster } from "../../http/poster.ts";

@@ -4,14 +4,8 @@ import type { Resource } from "../../connector/resource.ts";
 import { valueOf } from "../../json/cut.ts";
 import { isObject, type JsonObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import {
-  cellsOf,
-  isPresent,
-  nullIfOdd,
-  type Cell,
-  type Row,
-  type UnknownKey,
-} from "../tables/row-decoder.ts";
+import { cellsOf, isPresent, nullIfOdd } from "../tables/row-decoder.ts";
+import type { Cell, Row, UnknownKey } from "../tables/row-decoder.ts";
 import { knownRow, type Column, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
 import { isKnown } from "../tables/unknown-columns.ts";
 import { textOf, type DecodedRecord } from "./merge-rules.ts";

@@ -1,13 +1,8 @@
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportType, ReportView, ReportViewColumn } from "../../connector/report-view.ts";
 import type { Resource } from "../../connector/resource.ts";
-import {
-  knownPlan,
-  type Column,
-  type ColumnScalar,
-  type RowPlan,
-  type TablePlan,
-} from "../tables/table-plan.ts";
+import { knownPlan } from "../tables/table-plan.ts";
+import type { Column, ColumnScalar, RowPlan, TablePlan } from "../tables/table-plan.ts";
 import { planWithUnknown } from "../tables/unknown-columns.ts";
 import type { Db } from "../database.ts";
 

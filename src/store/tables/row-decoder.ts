@@ -1,20 +1,7 @@
-import {
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  integerOf,
-  numberLiteral,
-  NumberLiteral,
-  stringifyLossless,
-} from "../../json/literal.ts";
-import {
-  type Column,
-  type KeyNode,
-  type RowPlan,
-  type TablePlan,
-  seenTypeWith,
-  type ColumnScalar,
-} from "./table-plan.ts";
+import { isObject, integerOf, numberLiteral, NumberLiteral, stringifyLossless } from "../../json/literal.ts";
+import type { JsonObject, JsonValue } from "../../json/literal.ts";
+import { seenTypeWith } from "./table-plan.ts";
+import type { Column, KeyNode, RowPlan, TablePlan, ColumnScalar } from "./table-plan.ts";
 
 /** A value that SQLite holds. */
 export type Cell = number | bigint | string | null;

@@ -3,18 +3,8 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Db } from "../database.ts";
 import type { OddType, UnknownKey } from "./row-decoder.ts";
-import {
-  keyNode,
-  knownPlan,
-  planTable,
-  type Column,
-  type KeyNode,
-  type NewColumn,
-  type RowPlan,
-  type TablePlan,
-  seenTypeWith,
-  type SeenType,
-} from "./table-plan.ts";
+import { keyNode, knownPlan, planTable, seenTypeWith } from "./table-plan.ts";
+import type { Column, KeyNode, NewColumn, RowPlan, TablePlan, SeenType } from "./table-plan.ts";
 import { addColumn, columnNames } from "./table-layout.ts";
 
 /** More unknown fields than this in one table are noise: they stay in `_raw`, and are reported. */

@@ -138,6 +138,8 @@ export function createRunContext(
   own: Partial<typeof noRun> & { readonly startedAtMs?: number; readonly parentReads?: ParentReads } = {},
 ) {
   const { db } = mirror;
+  const shared = { mirror, queue, clock, log, tally };
+  const work = { resources, provenRoutes, signal, removals };
   // Fixes the order in which resources are reported.
   for (const { name } of resources) tally.of(name);
   return {
@@ -145,15 +147,8 @@ export function createRunContext(
     startedAtMs: clock.nowMs(),
     parentReads: { beforeRun: 0, left: 0 } as ParentReads,
     ...own,
-    mirror,
-    queue,
-    clock,
-    log,
-    tally,
-    resources,
-    provenRoutes,
-    signal,
-    removals,
+    ...shared,
+    ...work,
     listings: new Listings(db),
     parents: new Parents(db),
     runs: new Runs(db),

@@ -103,9 +103,8 @@ export function planWholeLists(
   const chosen = new Map<string, number>();
   const most = mostRequests ?? Infinity;
   let left = most;
-  for (const { name, readAtMs, requests, open } of lists.toSorted(
-    (a, b) => (a.readAtMs ?? 0) - (b.readAtMs ?? 0),
-  )) {
+  const stalest = lists.toSorted((a, b) => (a.readAtMs ?? 0) - (b.readAtMs ?? 0));
+  for (const { name, readAtMs, requests, open } of stalest) {
     // One read in the future was read before the clock was set back.
     const isWanted = readAtMs === null || open !== null || nowMs - readAtMs >= everyMs || readAtMs > nowMs;
     const missing = Math.max(1, requests - (open?.pages ?? 0));

@@ -146,13 +146,8 @@ export function readRecent(db: Db, question: ScrubQuestion): ScrubCandidate[] {
   const sources = scrubSources(question);
   const times = { untilMs: nowMs, nowMs, sinceMs: nowMs - recentActivityMs };
   const candidates = new ScrubCandidates(db);
-  return [true, false].flatMap((isList) =>
-    candidates.recent(
-      sources.filter(({ listOf }) => (listOf !== null) === isList),
-      times,
-      mostRecent,
-    ),
-  );
+  const those = (isList: boolean) => sources.filter(({ listOf }) => (listOf !== null) === isList);
+  return [true, false].flatMap((isList) => candidates.recent(those(isList), times, mostRecent));
 }
 
 /**
@@ -223,10 +218,8 @@ export function scrubSources({
       const tables = manifest.map((one) => knownPlan(one));
       return list.parents.map((parent) => parentSource(tables, parent.resource, name));
     }
-    const isShownInPart = gives === "preview" || fullWhen !== undefined;
-    return isShownInPart
-      ? [{ table: name, listOf: null, date: dateOf(knownPlan(resource)), referrers: [] }]
-      : [];
+    if (gives !== "preview" && fullWhen === undefined) return [];
+    return [{ table: name, listOf: null, date: dateOf(knownPlan(resource)), referrers: [] }];
   });
 }
 

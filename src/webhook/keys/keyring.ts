@@ -2,15 +2,8 @@ import { draftOf } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Secret } from "../../base/secret.ts";
 import { shortestSecret, tooShort, type SecretPlace } from "../../config/secrets.ts";
-import {
-  isAccepted,
-  keyFilesOnDisk,
-  parseDraft,
-  parseKeyFile,
-  parseRetiredKeys,
-  type KeyFiles,
-  type RetiredKey,
-} from "./key-files.ts";
+import { isAccepted, keyFilesOnDisk, parseDraft, parseKeyFile, parseRetiredKeys } from "./key-files.ts";
+import type { KeyFiles, RetiredKey } from "./key-files.ts";
 
 /** The webhook keys that a delivery may be signed with now. */
 export type Keyring = Pick<ConfiguredKeyring, "accepted" | "refresh">;

@@ -24,7 +24,7 @@ export interface ServiceParts {
   readonly latencyMs: number;
 }
 
-type Visit = ReturnType<HttpService["visit"]>;
+type ServedRequest = ReturnType<HttpService["visit"]>;
 
 /** Longer than a limiter's window: a client that waits for the next one finds its connection still open. */
 const keepAliveMs = 75_000;
@@ -122,14 +122,14 @@ export class HttpService {
   }
 
   /** Only requests that reach a company through a known route are counted; null for the others. */
-  private permit({ match, bearer, faults }: Visit) {
+  private permit({ match, bearer, faults }: ServedRequest) {
     const fault = faults.get("status");
     // The limiter does not see these.
     if (!bearer || !match || [401, 429, 503].includes(fault?.status ?? 0)) return null;
     return this.parts.limiters[bearer.company.index]?.count() ?? null;
   }
 
-  private async reply(visit: Visit): Promise<Reply> {
+  private async reply(visit: ServedRequest): Promise<Reply> {
     const { match, bearer, language, headers, body, query, fullPath, faults } = visit;
     const fault = faults.get("status");
     if (fault) return this.faultReply(fault, bearer?.company.index);
@@ -175,7 +175,7 @@ export class HttpService {
     return { ...reply, headers: { ...reply.headers, "Idempotency-Key": key, "Idempotency-Status": status } };
   }
 
-  private logged({ method, path, query, bearer, requestId }: Visit, status: number) {
+  private logged({ method, path, query, bearer, requestId }: ServedRequest, status: number) {
     const at = isoTime(this.parts.clock.nowMs());
     return { at, method, path, query, status, company: bearer?.company.index ?? null, requestId };
   }

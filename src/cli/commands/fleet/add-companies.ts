@@ -5,12 +5,8 @@ import { chosenCompanies, secretTexts, soleCompany } from "../../../config/compa
 import { valueAt } from "../../../config/config-problems.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
 import { readFailure, readSecretFile } from "../../../config/secrets.ts";
-import {
-  companyDocument,
-  configOfCompany,
-  type CompanyDocument,
-  type DocumentOfFile,
-} from "../../../fleet/config/company-document.ts";
+import { companyDocument, configOfCompany } from "../../../fleet/config/company-document.ts";
+import type { CompanyDocument, DocumentOfFile } from "../../../fleet/config/company-document.ts";
 import { readCompanyList, readTags, tagForm, type RefusedLine } from "../../../fleet/config/company-list.ts";
 import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";

@@ -7,24 +7,15 @@ import { connectService } from "../../../runs/service-connection.ts";
 import { FileArchive } from "../../../files/archive.ts";
 import { checkArchive } from "../../../files/check-archive.ts";
 import { fetchFiles, type FetchTally } from "../../../files/fetch-files.ts";
-import {
-  fileKinds,
-  filedResources,
-  PendingFiles,
-  type FilesQuestion,
-} from "../../../state/files/pending-files.ts";
+import { fileKinds, filedResources, PendingFiles } from "../../../state/files/pending-files.ts";
+import type { FilesQuestion } from "../../../state/files/pending-files.ts";
 import { StoredFiles, type DocumentFile } from "../../../state/files/stored-files.ts";
 import { readArchivePosition } from "../../../state/meta.ts";
 import { filesStep } from "../../../status/after-run-record.ts";
 import { openDatabase, type Db } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
-import {
-  askWhoami,
-  judgeOwnToken,
-  readExisting,
-  readMirror,
-  type CompanyScope,
-} from "../../mirror/company-scope.ts";
+import { askWhoami, judgeOwnToken, readExisting, readMirror } from "../../mirror/company-scope.ts";
+import type { CompanyScope } from "../../mirror/company-scope.ts";
 import { failureOf } from "../../console/console.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";

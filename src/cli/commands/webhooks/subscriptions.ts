@@ -6,11 +6,8 @@ import type { SubscriptionOperations } from "../../../connector/connector-manife
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../../../state/meta.ts";
-import {
-  createSubscriptions,
-  type Subscription,
-  type Subscriptions,
-} from "../../../webhook/subscriptions/subscription-client.ts";
+import { createSubscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
+import type { Subscription, Subscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/subscription-problems.ts";
 import { askWhoami, judgeOwnToken, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 
