@@ -196,6 +196,9 @@ function tokenPlaceIn({ tokenEnv, tokenFile }: CommandOptions<"init">, cwd: stri
   return { place: referenceToFile(inFolder.startsWith("..") ? file : `./${inFolder}`) };
 }
 
+const problemOfToken = (typed: string) =>
+  /^[\x21-\x7e]+$/.test(typed) ? undefined : "a token has no space and only ASCII characters";
+
 async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"]> {
   if (prompts === null)
     throw new MirrorError("usage", "whose company? a token is needed", {
@@ -210,9 +213,7 @@ async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"
     return { place: `\${env:${name}}` };
   }
   const message = "The access token; reading is all it must be allowed";
-  const problem = (typed: string) =>
-    /^[\x21-\x7e]+$/.test(typed) ? undefined : "a token has no space and only ASCII characters";
-  return { text: await prompts.secret({ message, problem }) };
+  return { text: await prompts.secret({ message, problem: problemOfToken }) };
 }
 
 async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {

@@ -62,14 +62,12 @@ export function choice<const V extends readonly string[], D extends V[number] | 
 
 /** Makes options with a text of a certain form; any other text is refused with what it `must` be. */
 function parsed<T>(must: string, read: (given: string) => T | null, hint?: string) {
-  return (flags: string, doc: string): OptionSpec<T | undefined> => {
-    const parse = (given: string, name: string) => {
-      const value = read(given);
-      if (value !== null) return value;
-      throw new MirrorError("usage", `${name} must be ${must} (it is "${given}")`, { hint });
-    };
-    return { flags, doc, usual: undefined, parse };
+  const parse = (given: string, name: string) => {
+    const value = read(given);
+    if (value !== null) return value;
+    throw new MirrorError("usage", `${name} must be ${must} (it is "${given}")`, { hint });
   };
+  return (flags: string, doc: string): OptionSpec<T | undefined> => ({ flags, doc, usual: undefined, parse });
 }
 
 export const month = parsed("a month such as 2026-10", (given) =>

@@ -266,8 +266,9 @@ export function metricText(name: string, help: string, shown: number | readonly 
 const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
 
 function labelsText(labels: Sample["labels"]): string {
-  const escaped = (text: string) => text.replaceAll(/[\\"\n]/g, (one) => escapes[one] ?? one);
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  const pairs = Object.entries(labels).map(([name, value]) => {
+    return `${name}="${value.replaceAll(/[\\"\n]/g, (one) => escapes[one] ?? one)}"`;
+  });
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 

@@ -44,9 +44,7 @@ export async function afterRun(
   { context, config, ...company }: CompanyScope,
   only: AfterRunScope = "all",
 ): Promise<CommandOutcome[]> {
-  // The lines of a run are over.
-  const showing: CommandContext["showing"] = (_read, work) => work();
-  const scope = { ...company, config, context: { ...context, showing } };
+  const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (CommandOutcome | null)[] = [];
   if (only === "backup")
     outcomes.push(
@@ -62,6 +60,9 @@ export async function afterRun(
     if (only === "all" && wanted.after === "sync") outcomes.push(await exportOne(scope, wanted));
   return outcomes.filter((one) => one !== null);
 }
+
+/** The lines of a run are over. */
+const withoutLines: CommandContext["showing"] = (_read, work) => work();
 
 function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {
   return attempt(scope, "the report was not written", () => publishCompany(scope));
