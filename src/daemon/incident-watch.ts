@@ -17,6 +17,11 @@ export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | 
   readonly targetsOf: (config: Config) => readonly AlertTarget[];
   /** @default the disk's own */
   readonly freeBytes?: (folder: string) => number;
+  /**
+   * Of a company that one process after another has: notes elsewhere what was decided; false: nothing may be sent. What
+   * concerns the machine is then no incident of the company's.
+   */
+  readonly beforeSending?: () => Promise<boolean>;
 }
 
 /** Attempts at a time, over all companies: a command is a process each. */
@@ -48,8 +53,8 @@ export class Alerters {
   update(views: readonly CompanyStatusView[]): void {
     const nowMs = this.context.clock.nowMs();
     const limits = readyLimits(this.config.schedule, nowMs);
-    const free = this.context.freeBytes ?? freeBytesAt;
-    this.updateOne(null, () => spaceConditions(free(this.config.dataDir)));
+    const { freeBytes: free = freeBytesAt, beforeSending } = this.context;
+    if (!beforeSending) this.updateOne(null, () => spaceConditions(free(this.config.dataDir)));
     for (const view of views) this.updateOne(view.company, () => conditionsOf(view, nowMs, limits));
   }
 
@@ -101,6 +106,7 @@ export async function watchIncidents(
     }
     if (!alerters) continue;
     alerters.update(await viewsNow());
+    if ((await context.beforeSending?.()) === false) continue;
     // Without their values, of which each would keep the one before.
     delivering = Promise.all([delivering, alerters.deliver(closed)]).then(() => undefined);
   }

@@ -11,6 +11,7 @@ import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { notePublished } from "../reports/publish-reports.ts";
+import { createCompanyAlerts } from "./company-alerts.ts";
 import { createCompanySnapshots } from "./company-snapshots.ts";
 import { createInboxFollower } from "./drain.ts";
 import {
@@ -141,11 +142,16 @@ export class Assignment {
 
   private async hold(): Promise<AssignmentEnd> {
     const { lease, supervisor, context, log } = this;
+    const over = new AbortController();
+    const alerts = createCompanyAlerts(lease, context, this.daemon, supervisor);
+    let alerting: Promise<void> | null = null;
     try {
       await this.prepare();
+      await alerts.takeOver();
       const published = await context.tables.reports.current(this.company);
       notePublished(supervisor.settings.config, this.company, published);
       supervisor.start();
+      alerting = alerts.follow(AbortSignal.any([lease.lost, over.signal]));
       await this.workUntilReleased();
       const nextWorkMs = this.permits.hasRival()
         ? this.daemon.clock.nowMs() + context.times.rivalMs
@@ -163,6 +169,9 @@ export class Assignment {
       if (!lease.isHeld()) return this.lost();
       log.error(messageOf(error), hintOf(error));
       return { outcome: "failed", why: messageOf(error) };
+    } finally {
+      over.abort();
+      await alerting;
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { CompanySettings, HostProcess } from "../../daemon/daemon-context.ts";
+import type { AlertContext } from "../../daemon/incident-watch.ts";
 import type { JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
@@ -12,7 +13,7 @@ import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 
 export interface NodeParts {
-  readonly host: HostProcess;
+  readonly host: HostProcess & Pick<AlertContext, "targetsOf">;
   readonly node: NodeSettings;
   readonly tables: FleetTables;
   readonly engine: JobEngine;

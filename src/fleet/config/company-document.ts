@@ -45,7 +45,7 @@ const sharedAs = {
   files: null,
   report: "report",
   retention: "retention",
-  alerts: null,
+  alerts: "alerts",
   notify: null,
   log: null,
   mcp: null,
@@ -60,7 +60,8 @@ const sharedAs = {
 export function companyDocument(file: LoadedConfig, name: string): DocumentOfFile {
   const { raw, config } = file;
   const company = { companies: { [name]: valueAt(raw, ["companies", name]) } };
-  const problems = [...secretProblems(company), ...fileProblems(config)];
+  const secrets = secretProblems({ ...company, alerts: valueAt(raw, ["alerts"]) });
+  const problems = [...secrets, ...fileProblems(config)];
   if (problems.length > 0) {
     const lines = problems.map(({ at, message }) => `${file.placeOf(at)}: ${message}`);
     throw new MirrorError("config", lines.join("\n"), {
@@ -69,7 +70,7 @@ export function companyDocument(file: LoadedConfig, name: string): DocumentOfFil
   }
   const shared = Object.values(sharedAs).flatMap((key) => {
     const value = key && valueAt(raw, [key]);
-    return value === undefined || value === null ? [] : [[key, key === "report" ? reportOf(value) : value]];
+    return value === undefined || value === null ? [] : [[key, sharedPart(key, value)]];
   });
   // Said in any case: another version may have another default.
   const { connector, baseUrl: base_url } = config;
@@ -83,10 +84,12 @@ interface DocumentProblem {
   readonly message: string;
 }
 
-function secretProblems(company: unknown): DocumentProblem[] {
-  return writtenSecrets(company).flatMap(({ path: at, text }) => {
+function secretProblems(document: unknown): DocumentProblem[] {
+  return writtenSecrets(document).flatMap(({ path: at, text }) => {
     const where = pathText(at);
     const reference = referenceIn(text);
+    // An address that the file shows is no secret.
+    if (reference === null && at.at(-1) === "url") return [];
     if (reference === null)
       return [
         { at, message: `${where} stands in the file itself; the fleet takes secrets by reference only` },
@@ -104,10 +107,13 @@ function fileProblems({ files }: Config): DocumentProblem[] {
   });
 }
 
-/** A folder for readers is one machine's. */
-function reportOf(report: unknown): unknown {
-  if (typeof report !== "object" || report === null) return report;
-  return Object.fromEntries(Object.entries(report).filter(([key]) => key !== "out"));
+/** Without a folder for readers, and programs that get alerts: they are one machine's. */
+function sharedPart(section: string | null, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (section === "alerts") return Object.values(value).filter((one: object) => !("command" in one));
+  return section === "report"
+    ? Object.fromEntries(Object.entries(value).filter(([key]) => key !== "out"))
+    : value;
 }
 
 function leftOutOf({ exports, report, backup, alerts, notify }: Config): LeftOut[] {
@@ -116,7 +122,7 @@ function leftOutOf({ exports, report, backup, alerts, notify }: Config): LeftOut
     ["exports", exports.length > 0, published],
     ["report.out", report.out !== null, published],
     ["backup", backup.to !== null, "workers publish snapshots to fleet.snapshots"],
-    ["alerts", alerts.length > 0, "`fleet status` and the metrics of workers say what is wrong"],
+    ["alerts.command", alerts.some(({ command }) => command !== null), "workers send alerts to a url alone"],
     ["notify", notify.length > 0, "only `serve` sends changes"],
   ];
   return each.flatMap(([key, isSet, reason]) => (isSet ? [{ key, reason }] : []));
@@ -144,7 +150,9 @@ export function configOfCompany(name: string, document: unknown, node: NodeSurro
     wanted === path.resolve(dataDir, file) ? text : node.readFile(wanted);
   const options = { path: file, cwd: dataDir, env, readFile, connectors, secrets: "when_used" } as const;
   const { config } = loadConfig(options);
-  if (config.companies.length === 1 && config.companies[0]?.name === name) return config;
+  // Who can write Postgres is not to run programs here.
+  const alerts = config.alerts.filter(({ command }) => command === null);
+  if (config.companies.length === 1 && config.companies[0]?.name === name) return { ...config, alerts };
   throw new MirrorError("config", `${file}: the document is not of this company alone`, {
     hint: `Run \`fintoro-mirror fleet add ${name}\` again.`,
   });

@@ -72,6 +72,7 @@ const migrations: readonly (readonly string[])[] = [
     `CREATE TABLE fintoro_mirror.reports (
       company text PRIMARY KEY, epoch bigint NOT NULL, number bigint NOT NULL, published_at timestamptz, seq bigint,
       files jsonb NOT NULL, old jsonb NOT NULL, answers jsonb) WITH (fillfactor = 50)`,
+    `CREATE TABLE fintoro_mirror.alerts (company text PRIMARY KEY, state jsonb NOT NULL) WITH (fillfactor = 50)`,
     // One row.
     `CREATE TABLE fintoro_mirror.timeline (
       number bigint NOT NULL, id uuid NOT NULL, beats bigint NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),

@@ -46,7 +46,7 @@ export class RadarSite extends GuardedSite {
 }
 
 /** The body of the radar: the companies, those first that need someone. Pure. */
-export function radarBody({ companies, found, needing }: RadarPage, question: RadarQuestion): Html {
+function radarBody({ companies, found, needing }: RadarPage, question: RadarQuestion): Html {
   const need = needing === 1 ? "needs someone" : "need someone";
   const sentence = `${formatCount(needing)} of ${counted(found, "company", "companies")} ${need}`;
   const heads = ["Company", "State", ...radarHeads.slice(0, -1)];

@@ -149,23 +149,39 @@ describe("what no other machine could use", () => {
     );
   });
 
-  test("is left out with the reason: folders, exports, backups, alerts and receivers of changes of one machine", () => {
+  test("I9: is refused: a secret of alerts that stands in the file; an address that does is none", () => {
+    const alerts = `alerts:
+  - { when: [failed], url: "https://a.example.com/", secret: literal-secret-0123456789 }
+`;
+    const { message } = refusal(() => documentOf(`${companies}${alerts}`));
+    expect(message).toMatch(/^config\.yaml:\d+:\d+: alerts\[0\]\.secret stands in the file itself; [^\n]+$/);
+  });
+
+  test("I9: is not run: a program that a document names for alerts", () => {
+    const alerts = [{ when: ["failed"], command: ["touch", "/tmp/started"] }];
+    expect(onNode({ ...documentOf(companies).document, alerts }).alerts).toEqual([]);
+  });
+
+  test("is left out with the reason: folders, exports, backups, programs and receivers of changes of one machine", () => {
     const keys = `exports: [{ format: csv, out: ./out, after: sync }]
 report: { out: ./reports, redact: { clients.email: hash } }
 backup: { to: ./backups }
-alerts: [{ when: [failed], command: [mail, ops] }]
+alerts: [{ when: [failed], command: [mail, ops] }, { when: [stale], url: "\${env:CHAT}" }]
 notify: [{ url: "https://example.com/", secret: "\${env:KEY}" }]
 `;
-    const { document, leftOut } = documentOf(`${companies}${keys}`);
-    expect(leftOut.map(({ key }) => key)).toEqual(["exports", "report.out", "backup", "alerts", "notify"]);
+    const all = { ...env, CHAT: "https://chat.example.com/1", KEY: `whsec_${"A".repeat(32)}` };
+    const { document, leftOut } = companyDocument(load(`${companies}${keys}`, { env: all, files }), "acme");
+    const left = ["exports", "report.out", "backup", "alerts.command", "notify"];
+    expect(leftOut.map(({ key }) => key)).toEqual(left);
     expect(leftOut[0]?.reason).toBe("workers publish reports and Parquet files to fleet.reports");
     expect(document).toMatchObject({ report: { redact: { "clients.email": "hash" } } });
+    expect(document["alerts"]).toEqual([{ when: ["stale"], url: "${env:CHAT}" }]);
     const { exports, report, backup, alerts, notify } = onNode(document);
-    expect({ exports, out: report.out, to: backup.to, alerts, notify }).toEqual({
+    expect(alerts.map(({ when, url }) => [when, url?.secret.known])).toEqual([[["stale"], false]]);
+    expect({ exports, out: report.out, to: backup.to, notify }).toEqual({
       exports: [],
       out: null,
       to: null,
-      alerts: [],
       notify: [],
     });
   });

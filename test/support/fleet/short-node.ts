@@ -10,6 +10,7 @@ import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
+import { alertTargets } from "../../../src/status/alerts/targets.ts";
 import type { NodeParts, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
 import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
@@ -70,7 +71,14 @@ export async function startNode(
   const process = { clock: systemClock, random: seededRandom(3), log, version };
   const surroundings = { dataDir, env, readFile, connectors: [manifest] } as const;
   const parts: NodeParts = {
-    host: { ...process, performRun, afterRun, connections: { dropped: 0 }, onSecrets: () => undefined },
+    host: {
+      ...process,
+      performRun,
+      afterRun,
+      connections: { dropped: 0 },
+      onSecrets: () => undefined,
+      targetsOf: (config) => alertTargets(config, { ...process, env, onSecrets: () => undefined }),
+    },
     node: { name, role: "work", dataDir, capacity, snapshotEveryMs: 60_000 },
     tables,
     engine,

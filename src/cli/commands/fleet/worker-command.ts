@@ -35,6 +35,7 @@ import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import { performRun } from "../../../runs/company-run.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
+import { targetsOf } from "../upkeep/alerts.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";
 
 export const workerCommand: CommandRun<"worker"> = async (context, { options, loaded: { config } }) => {
@@ -245,8 +246,9 @@ async function openNodeParts(
   const store = await openProven("snapshots", snapshots);
   const published = reports === null ? null : await openProven("reports", reports);
   const afterRun = createAfterRun(context);
+  const host = { clock, random, log, version, performRun, afterRun, connections };
   return {
-    host: { clock, random, log, version, performRun, afterRun, connections, onSecrets: keepSecret },
+    host: { ...host, onSecrets: keepSecret, targetsOf: (one) => targetsOf(context, one) },
     node: { name, role, dataDir, capacity, snapshotEveryMs },
     tables,
     engine,

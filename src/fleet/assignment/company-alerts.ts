@@ -1,0 +1,68 @@
+import { rmSync } from "node:fs";
+import { writeFileAtomically } from "../../base/files/atomic-file.ts";
+import { messageOf } from "../../base/errors.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
+import type { DaemonContext } from "../../daemon/daemon-context.ts";
+import { watchIncidents } from "../../daemon/incident-watch.ts";
+import { readAlertState } from "../../status/alerts/alerter.ts";
+import { noIncidents, type AlertState } from "../../status/alerts/incidents.ts";
+import type { Lease } from "../ownership/ownership.ts";
+import { noOwner, ownerCondition, valuesOf } from "../postgres/tables/owners-table.ts";
+import type { NodeContext } from "./node-context.ts";
+
+/**
+ * The alerts of a company while this node has it.
+ *
+ * Guarantee: what was decided is in Postgres, under this ownership, before it is sent: the next owner goes on from there.
+ * Source of truth: table `alerts`, without a row where nothing was ever wrong; the file beside the mirror is a copy.
+ * Worst outcome of a crash: an alert that its target has just taken is sent again, with the same id.
+ */
+export function createCompanyAlerts(
+  lease: Lease,
+  { tables: { postgres }, host }: NodeContext,
+  { log, turns }: DaemonContext,
+  supervisor: CompanySupervisor,
+) {
+  const file = mirrorFiles(supervisor.settings.config, lease.company).alerts;
+  let noted = JSON.stringify(noIncidents);
+  const note = async (): Promise<boolean> => {
+    const text = JSON.stringify(readAlertState(file));
+    try {
+      const owner = [...valuesOf(lease), text];
+      if (text !== noted && (await postgres.query(notedByOwner, owner)).length === 0) throw noOwner(lease);
+      noted = text;
+      return true;
+    } catch (error) {
+      if (lease.isHeld()) log.warn("incidents cannot be noted: alerts wait", { error: messageOf(error) });
+      return false;
+    }
+  };
+  const views = async () => {
+    await turns.next();
+    return [supervisor.view()];
+  };
+  return {
+    /** Takes over what earlier owners noted. Throws MirrorError `database`. */
+    takeOver: async () => {
+      const sql = "SELECT state FROM fintoro_mirror.alerts WHERE company = $1";
+      const [row] = await postgres.query<{ state: AlertState }>(sql, [lease.company]);
+      if (!row) return rmSync(file, { force: true });
+      noted = JSON.stringify(row.state);
+      writeFileAtomically(file, `${noted}\n`, 0o600);
+    },
+
+    /** Looks at the company, and sends what follows, until `over`. Never rejects. */
+    follow: async (over: AbortSignal) => {
+      const context = { ...host, log, beforeSending: note };
+      await watchIncidents(context, () => supervisor.settings.config, views, over).catch((error: unknown) =>
+        log.error("no alerts are sent any more", { error: messageOf(error) }),
+      );
+      if (lease.isHeld()) await note();
+    },
+  };
+}
+
+const notedByOwner = `WITH owner AS (${ownerCondition})
+  INSERT INTO fintoro_mirror.alerts (company, state) SELECT company, $4::jsonb FROM owner
+  ON CONFLICT (company) DO UPDATE SET state = excluded.state RETURNING company`;
