@@ -10,10 +10,8 @@ import { quoted } from "../store/sql-text.ts";
 export interface MirrorContent {
   /** As the service calls the company; null: no run has read it yet. */
   readonly identity: { readonly name: string; readonly business_id: string | null } | null;
-  /** The identity of the change log. */
   readonly log: string;
   readonly seq: number;
-  /** Rows of each table of the mirror. */
   readonly rows: Readonly<Record<string, number>>;
 }
 

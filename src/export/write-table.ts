@@ -189,7 +189,6 @@ function writtenColumns({ columns }: TableExport, encoding: Encoding): ManifestF
   return [...encoding.columns.map(({ name, type }) => ({ name, type })), ...lists];
 }
 
-/** Key-value metadata of a Parquet file. */
 function factsOf(
   { log, seq, run }: Snapshot,
   { company, since }: ExportRequest,

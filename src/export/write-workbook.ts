@@ -14,7 +14,6 @@ import { firstParts, lastParts, sheetName, sheetPath, type SheetEntry } from "./
 
 /** A sheet of Excel holds 1,048,576 rows; this leaves room for the heading and totals. */
 const rowsPerSheet = 1_048_000;
-/** Encoded at once. */
 const rangeRows = 2_000;
 /** Rows whose texts decide how wide a column is. */
 const measuredRows = 1_000;
@@ -70,7 +69,6 @@ function part(xml: string): Uint8Array {
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${xml}`);
 }
 
-/** Lays out the rows of a table. */
 async function openSheets({ pool, request, parts: { manifest } }: ExportContext, plan: TableExport) {
   const { setup, source, table } = plan;
   const rowsEach = request.rowsPerSheet ?? rowsPerSheet;

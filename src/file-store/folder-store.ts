@@ -3,8 +3,7 @@ import { renameSync } from "node:fs";
 import { open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { flushToDisk, makeFolders, nearestPresent } from "../base/files/atomic-file.ts";
-import { throwIfAborted } from "../base/errors.ts";
-import { messageOf, MirrorError, systemReason } from "../base/errors.ts";
+import { messageOf, MirrorError, systemReason, throwIfAborted } from "../base/errors.ts";
 import { hashOf, partsOf, type ContentFacts } from "../base/files/hashed-file.ts";
 import type { FileStore, WriteRight } from "./file-store.ts";
 

@@ -7,7 +7,6 @@ import type { DocumentFile } from "../state/files/stored-files.ts";
 import { incomingName, manifestName, objectPath } from "./archive.ts";
 import { filesAfter, goesOnFrom, readArchiveManifest, type ArchiveManifest } from "./archive-manifest.ts";
 
-/** What is wrong with a file of the archive. */
 interface FileDamage {
   /** Relative to the company's folder of files. */
   readonly path: string;
@@ -96,20 +95,21 @@ class ArchiveReading {
   private async checkContent(sha256: string, size: number): Promise<void> {
     const place = objectPath(sha256);
     // A fetch, or a crash of one, has it beside its place.
-    if (!this.isThere(place) && this.isThere(`${incomingName}/${sha256}`)) return;
+    if (this.inode(place) === null && this.inode(`${incomingName}/${sha256}`) !== null) return;
     if (await this.hasContent(place, sha256, size)) this.sound.add(sha256);
   }
 
   private async checkLink(place: string, sha256: string, size: number): Promise<void> {
-    const isSame = this.inode(place) !== null && this.inode(place) === this.inode(objectPath(sha256));
-    if (!isSame) await this.hasContent(place, sha256, size);
+    const there = this.inode(place);
+    if (there === null || there !== this.inode(objectPath(sha256)))
+      await this.hasContent(place, sha256, size);
     else if (!this.sound.has(sha256)) this.add(place, "changed", "its bytes are not those that were fetched");
   }
 
   /** Names what is wrong with it. */
   private async hasContent(place: string, sha256: string, size: number): Promise<boolean> {
     throwIfAborted(this.parts.signal, "the check was interrupted");
-    if (!this.isThere(place)) return this.add(place, "missing", "the file is not there");
+    if (this.inode(place) === null) return this.add(place, "missing", "the file is not there");
     try {
       const found = await hashOf(path.join(this.parts.folder, place));
       this.bytes += found.size_bytes;
@@ -145,10 +145,6 @@ class ArchiveReading {
     }
     for (const place of rows.keys())
       this.add(place, "index", "document_files names a file that is not there");
-  }
-
-  private isThere(place: string): boolean {
-    return this.inode(place) !== null;
   }
 
   private inode(place: string): number | null {

@@ -24,7 +24,6 @@ interface FetchParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Requests in flight at once. */
   readonly concurrency: number;
 }
 
@@ -48,7 +47,6 @@ const mostInRow = 5;
 const mostRefused = 20;
 const recordsAtOnce = 100;
 
-/** An answer that is not the file that was asked for. */
 class UnusableAnswer extends Error {}
 
 /**

@@ -139,7 +139,7 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
   const { where, requestId } = request;
   const code = codeOf(error);
   const why = reasons[code] ?? safeText(messageOf(error));
-  const cause = Object.assign(new Error(why), { code });
+  const broken = { requestId, cause: Object.assign(new Error(why), { code }) };
   if (error instanceof BodyError)
     return new ProtocolError(`${where}: ${why}`, {
       requestId,
@@ -149,31 +149,29 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
   // A server without TLS, or something between that ended it.
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code) || /wrong version number/.test(why))
     return new NetworkError(`${where}: what answers at base_url speaks no HTTPS`, {
-      requestId,
+      ...broken,
       retryable: false,
       hint: "check the address and the port of base_url; http:// is for this machine only",
-      cause,
     });
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code))
     return new NetworkError(`${where}: the service's certificate is not accepted: ${why}`, {
-      requestId,
+      ...broken,
       retryable: false,
       hint: "check the clock of this machine, base_url and the trusted certificates (NODE_EXTRA_CA_CERTS)",
-      cause,
     });
   const isParser = error instanceof Error && error.name === "HTTPParserError";
   if (isParser || code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
     return new ProtocolError(`${where}: the answer is not proper HTTP: ${why}`, {
-      requestId,
+      ...broken,
       retryable: true,
-      cause,
     });
   if (code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_CHAR")
-    return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, { cause });
+    return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, {
+      cause: broken.cause,
+    });
   return new NetworkError(`${where}: ${why}`, {
-    requestId,
+    ...broken,
     hint: "check the network, HTTPS_PROXY where it is set, and base_url; the next run goes on where this one stopped",
-    cause,
   });
 }
 

@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { throwIfAborted } from "../base/errors.ts";
-import { MirrorError } from "../base/errors.ts";
+import { MirrorError, throwIfAborted } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Lane } from "../base/lane.ts";
 import type { MonthlyQuota } from "../connector/service-protocol.ts";

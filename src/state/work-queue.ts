@@ -204,12 +204,10 @@ export class WorkQueue extends Repository {
     updateRows(this.db, "_work", { lane: laneRank("changed") }, { lane: quickRank });
   }
 
-  /** Removes an item, whatever it is. */
   remove(id: number): void {
     removeRows(this.db, "_work", { id });
   }
 
-  /** Removes a resource's items with such targets. */
   drop(resource: string, targetPrefix: string): void {
     this.execute("DELETE FROM _work WHERE resource = ? AND instr(target, ?) = 1", resource, targetPrefix);
   }

@@ -45,7 +45,6 @@ export abstract class ColumnBuffer {
     return next;
   }
 
-  /** Empties the buffer for the next row group. */
   clear(): void {
     this.rows = 0;
     this.count = 0;

@@ -113,7 +113,6 @@ export type RowGroup = ParquetWriter["row_groups"][number];
 export interface ParquetFile {
   readonly columns: readonly ParquetColumn[];
   readonly nested: readonly NestedColumn[];
-  /** Key-value metadata. */
   readonly facts: Readonly<Record<string, string>>;
   readonly createdBy: string;
 }

@@ -116,7 +116,6 @@ function shownAs({ name, type }: CellColumn, words: Translation | null): CellCol
   return { name: translatedHeading(words, name) ?? name, type: type === "BOOLEAN" ? "TEXT" : type };
 }
 
-/** SQL of a column's values as they are shown. */
 function shownSql({ name, type }: CellColumn, words: Translation | null): string {
   const column = quoted(name);
   if (words && type === "BOOLEAN")

@@ -110,7 +110,6 @@ export function createCalls(db: Db) {
       encoder = createEncoder(db, job);
       return job.setup.length > 0 ? (db.prepare(partsSql).raw(true).all() as LaidOutPart[]) : [];
     },
-    /** The rows of a query on what the job laid out. */
     query: (sql: string) => db.prepare(sql).raw(true).all() as (readonly unknown[])[],
     /** Encodes rows of the open job. @throws TypeOverflow */
     encode: (range: KeyRange): EncodedRows => {

@@ -148,7 +148,6 @@ function temporaryObjects({ db }: Snapshot): string[] {
 /** A thread beyond these ends with an error; the process goes on. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
-/** Encodes through the snapshot's own connection. */
 function ownThread(mirror: string, db: Db): EncodingWorker {
   const calls = createCalls(db);
   return {

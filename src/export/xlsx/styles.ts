@@ -6,7 +6,6 @@ import type { SnapshotColumn } from "../../store/snapshot/snapshot-tables.ts";
 export type SheetKind = "text" | "number" | "count" | "boolean" | "date" | "time" | "month";
 
 export interface SheetColumn {
-  /** Its heading. */
   readonly name: string;
   readonly kind: SheetKind;
 }
@@ -55,7 +54,6 @@ const dateFormats: Readonly<Record<ExportLanguage, Readonly<Partial<Record<Sheet
 };
 /** Numbers below are Excel's own formats. */
 const firstOwnFormat = 164;
-/** Excel's own format of text. */
 const textFormat = 49;
 
 const bold: ReadonlySet<string> = new Set(["head", "sum", "label"]);

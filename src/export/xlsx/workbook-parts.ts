@@ -53,7 +53,6 @@ export function lastParts(sheets: readonly SheetEntry[]): (readonly [name: strin
   ];
 }
 
-/** Excel's limit for the name of a sheet. */
 const maxNameLength = 31;
 
 /**

@@ -65,13 +65,11 @@ export class LastChanges extends Repository {
     return selectRows(this.db, "_change_log", ["before"], { seq })[0]?.before ?? null;
   }
 
-  /** Ends the temporary table. */
   drop(): void {
     this.db.exec("DROP TABLE IF EXISTS temp._last_changes");
   }
 }
 
-/** A change that does not fit to the record's others. */
 interface BrokenChange extends LastChange {
   readonly resource: string;
   readonly recordId: RecordId;

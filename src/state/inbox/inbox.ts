@@ -31,7 +31,6 @@ export interface EventEvaluation {
 /** What the read of an event's record changed. */
 export type EventOutcome = NonNullable<OwnRow<"_inbox">["outcome"]>;
 
-/** The read that completes events. */
 interface Completion {
   readonly outcome: EventOutcome;
   readonly requestId: string | null;
@@ -73,7 +72,6 @@ export class Inbox extends Repository {
     return bySeq.first(this.db, { seq }) ?? null;
   }
 
-  /** Replaces what a stored event means. */
   reevaluate(seq: number, evaluation: EventEvaluation, dirtySeq: number | null): void {
     const { kind: _kind, ...meaning } = evaluation;
     const unread = { done_at: null, outcome: null, request_id: null };

@@ -146,7 +146,6 @@ export class Changes extends Repository {
     return this.selectColumn<number | null>(sql, seq, most)[0] ?? seq;
   }
 
-  /** How many changes there are from one number to before another. */
   countBetween(fromSeq: number, beforeSeq: number): number {
     return countBetween.value(this.db, { fromSeq, beforeSeq }) ?? 0;
   }
@@ -209,7 +208,6 @@ export class Changes extends Repository {
   }
 }
 
-/** As people see changes, with the record before and after. */
 const changeSql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
   FROM _changes`;
 

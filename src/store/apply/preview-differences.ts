@@ -39,7 +39,6 @@ export class PreviewDifferences extends Repository {
     return this.selectColumn(sql, mostRecords);
   }
 
-  /** The columns of a resource that are no longer compared. */
   uncompared(resource: string): ReadonlySet<string> {
     const noted = [...this.noted(resource)];
     return new Set(noted.filter(([, ids]) => ids.size > mostRecords).map(([column]) => column));

@@ -66,7 +66,6 @@ export class Quarantine extends Repository {
     return countRows(this.db, "_quarantine", {});
   }
 
-  /** Everything that is kept, by resource. */
   all(): Quarantined[] {
     return everything.exact(this.db);
   }

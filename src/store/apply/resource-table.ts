@@ -43,7 +43,6 @@ import type {
 } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
-/** A record or a preview, on its way into a row. */
 type IncomingRow = IncomingPreview &
   Pick<Partial<IncomingRecord>, "listed" | "overrides"> & { readonly source: Source };
 

@@ -30,7 +30,6 @@ function wordOf<T extends string>(): OwnColumn<T> {
   return required("text");
 }
 
-/** A column that may be null. */
 function maybe<T>({ type }: OwnColumn<T>): OwnColumn<T | null> {
   return { type, define: (column) => column };
 }

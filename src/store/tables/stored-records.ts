@@ -3,7 +3,6 @@ import { quoted } from "../sql-text.ts";
 import { Repository } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
 
-/** How many records of a resource the mirror holds. */
 interface RecordCounts {
   readonly live: number;
   readonly deleted: number;

@@ -54,7 +54,6 @@ export interface RowPlan {
 export interface ChildPlan extends RowPlan {
   readonly field: string;
   readonly table: string;
-  /** The column that holds the parent's id. */
   readonly parentKey: string;
 }
 

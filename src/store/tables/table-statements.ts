@@ -13,7 +13,6 @@ const raw = ({ table }: TablePlan) => quoted(rawTable(table));
 const fence = ({ table }: TablePlan) => quoted(fenceTable(table));
 const updateFence = (set: string) => (plan: TablePlan) => `UPDATE ${fence(plan)} SET ${set} WHERE id = ?`;
 
-/** The statements of one resource, by what they do. */
 const texts = {
   /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
   upsertRow: (plan) =>
@@ -91,7 +90,6 @@ class ChildStatements {
     return prepared(this.db, this, "select", "cells", text);
   }
 
-  /** Removes all rows of a parent. */
   clear(id: RecordId): void {
     const { table, parentKey } = this.plan;
     const text = () => `DELETE FROM ${quoted(table)} WHERE ${quoted(parentKey)} = +?`;

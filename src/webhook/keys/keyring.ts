@@ -81,7 +81,6 @@ export function createKeyring(parts: KeyringParts) {
       if (clock.nowMs() >= current.untilMs) gather();
       return current.secrets;
     },
-    /** Why keys that the config names are not known. */
     missing: () =>
       secrets.flatMap(({ problem }, index) => {
         const path = pathOf(places[index]);
