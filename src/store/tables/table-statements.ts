@@ -8,10 +8,10 @@ import type { ChildPlan, TablePlan } from "./table-plan.ts";
 const fenceFacts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
 
 const names = (plan: TablePlan) => dataColumns(plan).map((column) => column.name);
-const row = ({ table }: TablePlan) => quoted(table);
-const raw = ({ table }: TablePlan) => quoted(rawTable(table));
-const fence = ({ table }: TablePlan) => quoted(fenceTable(table));
-const updateFence = (set: string) => (plan: TablePlan) => `UPDATE ${fence(plan)} SET ${set} WHERE id = ?`;
+const ofRows = ({ table }: TablePlan) => quoted(table);
+const ofRaw = ({ table }: TablePlan) => quoted(rawTable(table));
+const ofFence = ({ table }: TablePlan) => quoted(fenceTable(table));
+const updateFence = (set: string) => (plan: TablePlan) => `UPDATE ${ofFence(plan)} SET ${set} WHERE id = ?`;
 
 const texts = {
   /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
@@ -19,15 +19,15 @@ const texts = {
     upsertSql(plan.table, "id", ["id", ...names(plan), "_deleted_at", "_synced_at", "_detail_at"]),
   /** The data columns, `_deleted_at` and `_detail_at`. */
   selectRow: (plan) =>
-    `SELECT ${listed([...names(plan), "_deleted_at", "_detail_at"])} FROM ${row(plan)} WHERE id = ?`,
-  removeRow: (plan) => `DELETE FROM ${row(plan)} WHERE id = ?`,
-  markDeleted: (plan) => `UPDATE ${row(plan)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`,
+    `SELECT ${listed([...names(plan), "_deleted_at", "_detail_at"])} FROM ${ofRows(plan)} WHERE id = ?`,
+  removeRow: (plan) => `DELETE FROM ${ofRows(plan)} WHERE id = ?`,
+  markDeleted: (plan) => `UPDATE ${ofRows(plan)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`,
   /** Takes the JSON as the bytes that came, without making a string of them. */
-  upsertRaw: (plan) => `INSERT INTO ${raw(plan)} (id, json) VALUES (?, CAST(? AS TEXT))
+  upsertRaw: (plan) => `INSERT INTO ${ofRaw(plan)} (id, json) VALUES (?, CAST(? AS TEXT))
     ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
-  selectRaw: (plan) => `SELECT json FROM ${raw(plan)} WHERE id = ?`,
-  selectRawBytes: (plan) => `SELECT CAST(json AS BLOB) FROM ${raw(plan)} WHERE id = ?`,
-  selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${fence(plan)} WHERE id = ?`,
+  selectRaw: (plan) => `SELECT json FROM ${ofRaw(plan)} WHERE id = ?`,
+  selectRawBytes: (plan) => `SELECT CAST(json AS BLOB) FROM ${ofRaw(plan)} WHERE id = ?`,
+  selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
   upsertFence: ({ table }) => upsertSql(fenceTable(table), "id", ["id", ...fenceFacts]),
   setListedSha: updateFence("listed_sha = ?"),
   setLastChange: updateFence("last_change = ?"),
