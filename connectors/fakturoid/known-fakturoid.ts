@@ -5,11 +5,7 @@ const walked = ["subjects", "generators", "recurring_generators", "invoices", "e
 
 /** The answers of the service itself carry its budget (introduction of its documents); the body of a 404 is not documented. */
 const protocol: Protocol = {
-  access: {
-    kind: "client_credentials",
-    tokenPath: "/oauth/token",
-    accountPath: "/accounts/{account}",
-  },
+  access: { kind: "client_credentials", tokenPath: "/oauth/token", accountPath: "/accounts/{account}" },
   budgetHeaders: "structured",
   ownHeader: "x-ratelimit",
   monthlyQuota: {

@@ -357,12 +357,8 @@ function askedTogether({ view }: Comparison, suspects: readonly Suspect[]): Susp
 }
 
 /** `moving`: it differs, but the mirror may be about to read it. */
-function examine(
-  comparison: Comparison,
-  one: Suspect,
-  before: string | null,
-  { clock, isWritten }: Circumstances,
-): RecordVerdict | "moving" {
+function examine(comparison: Comparison, one: Suspect, before: string | null, around: Circumstances) {
+  const { clock, isWritten } = around;
   const { view } = comparison;
   const held = view.held(one.resource, one.id);
   const verdict = comparison.verdictOf(one.resource, one.id, held);

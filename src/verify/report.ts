@@ -72,12 +72,7 @@ export function verifyReport(
   };
 }
 
-function resourceOf(
-  { counts, view }: Comparison,
-  name: string,
-  findings: Findings,
-  before: Findings | null,
-): VerifiedResource {
+function resourceOf({ counts, view }: Comparison, name: string, findings: Findings, before: Findings | null) {
   const { service = null, mirror = 0, provisional = 0, details = 0 } = counts.get(name) ?? {};
   const named = namedOf(findings, name);
   // A repair changes what is live.

@@ -36,9 +36,7 @@ export function createClient(transport: Transport, parts: { readonly random?: Ra
   const methods = Object.entries(named).map(([name, group]) => [name, methodsOf(group, transport, random)]);
   const special: Special = {
     whoami: methodsOf(token, transport, random).whoami,
-    contactActivityAttachments: {
-      upload: (files, options) => upload({ files: [...files] }, options),
-    },
+    contactActivityAttachments: { upload: (files, options) => upload({ files: [...files] }, options) },
   };
   return Object.freeze({ ...Object.fromEntries(methods), ...special }) as FintoroClient;
 }

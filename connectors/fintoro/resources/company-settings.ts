@@ -4,9 +4,7 @@ import { defineResource } from "../../../src/connector/resource.ts";
 import { bank } from "./lookups.ts";
 import { resource, wholeResource } from "./resource-builders.ts";
 
-export const identity = t.record({
-  name: t.doc("Name of the company that the token belongs to", t.text()),
-});
+export const identity = t.record({ name: t.doc("Name of the company that the token belongs to", t.text()) });
 
 export const company = defineResource({
   name: "company",

@@ -17,7 +17,6 @@ import { createLimiter, type LimiterOptions } from "./service/limiter.ts";
 import { basePath, routerOf, type Router } from "./service/messages.ts";
 import { Sender, type SenderOptions } from "./webhooks/sender.ts";
 
-/** Documents by a name of their number. */
 const sizes = { small: 60, medium: 5_000 };
 type RecordCount = keyof typeof sizes | number;
 

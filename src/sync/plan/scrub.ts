@@ -12,7 +12,6 @@ import type { RunContext } from "../context/run-context.ts";
 export interface ScrubSettings {
   /** Time of a day, at the full budget; null: half an hour, or five minutes behind webhooks without a gap. */
   readonly timeMs: number | null;
-  /** Everything is read again within this time. */
   readonly cycleMs: number;
   /** Time of a day that is never exceeded, at the full budget. */
   readonly atMostMs: number;

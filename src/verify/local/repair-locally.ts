@@ -24,6 +24,8 @@ import { checkLocally, isOfIndex, type LocalCheck } from "./check-locally.ts";
 import { judgedParts, type JudgedRecord, type JudgeOptions } from "./judge-records.ts";
 import { oddWork, repairRead, replaceOddWork } from "./odd-work.ts";
 
+type Judged = readonly JudgedRecord[];
+
 interface LocalParts {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
@@ -106,7 +108,7 @@ export async function repairLocally(parts: LocalParts, options: JudgeOptions = {
   const { mirror } = parts;
   const last = new LastChanges(mirror.db);
   const total = { repaired: 0, queued: 0 };
-  const repair = (records: readonly JudgedRecord[]) => {
+  const repair = (records: Judged) => {
     total.queued += repairSome(parts, records, last);
     total.repaired += records.length;
   };
@@ -125,7 +127,7 @@ async function repairTable(
   mirror: Mirror,
   name: string,
   last: LastChanges,
-  repair: (records: readonly JudgedRecord[]) => void,
+  repair: (records: Judged) => void,
   options: JudgeOptions,
 ): Promise<void> {
   const tables = () => mirror.manifest.resources.map((resource) => mirror.table(resource.name));
@@ -146,11 +148,7 @@ async function repairTable(
 const lostAtOnce = 1_000;
 
 /** In one transaction. Returns of how many of them reads are queued. */
-function repairSome(
-  { mirror, queue, clock }: LocalParts,
-  records: readonly JudgedRecord[],
-  last: LastChanges,
-) {
+function repairSome({ mirror, queue, clock }: LocalParts, records: Judged, last: LastChanges) {
   if (records.length === 0) return 0;
   const stamp = stampWithoutRead("repair", clock);
   const isAsked = ({ steps }: JudgedRecord) => steps.some(({ kind }) => kind === "refetch");

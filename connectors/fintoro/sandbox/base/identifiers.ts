@@ -8,7 +8,6 @@ export function businessId(firstSeven: string): string {
   return `${firstSeven}${(11 - (sum % 11)) % 10}`;
 }
 
-/** An IBAN with right check digits. */
 export function iban(country: string, bank: string, account: string): string {
   const body = bank + account.padStart(16, "0");
   const digits = `${body}${country}00`.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));

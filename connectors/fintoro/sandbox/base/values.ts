@@ -1,6 +1,5 @@
 export type AnsweredRecord = Readonly<Record<string, unknown>>;
 
-/** The named fields of a record, in the order of their names. */
 export function pick<T, const K extends readonly (keyof T)[]>(record: T, keys: K): Pick<T, K[number]> {
   return Object.fromEntries(keys.map((key) => [key, record[key]])) as Pick<T, K[number]>;
 }
@@ -13,7 +12,6 @@ export function everyKey<const K extends readonly string[], V>(keys: K, value: V
   return Object.fromEntries(keys.map((key) => [key, value])) as Record<K[number], V>;
 }
 
-/** Without accents. */
 export const plainLetters = (text: string) => text.normalize("NFD").replace(/\p{M}+/gu, "");
 
 /** Lower case without accents, for searching and for addresses. */

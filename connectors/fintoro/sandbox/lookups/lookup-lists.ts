@@ -96,7 +96,6 @@ const lists = {
     numbered([...labelsOf("unit", language), ...rows.unitSymbols.split(" ")]),
 };
 
-/** The name of a lookup, which is its path. */
 export type LookupName = keyof typeof lists;
 export const lookupNames = Object.keys(lists) as readonly LookupName[];
 

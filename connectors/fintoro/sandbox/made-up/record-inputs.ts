@@ -174,7 +174,6 @@ export function dealInput(actor: Actor) {
   };
 }
 
-/** A line of the price list or of a service. */
 function lineInput(actor: Actor) {
   const { random } = actor;
   const listed = random.often(0.65) ? actor.find("price_list_items") : undefined;

@@ -26,7 +26,6 @@ export const caseStatuses = collection("business_case_statuses", {
 const ofContact = (type: BookRow["contactType"]) => (item: BookRow, wanted: string) =>
   item.contactType === type && item.contactId === Number(wanted);
 
-/** Business cases. One goes with its CRM events. */
 export const cases = collection("business_cases", {
   shape: z.object({
     ...nullable(["clientId", "supplierId", "statusId"], z.int()),

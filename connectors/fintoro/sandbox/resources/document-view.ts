@@ -9,7 +9,6 @@ import { balanceOf, creditedCents, paymentsOf, totalsOf } from "./balance.ts";
 import { accountReference } from "./own-settings.ts";
 import { snapshotView } from "./partners.ts";
 
-/** The fields that every kind and every answer has, and the sums. */
 function commonView(company: Company, document: BookRow, language: ServiceLanguage) {
   const { kind } = document;
   const balance = kindFacts[kind].payable ? balanceOf(company, document) : null;

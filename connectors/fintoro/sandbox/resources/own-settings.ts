@@ -50,7 +50,6 @@ export function primaryAccount({ tables }: Company): BookRow | undefined {
   return tables.bank_accounts.where(({ isPrimary }) => isPrimary)[0];
 }
 
-/** A bank account as documents show it. */
 export function accountReference(account: BookRow, language: ServiceLanguage) {
   return {
     ...pick(account, ["id", "bankId", "isPrimary", "name", "iban", "swift"]),

@@ -75,7 +75,6 @@ function priceWithVat(price: number, rate: number): number {
   return toNumber(divide(decimal(price) * (decimal(100) + decimal(rate)), decimal(100)));
 }
 
-/** An item with its stock in each warehouse that ever held it. */
 function itemView(company: Company, item: BookRow, language: ServiceLanguage) {
   const { purchasePrice: price, purchaseVatRate: rate } = item;
   const levels = [...(company.stock.get(item.id) ?? [])].toSorted(([a], [b]) => a - b);
