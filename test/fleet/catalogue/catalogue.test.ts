@@ -71,6 +71,8 @@ describeWithPostgres.each(lakeReaders)("a catalogue of what companies publish, r
       invoices: { columns: wide, rows: ["0.000000000000000001, 'x', true, NULL"] },
     });
     await lake.commit();
+    await lake.publish("acme", { invoices: invoices("1, 10.5") });
+    await lake.commit();
     expect(await lake.ask("SELECT company, id, total, paid FROM invoices ORDER BY company")).toEqual([
       ["acme", "1", "10.500000000000000000", null],
       ["wide", null, "0.000000000000000001", "true"],

@@ -54,12 +54,13 @@ interface ChangedCompany {
 
 /** Companies of which the last snapshot has not what they published last. */
 const changedCompanies = `
-  SELECT company, r.published_at::text, coalesce(r.files, '[]') AS files
-  FROM fintoro_lake.companies l FULL JOIN (
-    SELECT company, published_at, jsonb_path_query_array(files, '$[*] ? (@.rows != null)') AS files
-    FROM fintoro_mirror.reports JOIN fintoro_mirror.companies c ON c.name = company
-    WHERE published_at IS NOT NULL AND NOT c.removed) r USING (company)
-  WHERE r.published_at IS DISTINCT FROM l.published_at ORDER BY company LIMIT $1`;
+  SELECT company, published_at::text, coalesce(jsonb_path_query_array(files, '$[*] ? (@.rows != null)'), '[]') AS files
+  FROM (
+    SELECT company, r.published_at, files
+    FROM fintoro_lake.companies l FULL JOIN (
+      SELECT company, published_at, files FROM fintoro_mirror.reports JOIN fintoro_mirror.companies c ON c.name = company
+      WHERE published_at IS NOT NULL AND NOT c.removed) r USING (company)
+    WHERE r.published_at IS DISTINCT FROM l.published_at ORDER BY company LIMIT $1) changed`;
 
 async function readCatalogue(sql: Sql, companies: readonly string[]): Promise<Catalogue> {
   const [snapshot] = await sql.query<Catalogue["snapshot"]>(
@@ -83,18 +84,19 @@ async function readCatalogue(sql: Sql, companies: readonly string[]): Promise<Ca
   return { snapshot, tables, files };
 }
 
+/** Those of which this snapshot has a new row. */
+const endColumns = `
+  UPDATE fintoro_lake.ducklake_column c SET end_snapshot = $1 FROM fintoro_lake.ducklake_column n
+  WHERE n.begin_snapshot = $1 AND c.table_id = n.table_id AND c.column_id = n.column_id
+    AND c.begin_snapshot < $1 AND c.end_snapshot IS NULL`;
+
 async function writeSnapshot(sql: Sql, { snapshot, endedFiles, rows }: SnapshotPlan): Promise<void> {
   const { snapshot_id, schema_version, next_catalog_id, next_file_id } = snapshot;
   const endFiles =
     "UPDATE fintoro_lake.ducklake_data_file SET end_snapshot = $1 WHERE data_file_id = ANY ($2)";
   await sql.query(endFiles, [snapshot_id, endedFiles]);
   for (const [table, some] of rows) await insert(sql, `ducklake_${table}`, some);
-  await sql.query(
-    `UPDATE fintoro_lake.ducklake_column c SET end_snapshot = $1 FROM fintoro_lake.ducklake_column n
-     WHERE n.begin_snapshot = $1 AND c.table_id = n.table_id AND c.column_id = n.column_id
-       AND c.begin_snapshot < $1 AND c.end_snapshot IS NULL`,
-    [snapshot_id],
-  );
+  if (rows.has("column")) await sql.query(endColumns, [snapshot_id]);
   // Later than the one before, whatever the clock shows.
   await sql.query(
     `INSERT INTO fintoro_lake.ducklake_snapshot SELECT $1, greatest(clock_timestamp(),
