@@ -4,7 +4,7 @@ import type { RateLimiter } from "../rate-limit/permit.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import { webhooksCover } from "../status/event-status.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
-import type { RunParts, WholeListSettings } from "../sync/context/run-context.ts";
+import type { RunParts } from "../sync/context/run-context.ts";
 import { parentsPerRunOf } from "../sync/plan/scrub.ts";
 import type { ScrubOptions } from "../sync/run/begin-run.ts";
 import { runSync } from "../sync/run/sync-run.ts";
@@ -81,11 +81,7 @@ function scrubOptions({ mirror, config, context, rateLimiter, scrubClosed }: Com
  *
  * @param left requests left of the month; null: there is no such limit
  */
-export function wholeListSettings(
-  { scrub }: Pick<Config, "scrub">,
-  left: number | null,
-  nowMs: number,
-): WholeListSettings {
+export function wholeListSettings({ scrub }: Pick<Config, "scrub">, left: number | null, nowMs: number) {
   // The other half is for nights, events and what people ask.
   const mostRequests = left === null ? null : Math.floor(left / 2);
   const now = new Date(nowMs);

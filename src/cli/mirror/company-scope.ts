@@ -108,11 +108,7 @@ export function isDaemonThere({ files }: CompanyScope): boolean {
  * The resources of the config, in the manifest's order; names of the command line narrow them.
  * @throws MirrorError `usage` for a name that is no resource
  */
-export function selectResources(
-  manifest: Manifest,
-  choice: ResourceChoice,
-  names: readonly string[] = [],
-): Resource[] {
+export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[] = []) {
   const known = manifest.resources.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)

@@ -40,10 +40,7 @@ interface VerifyRequest {
  *
  * @throws MirrorError `locked` where another process writes the mirror that is to be repaired
  */
-export async function verifyCompany(
-  scope: CompanyScope,
-  request: VerifyRequest,
-): Promise<VerifyReport | MonthReport> {
+export async function verifyCompany(scope: CompanyScope, request: VerifyRequest) {
   await using connection = connectService(scope.context, scope);
   // Refuses where there is no mirror yet, before anything is made.
   if (!request.repair)

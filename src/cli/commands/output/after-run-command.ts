@@ -40,10 +40,7 @@ const filesSliceMs = 60_000;
  * Guarantee: never rejects, because the run is committed whatever becomes of them; failures are logged.
  * Returns an outcome for each that failed.
  */
-export async function afterRun(
-  { context, config, ...company }: CompanyScope,
-  only: AfterRunScope = "all",
-): Promise<CommandOutcome[]> {
+export async function afterRun({ context, config, ...company }: CompanyScope, only: AfterRunScope = "all") {
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (CommandOutcome | null)[] = [];
   if (only === "backup")
@@ -72,11 +69,7 @@ function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {
  * Fetches files until none is missing or `closed` aborts, and writes the report again when that was all. Gives an outcome
  * where it fails; one record without its file is no failure.
  */
-export async function filesOne(
-  scope: CompanyScope,
-  closed: AbortSignal,
-  mostRequests?: number,
-): Promise<CommandOutcome | null> {
+export async function filesOne(scope: CompanyScope, closed: AbortSignal, mostRequests?: number) {
   const { config, context } = scope;
   const question = usualQuestion(context.clock.nowMs());
   const request = { kinds: fileKinds(config), question, closed, mostRequests };

@@ -90,10 +90,7 @@ function periodOf(month: string | undefined, from: string | undefined, to: reado
  * Exports one company and sends the files where `to` says; on a terminal one line shows the progress.
  * @throws MirrorError `usage` before a file is made when `to` or its access keys cannot be used
  */
-export async function exportCompany(
-  scope: CompanyScope,
-  { asOf, ...asked }: CompanyExport,
-): Promise<CompanyResult> {
+export async function exportCompany(scope: CompanyScope, { asOf, ...asked }: CompanyExport) {
   if (asked.history) return withHistory(scope, (all) => exportScope(all, asked));
   return withMoment(scope, asOf, (then) => exportScope(then, asked));
 }

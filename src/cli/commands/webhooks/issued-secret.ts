@@ -11,7 +11,6 @@ import {
 } from "../../../webhook/keys/key-files.ts";
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
-import type { CommandEnding } from "../../program/exit-code.ts";
 import { subscriptionLines, viewOfSubscription } from "./subscriptions.ts";
 
 interface SecretPlan {
@@ -30,10 +29,7 @@ interface SecretPlan {
  * first, so that no delivery is refused in between. The new one is written to the disk before anything else,
  * and printed even when that failed.
  */
-export async function receiveSecret(
-  plan: SecretPlan,
-  ask: () => Promise<IssuedSecret>,
-): Promise<CommandEnding> {
+export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedSecret>) {
   const place = plan.here ? placeFor(plan.scope.company) : null;
   const file = place?.kind === "file" ? place.path : null;
   if (file !== null) finishInterrupted(plan, file);
