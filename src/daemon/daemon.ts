@@ -1,5 +1,4 @@
 import type { Clock } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
 import { LoopTurns } from "../store/transient-errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
@@ -92,17 +91,8 @@ export class Daemon implements Companies {
   start(): void {
     this.started = true;
     for (const supervisor of this.supervisors.values()) supervisor.start();
-    const watch = watchIncidents(
-      this.options,
-      () => this.config,
-      () => this.recentViews(),
-      this.closing.signal,
-    );
-    this.stopping.add(
-      watch.catch((error: unknown) =>
-        this.context.log.error("no alerts are sent any more", { error: messageOf(error) }),
-      ),
-    );
+    const views = () => this.recentViews();
+    this.stopping.add(watchIncidents(this.options, () => this.config, views, this.closing.signal));
   }
 
   find(company: string): Ingest | "unavailable" | null {

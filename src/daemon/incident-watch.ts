@@ -86,7 +86,10 @@ export class Alerters {
 
 const lookEveryMs = 5_000;
 
-/** Looks at all companies until `closed`, and sends the alerts that follow. An alert on its way then is sent again. */
+/**
+ * Looks at all companies until `closed`, and sends the alerts that follow. An alert on its way then is sent again. Never
+ * rejects.
+ */
 export async function watchIncidents(
   context: AlertContext,
   configNow: () => Config,
@@ -96,19 +99,23 @@ export async function watchIncidents(
   let current: Config | null = null;
   let alerters: Alerters | null = null;
   let delivering: Promise<void> = Promise.resolve();
-  for (; !closed.aborted; await context.clock.sleep(lookEveryMs, closed)) {
-    const config = configNow();
-    if (config !== current) {
-      // What is on its way is recorded by those that sent it, before others read their files.
-      await delivering;
-      alerters = config.alerts.length > 0 ? new Alerters(context, config) : null;
-      current = config;
+  try {
+    for (; !closed.aborted; await context.clock.sleep(lookEveryMs, closed)) {
+      const config = configNow();
+      if (config !== current) {
+        // What is on its way is recorded by those that sent it, before others read their files.
+        await delivering;
+        alerters = config.alerts.length > 0 ? new Alerters(context, config) : null;
+        current = config;
+      }
+      if (!alerters) continue;
+      alerters.update(await viewsNow());
+      if ((await context.beforeSending?.()) === false) continue;
+      // Without their values, of which each would keep the one before.
+      delivering = Promise.all([delivering, alerters.deliver(closed)]).then(() => undefined);
     }
-    if (!alerters) continue;
-    alerters.update(await viewsNow());
-    if ((await context.beforeSending?.()) === false) continue;
-    // Without their values, of which each would keep the one before.
-    delivering = Promise.all([delivering, alerters.deliver(closed)]).then(() => undefined);
+  } catch (error) {
+    context.log.error("no alerts are sent any more", { error: messageOf(error) });
   }
   await delivering;
 }

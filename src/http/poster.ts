@@ -75,11 +75,12 @@ export function openPoster(url: string, version: string, isPublicOnly = false): 
   return { post, close: () => pool.destroy() };
 }
 
-/** Why nothing would be sent to an address, by what its name leads to now; null: it would. Sends nothing. */
-export function addressFault(url: string, isPublicOnly: boolean): Promise<string | null> {
+/** Looks an address up, and sends nothing. Throws NotTaken where nothing would be sent there. */
+export async function assertMayPost(url: string, isPublicOnly: boolean): Promise<void> {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
   const look = isPublicOnly ? lookUpPublic : lookup;
-  return new Promise((resolve) => look(host, {}, (error) => resolve(error && causeOf(error))));
+  const fault = await new Promise((resolve) => look(host, {}, resolve));
+  if (fault !== null) throw new NotTaken(causeOf(fault), true);
 }
 
 function privateAddress(): NotTaken {

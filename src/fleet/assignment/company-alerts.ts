@@ -55,9 +55,7 @@ export function createCompanyAlerts(
     /** Looks at the company, and sends what follows, until `over`. Never rejects. */
     follow: async (over: AbortSignal) => {
       const context = { ...host, log, beforeSending: note };
-      await watchIncidents(context, () => supervisor.settings.config, views, over).catch((error: unknown) =>
-        log.error("no alerts are sent any more", { error: messageOf(error) }),
-      );
+      await watchIncidents(context, () => supervisor.settings.config, views, over);
       if (lease.isHeld()) await note();
     },
   };

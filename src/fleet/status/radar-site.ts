@@ -1,32 +1,29 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { counted, formatCount } from "../../base/units.ts";
-import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
 import type { SiteRequest } from "../../server/site.ts";
 import { GuardedSite, searchedText } from "../../status/page/guarded-site.ts";
 import { html, type Html } from "../../status/page/html.ts";
 import type { PageAccess } from "../../status/page/page-access.ts";
-import { badge, banner, emptyText, pagePart, table } from "../../status/page/page-part.ts";
+import { badge, banner, companyForm, emptyText, pagePart, table } from "../../status/page/page-part.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { radarCells, radarHeads, readRadarPage } from "./radar.ts";
 import type { RadarCompany, RadarPage, RadarQuestion } from "./radar.ts";
 
+/** Looking takes a thirtieth of one of Postgres' cores at most, however many look at one page. */
+const keptFor = { factor: 30, shortestMs: 2_000, longestMs: 5 * 60_000 };
 /** Rows of a page; the rest is counted. */
 const mostRows = 300;
 
 /** The companies of the fleet for people, on every node: the same as `fleet status --radar`. */
 export class RadarSite extends GuardedSite {
   private readonly postgres: () => Postgres | null;
-  private readonly kept: ReturnType<typeof createKeptPages<Page>>;
 
   /** @param postgres null: it has not been reached yet */
   constructor(version: string, access: PageAccess, clock: Clock, postgres: () => Postgres | null) {
-    super(version, access);
+    super(version, access, clock, { ...keptFor, costMs: () => clock.monotonicMs() });
     this.postgres = postgres;
-    // Looking takes a thirtieth of one of Postgres' cores at most, however many look at one page.
-    const keptFor = { factor: 30, shortestMs: 2_000, longestMs: 5 * 60_000 };
-    this.kept = createKeptPages(clock, { ...keptFor, costMs: () => clock.monotonicMs() });
   }
 
   protected isPage(path: string): boolean {
@@ -55,7 +52,7 @@ function radarBody({ companies, found, needing }: RadarPage, question: RadarQues
     companies.size === 0 ? emptyText("No company is like that.") : html`<div class="companies">${rows}</div>`;
   const left =
     found > companies.size ? `${formatCount(found - companies.size)} more: search by name or tag` : null;
-  return html`${banner(needing > 0 ? "look" : "good", "The fleet", sentence)}${radarForm(question)}
+  return html`${banner(needing > 0 ? "look" : "good", "The fleet", sentence)}${companyForm(question)}
   ${pagePart("companies", "Companies", list, left)}`;
 }
 
@@ -69,15 +66,4 @@ function rowOf([name, company]: readonly [string, RadarCompany]): Html {
     <td>${mirror === null ? badge("plain", "not read yet") : state} <small>${cells.at(-1) ?? ""}</small></td>
     ${cells.slice(0, -1).map((cell) => html`<td>${cell}</td>`)}
   </tr>`;
-}
-
-/** Works without a script. */
-function radarForm({ text, tag }: RadarQuestion): Html {
-  return html`<form class="search" role="search" method="get" action="/">
-    <label
-      >Find a company <input type="search" name="q" value="${text}" maxlength="64" autocomplete="off"
-    /></label>
-    <label>Tag <input type="search" name="tag" value="${tag}" maxlength="64" autocomplete="off" /></label>
-    <button>Find</button>
-  </form>`;
 }

@@ -22,13 +22,6 @@ export interface RadarQuestion {
   readonly tag: string;
 }
 
-/** The companies that are shown of those that were found. */
-export interface RadarPage {
-  readonly companies: Radar;
-  readonly found: number;
-  readonly needing: number;
-}
-
 const members = "fintoro_mirror.companies c LEFT JOIN fintoro_mirror.snapshots s ON s.company = c.name";
 /** A list as an array, and a time as ISO, would take the driver and the server longer than all else. */
 const shown = `c.name, array_to_string(c.tags, ' ') AS tags, ${epochMs("s.taken_at")} AS "takenMs",
@@ -59,13 +52,12 @@ export async function readRadar(postgres: Postgres, only: readonly string[] | nu
   return radarOf(rows);
 }
 
+/** The companies that are shown, and how many there are. */
+export type RadarPage = Awaited<ReturnType<typeof readRadarPage>>;
+
 /** Reads so many companies, those first that need someone, in one statement. Throws MirrorError `database`. */
-export async function readRadarPage(
-  postgres: Postgres,
-  { text, tag }: RadarQuestion,
-  most: number,
-): Promise<RadarPage> {
-  const rows = await postgres.query<StoredRow & Omit<RadarPage, "companies">>(
+export async function readRadarPage(postgres: Postgres, { text, tag }: RadarQuestion, most: number) {
+  const rows = await postgres.query<StoredRow & { found: number; needing: number }>(
     `WITH matching AS (
        SELECT c.name, coalesce((s.facts #>> '{summary,radar,needs_someone}')::boolean, false) AS needs FROM ${members}
        WHERE NOT c.removed AND strpos(lower(c.name), lower($1)) > 0 AND ($2 = '' OR $2 = ANY(c.tags))),

@@ -1,3 +1,5 @@
+import type { Clock } from "../../base/clock.ts";
+import { createKeptPages, type KeptFor } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
 import type { Site, SiteRequest } from "../../server/site.ts";
 import { documentPage, readAssets, type DocumentFacts } from "./document.ts";
@@ -10,11 +12,13 @@ const mostText = 100;
 
 /** Pages for people: who may not see them is shown none, and can sign in. */
 export abstract class GuardedSite implements Site {
+  protected readonly kept: ReturnType<typeof createKeptPages<Page>>;
   private readonly version: string;
   private readonly access: PageAccess;
   private readonly assets = readAssets();
 
-  constructor(version: string, access: PageAccess) {
+  constructor(version: string, access: PageAccess, clock: Clock, keptFor: KeptFor) {
+    this.kept = createKeptPages(clock, keptFor);
     this.version = version;
     this.access = access;
   }

@@ -5,7 +5,7 @@ import type { ReadyLimits } from "../conditions.ts";
 import { companyLevel, shownConditions, type Level } from "./headline.ts";
 import { cut, html, type Html } from "./html.ts";
 import { clockText, when, type PageMoment } from "./moments.ts";
-import { badge, banner, emptyText, factList, pagePart, table } from "./page-part.ts";
+import { badge, banner, companyForm, emptyText, factList, pagePart, table } from "./page-part.ts";
 
 interface OverviewQuestion {
   /** Part of a name; "": all. */
@@ -49,7 +49,7 @@ export function overviewBody(facts: OverviewFacts, { text, page }: OverviewQuest
   const list = [rows.length === 0 ? emptyText(none) : companies, pages > 1 && pager(text, current, pages)];
   const range = [Math.min(first + 1, found.length), first + rows.length, found.length].map(formatCount);
   const levels = all.map(({ level }) => level);
-  return html`${summary(levels, facts)}${overviewForm(text)}
+  return html`${summary(levels, facts)}${companyForm({ text })}
   ${pagePart("companies", "Companies", list, `${range[0]} to ${range[1]} of ${range[2]}`)}`;
 }
 
@@ -103,13 +103,4 @@ export function overviewPath({ text, page }: OverviewQuestion): string {
     ...(page > 1 && { page: String(page) }),
   });
   return query.size === 0 ? "/" : `/?${query.toString()}`;
-}
-
-function overviewForm(text: string): Html {
-  return html`<form class="search" role="search" method="get" action="/">
-    <label
-      >Find a company <input type="search" name="q" value="${text}" maxlength="64" autocomplete="off"
-    /></label>
-    <button>Find</button>
-  </form>`;
 }

@@ -133,3 +133,15 @@ export function bar(share: number, level: Tone): Html {
     <rect class="done ${level}" width="${width}" height="4" />
   </svg>`;
 }
+
+/** Finds companies, without a script too. @param question.tag left out where companies have none */
+export function companyForm({ text, tag }: { readonly text: string; readonly tag?: string }): Html {
+  const field = (label: string, name: string, value: string) =>
+    html`<label
+      >${label} <input type="search" name="${name}" value="${value}" maxlength="64" autocomplete="off"
+    /></label>`;
+  return html`<form class="search" role="search" method="get" action="/">
+    ${field("Find a company", "q", text)}${tag !== undefined && field("Tag", "tag", tag)}
+    <button>Find</button>
+  </form>`;
+}

@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
 import type { SiteRequest } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
@@ -33,12 +32,10 @@ const keptFor = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs 
 /** The pages for people. They send no request to the service, and write nothing. */
 export class StatusSite extends GuardedSite {
   private readonly options: SiteOptions;
-  private readonly kept: ReturnType<typeof createKeptPages<Page>>;
 
   constructor(options: SiteOptions) {
-    super(options.version, options.access);
+    super(options.version, options.access, options.clock, keptFor);
     this.options = options;
-    this.kept = createKeptPages(options.clock, keptFor);
   }
 
   protected isPage(path: string): boolean {

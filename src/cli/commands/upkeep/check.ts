@@ -17,7 +17,7 @@ import { mirrorFiles } from "../../../config/mirror-files.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { skewText, skewWarnMs } from "../../../http/clock-skew.ts";
-import { addressFault } from "../../../http/poster.ts";
+import { assertMayPost } from "../../../http/poster.ts";
 import { lowSpaceBytes } from "../../../status/conditions.ts";
 import { lockHolder } from "../../../store/writer-lock.ts";
 import { endpointFault, type Lookup } from "../../../webhook/subscriptions/endpoint-rules.ts";
@@ -147,12 +147,10 @@ async function checkReceiver(
 ): Promise<CheckResult> {
   try {
     currentKey(secret, onSecrets);
-    const fault = await addressFault(currentUrl(url, onSecrets), !allowPrivate);
-    return fault === null
-      ? ok("notify", `${key}: its address is allowed, and its secret is there`)
-      : fail("notify", `${key}: ${fault}`, "it is sent nothing: see docs/readers.md");
+    await assertMayPost(currentUrl(url, onSecrets), !allowPrivate);
+    return ok("notify", `${key}: its address is allowed, and its secret is there`);
   } catch (error) {
-    return fail("notify", `${key}: ${messageOf(error)}`, "set it, or take its entry out of the config");
+    return fail("notify", `${key}: ${messageOf(error)}`, "it is sent nothing: see docs/readers.md");
   }
 }
 
