@@ -9,9 +9,6 @@ interface WaitingJob {
   readonly askers: WaitQueue<true>;
 }
 
-/** Makes it for a company, with the config as it is by then. Never rejects. */
-type PerformAfterRun = (company: string, scope: AfterRunScope) => Promise<void>;
-
 /**
  * What follows runs, over all companies: so many at a time, in the order of their requests, one per company. What
  * waits already is not queued again.
@@ -22,11 +19,12 @@ type PerformAfterRun = (company: string, scope: AfterRunScope) => Promise<void>;
  */
 export class AfterRunQueue {
   limit = 1;
-  private readonly perform: PerformAfterRun;
+  private readonly perform: (company: string, scope: AfterRunScope) => Promise<void>;
   private readonly waiting = new Map<string, WaitingJob>();
   private readonly running = new Map<string, Promise<void>>();
 
-  constructor(perform: PerformAfterRun) {
+  /** @param perform makes it for a company, with the config as it is by then; never rejects */
+  constructor(perform: AfterRunQueue["perform"]) {
     this.perform = perform;
   }
 

@@ -4,12 +4,7 @@ import type { ScheduleConfig } from "../config/config.ts";
 import { defaultReadyLimits, type ReadyLimits } from "../status/conditions.ts";
 
 /** The moments that a cron pattern names in a time zone, epoch milliseconds. */
-export interface CronSchedule {
-  /** The first one after this moment; null: never again. */
-  after(atMs: number): number | null;
-  /** The last one at or before this moment; null: there was none. */
-  before(atMs: number): number | null;
-}
+export type CronSchedule = ReturnType<typeof scheduleOf>;
 
 /**
  * Parses a cron pattern. Where the clock is put forward, a time that does not exist comes at the first moment after
@@ -32,10 +27,12 @@ export function runSchedule({ sync, timezone }: ScheduleConfig): CronSchedule | 
 /** 80 kB each; hundreds of companies have the same. */
 const parsed = new Map<string, CronSchedule>();
 
-function scheduleOf(cron: Cron): CronSchedule {
+function scheduleOf(cron: Cron) {
   return {
-    after: (atMs) => cron.nextRun(new Date(atMs))?.getTime() ?? null,
-    before: (atMs) => {
+    /** The first one after this moment; null: never again. */
+    after: (atMs: number) => cron.nextRun(new Date(atMs))?.getTime() ?? null,
+    /** The last one at or before this moment; null: there was none. */
+    before: (atMs: number) => {
       // croner looks strictly before, and at whole seconds
       const [last] = cron.previousRuns(1, new Date(Math.floor(atMs / 1_000) * 1_000 + 1_000));
       return last?.getTime() ?? null;

@@ -9,18 +9,17 @@ import type { SchemaChange } from "../store/tables/unknown-columns.ts";
 import { everySubject, type Condition } from "./alerts/incidents.ts";
 import type { CompanyStatusView } from "./company-view.ts";
 
-/** What still counts as current; configured in `serve`. */
-export interface ReadyLimits {
-  /** A list that was read whole longer ago is stale. */
-  readonly freshForMs: number;
-  /** How long an event may wait for its read, and the service may be away. */
-  readonly outageLimitMs: number;
-}
-
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** A day and two hours, as `status --max-age 26h`. */
-export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, outageLimitMs: hourMs / 4 };
+/** What still counts as current; configured in `serve`. */
+export type ReadyLimits = Readonly<typeof defaultReadyLimits>;
+
+export const defaultReadyLimits = {
+  /** A list that was read whole longer ago is stale: after a day and two hours, as `status --max-age 26h`. */
+  freshForMs: 26 * hourMs,
+  /** How long an event may wait for its read, and the service may be away. */
+  outageLimitMs: hourMs / 4,
+};
 
 export type NamedCondition = Omit<Condition, "raises">;
 

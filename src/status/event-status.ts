@@ -209,23 +209,21 @@ export function refusingText({ since, counts, hint }: NonNullable<ReceiverNote["
   return `${counted(total, "delivery was", "deliveries were")} refused since ${since} and none was accepted: ${list}; ${hint}`;
 }
 
-/** A run that read everything the config asks for, whoever made it. Epoch milliseconds. */
-export interface WholeRun {
-  readonly startedMs: number;
-  /** When the first of its lists was begun: the run saw everything that happened before. */
-  readonly seesFromMs: number;
-}
+/** A run that read everything the config asks for, whoever made it. */
+export type WholeRun = NonNullable<ReturnType<typeof lastWholeRun>>;
 
 const runsSearched = 200;
 
 /** The last run that read all these resources; null: none of the last 200 successful runs did. */
-export function lastWholeRun(db: Db, resources: readonly string[]): WholeRun | null {
+export function lastWholeRun(db: Db, resources: readonly string[]) {
   for (const { startedAt, report } of new Runs(db).successes(runsSearched)) {
     const { resources: read = {}, swept = {} } = report as Partial<CompanyReport>;
     if (!resources.every((name) => name in read)) continue;
     const startedMs = Date.parse(startedAt);
     const sweptMs = Object.values(swept).map((at) => Date.parse(at));
-    return { startedMs, seesFromMs: Math.min(startedMs, ...sweptMs) };
+    /** When the first of its lists was begun, epoch ms: the run saw everything that happened before. */
+    const seesFromMs = Math.min(startedMs, ...sweptMs);
+    return { startedMs, seesFromMs };
   }
   return null;
 }

@@ -4,13 +4,10 @@ import { counted, formatDuration } from "../base/units.ts";
 import type { CompanyStatus } from "./read-status.ts";
 
 /** One of `count` parts of all companies, counted from 1. */
-export interface Shard {
-  readonly index: number;
-  readonly count: number;
-}
+export type Shard = NonNullable<ReturnType<typeof parseShard>>;
 
 /** Reads `2/3`; null for any other text, and for a shard that is not among them. */
-export function parseShard(text: string): Shard | null {
+export function parseShard(text: string) {
   const [index = 0, count = 0] = /^([1-9]\d{0,4})\/([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number) ?? [];
   return index > 0 && index <= count ? { index, count } : null;
 }

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
@@ -15,14 +15,7 @@ export const demoCompany = "acme";
 export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
-export interface DemoProcess {
-  readonly child: ChildProcess;
-  /** Exit code; null when a signal ended it. */
-  readonly ended: Promise<number | null>;
-  isOver: boolean;
-  stdout: string;
-  stderr: string;
-}
+export type DemoProcess = ReturnType<DemoSetup["start"]>;
 
 export interface TimedChange extends MadeChange {
   /** The wall clock just before, ISO. */
@@ -75,7 +68,7 @@ export class DemoSetup {
     return path.join(this.folder, name);
   }
 
-  start(args: readonly string[]): DemoProcess {
+  start(args: readonly string[]) {
     const flags = ["--json", "--config", this.inFolder("config.yaml"), "--log-format", "json", "-q"];
     const { token, companies } = this.sandbox;
     const tokens = { DEMO_TOKEN: companies[0]?.readToken ?? token, [writeTokenVariable]: token };
@@ -83,8 +76,9 @@ export class DemoSetup {
       env: { ...process.env, ...tokens },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    /** `ended`: the exit code; null when a signal ended it. */
     const { promise: ended, resolve } = Promise.withResolvers<number | null>();
-    const started: DemoProcess = { child, ended, isOver: false, stdout: "", stderr: "" };
+    const started = { child, ended, isOver: false, stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (started.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (started.stderr += text));
     child.once("error", (error) => (started.stderr += messageOf(error)));
