@@ -96,9 +96,21 @@ describeWithPostgres.each(lakeReaders)("a catalogue of what companies publish, r
     await lake.commit();
     const asked = "SELECT company, report_date, total, typeof(report_date) FROM open_items";
     expect(await lake.ask(asked)).toEqual([["acme", "2026-11-27", "5.000000", "DATE"]]);
+    // Another connector's view of this name does not count against a day.
+    await lake.publish("other", { open_items: { columns: money, rows: ["1, 6"] } });
+    await lake.commit();
+    expect(await lake.ask(`${asked} ORDER BY company`)).toEqual([
+      ["acme", "2026-11-27", "5.000000", "DATE"],
+      ["other", null, "6.000000", "DATE"],
+    ]);
+    await lake.publish("other", { open_items: { ...open, rows: ["1, 7"] } });
+    await lake.commit();
+    expect(await lake.ask(`${asked} WHERE company = 'other'`)).toEqual([
+      ["other", "2026-11-27", "7.000000", "DATE"],
+    ]);
     await lake.publish("acme", { open_items: null });
     await lake.commit();
-    expect(await lake.ask(asked)).toEqual([]);
+    expect(await lake.ask(`${asked} WHERE company = 'acme'`)).toEqual([]);
     expect(await lake.ask(all)).toHaveLength(1);
   });
 

@@ -199,8 +199,8 @@ async function tableAt(postgres: Postgres, table: string, at: string): Promise<s
   ]);
   const none = `SELECT ${typed.map(([name, type]) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
   if (files === null) return none;
-  const read = `FROM read_parquet([${files.map((file) => `'${file}'`).join(", ")}], hive_partitioning = true,
-    hive_types_autocast = false, union_by_name = true)`;
+  const options = "hive_partitioning = true, hive_types_autocast = false";
+  const read = files.map((file) => `(FROM read_parquet('${file}', ${options}))`);
   const cast = typed.map(([name, type]) => `CAST(${name} AS ${type}) AS ${name}`).join(", ");
-  return `SELECT ${cast} FROM (${none} UNION ALL BY NAME (${read}))`;
+  return `SELECT ${cast} FROM (${[none, ...read].join(" UNION ALL BY NAME ")})`;
 }

