@@ -4,8 +4,6 @@ const recordLists =
   business_cases price_list_items warehouse_inbound_receipts warehouse_outbound_receipts invoices credit_notes
   proformas orders quotations document_payments`.split(/\s+/);
 
-const listsOfParents = ["contact_activity_logs"];
-
 /** Their records have PDFs or attachments. */
 const withFiles = new Set(
   `warehouse_inbound_receipts warehouse_outbound_receipts invoices credit_notes proformas orders quotations
@@ -22,6 +20,6 @@ export const knownFintoro = {
   languages: "sk en de es hu et fr cs hr it lt nl pl pt ro sr ru sl uk".split(" "),
   resources: [
     ...recordLists.map((name) => ({ name, list: { kind: "records" } })),
-    ...listsOfParents.map((name) => ({ name, list: { kind: "parents" } })),
+    { name: "contact_activity_logs", list: { kind: "parents" } },
   ].map((one) => ({ ...one, ...(withFiles.has(one.name) && { files: true }) })),
 };

@@ -89,6 +89,16 @@ export class Comparison {
     this.suspects.set(resource, ids.add(id));
   }
 
+  get suspected(): RecordRef[] {
+    return [...this.suspects].flatMap(([resource, ids]) => [...ids].map((id) => ({ resource, id })));
+  }
+
+  /** What is said of a record: a finding where it differs; where it cannot be compared, that is noted. */
+  findingOf({ resource, id }: RecordRef, verdict: RecordVerdict): Finding[] {
+    if (verdict.kind === "unreadable") this.uncompared.push({ resource, id, message: verdict.why });
+    return verdict.kind === "unreadable" || verdict.kind === "equal" ? [] : [{ resource, id, verdict }];
+  }
+
   /** How the mirror's record compares with what the service showed last. */
   verdictOf(resource: string, id: RecordId, held = this.view.held(resource, id)): RecordVerdict {
     const one = resourceNamed(this.view.manifest, resource);
@@ -316,9 +326,8 @@ export async function nameDifferences(comparison: Comparison, around: Circumstan
   const { uncompared, view } = comparison;
   const findings: Finding[] = [];
   const sinceMs = clock.monotonicMs();
-  let open = [...comparison.suspects].flatMap(([resource, ids]) =>
-    [...ids].map((id): Suspect => ({ resource, id, listOf: null, state: null, reason: 0, sinceMs })),
-  );
+  const unknown = { listOf: null, state: null, reason: 0, sinceMs };
+  let open = comparison.suspected.map((one): Suspect => ({ ...one, ...unknown }));
   while (open.length > 0) {
     view.reopen();
     const moving: Suspect[] = [];
@@ -327,10 +336,8 @@ export async function nameDifferences(comparison: Comparison, around: Circumstan
       await comparison.copy.read(some);
       for (const [i, one] of some.entries()) {
         const verdict = examine(comparison, one, before[i] ?? null, around);
-        const { resource, id } = one;
         if (verdict === "moving") moving.push(one);
-        else if (verdict.kind === "unreadable") uncompared.push({ resource, id, message: verdict.why });
-        else if (verdict.kind !== "equal") findings.push({ resource, id, verdict });
+        else findings.push(...comparison.findingOf(one, verdict));
       }
     }
     open = moving;

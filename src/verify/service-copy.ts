@@ -127,7 +127,7 @@ export class ServiceCopy {
   /** The ids of all that the lists of a resource show, also of what cannot become a row. */
   ids(resource: string): Set<RecordId> {
     const { records, quarantine } = this.mirror;
-    const odd = quarantine.idsBefore(resource, farFuture);
+    const odd = quarantine.idsBefore(resource);
     return new Set([...records.liveIds(resource), ...this.queue.queuedRecords(resource), ...odd]);
   }
 
@@ -174,8 +174,6 @@ export class ServiceCopy {
     removeScratch(this.file);
   }
 }
-
-const farFuture = "9999";
 
 function unreadable(why: string): ShownRecord {
   return { kind: "unreadable", why };

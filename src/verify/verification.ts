@@ -83,23 +83,15 @@ export class Verification {
       await comparison.addListedInMonth(parts.month, this.asking());
       await this.compareSample();
     }
-    if (parts.month && !parts.isWritten()) return this.named();
-    const suspects = [...comparison.suspects.values()].reduce((sum, ids) => sum + ids.size, 0);
-    if (suspects > 0) parts.log.info("what seems to differ is asked for again", { records: suspects });
+    const { suspected } = comparison;
+    // Nobody writes the mirror, and each record was just read: what differs need not be asked for again.
+    if (parts.month && !parts.isWritten())
+      return suspected.flatMap((one) =>
+        comparison.findingOf(one, comparison.verdictOf(one.resource, one.id)),
+      );
+    const { length: records } = suspected;
+    if (records > 0) parts.log.info("what seems to differ is asked for again", { records });
     return nameDifferences(comparison, parts);
-  }
-
-  /** Nobody writes the mirror, and each record was just read: what differs need not be asked for again. */
-  private named(): Finding[] {
-    const { comparison } = this;
-    const suspects = [...comparison.suspects].flatMap(([resource, ids]) =>
-      [...ids].map((id) => ({ resource, id })),
-    );
-    return suspects.flatMap(({ resource, id }) => {
-      const verdict = comparison.verdictOf(resource, id);
-      if (verdict.kind === "unreadable") comparison.uncompared.push({ resource, id, message: verdict.why });
-      return verdict.kind === "unreadable" || verdict.kind === "equal" ? [] : [{ resource, id, verdict }];
-    });
   }
 
   /** What is to be compared, without what an interrupted verification compared. */

@@ -30,9 +30,8 @@ export function compareWithReference(manifest: Manifest, document: unknown): Dri
   }
   for (const [key, { method, path }] of operations)
     if (!known.has(key)) comparePlaces(nothing, { facts: { it: "present" } }, `${method} ${path}`, found);
-  return [...found.values()].toSorted(
-    (a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity),
-  );
+  const rank = ({ severity }: Drift) => severities.indexOf(severity);
+  return [...found.values()].toSorted((a, b) => rank(a) - rank(b));
 }
 
 const nothing: Place = { facts: {} };

@@ -47,8 +47,8 @@ export class Quarantine extends Repository {
     if (this.resources.has(resource)) this.remove(resource, String(id));
   }
 
-  /** Ids of records that are kept since before `at`, or since a time after `now`: the clock was set back. ISO. */
-  idsBefore(resource: string, at: string, now = at): RecordId[] {
+  /** Ids of records that are kept, all or those since before `at`, or since after `now`: the clock was set back. ISO. */
+  idsBefore(resource: string, at = "9999", now = at): RecordId[] {
     if (!this.resources.has(resource)) return [];
     const sql =
       "SELECT record_id FROM _quarantine WHERE resource = ? AND (at < ? OR at > ?) AND record_id IS NOT NULL";

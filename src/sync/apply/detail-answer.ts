@@ -26,7 +26,9 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
   const result = run.mirror
     .table(resource.name)
     .put({ stamp, id, slice, withoutId, source: "detail", listed });
-  if (withoutId && result === "quarantined") assertLastAttempt(answer);
+  // An answer that is no record may be a passing one: it is kept in quarantine once the attempts are used up.
+  if (withoutId && result === "quarantined" && item.attempts + 1 < mostAttempts)
+    throw new ProtocolError(`${item.target} was requested, and no such record came`, { retryable: true });
   run.tally.count(resource.name, result);
   const { differences } = run.mirror;
   if (differences.hasStopped(resource.name))
@@ -39,12 +41,6 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
   const outcome = result === "hydrated" ? "inserted" : result;
   const completed = completeEvents(answer, outcome);
   queueDependents(answer, { id, outcome, isNews: isNews(answer, outcome, completed) });
-}
-
-/** An answer that is no record may be a passing one: it is kept in quarantine once the attempts are used up. */
-function assertLastAttempt({ item }: AnswerContext): void {
-  if (item.attempts + 1 >= mostAttempts) return;
-  throw new ProtocolError(`${item.target} was requested, and no such record came`, { retryable: true });
 }
 
 /** The owner's detail holds the complete set of owned records: others are deleted. */

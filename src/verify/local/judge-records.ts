@@ -37,7 +37,6 @@ interface RecordJudgement {
 
 /** Records that are judged at once: about 0.1 s of work. */
 const recordsAtOnce = 1_000;
-const farFuture = "9999";
 
 export interface JudgedRecord extends RecordJudgement {
   readonly resource: string;
@@ -83,7 +82,7 @@ function judgePart(tables: readonly ResourceTable[], last: LastChanges, name: st
   const { plan, resource, context } = table;
   const { ids, next } = idsHeld(context.db, plan, from, recordsAtOnce);
   const changes = last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
-  const quarantined = new Set(context.quarantine.idsBefore(resource.name, farFuture));
+  const quarantined = new Set(context.quarantine.idsBefore(resource.name));
   const wrong: JudgedRecord[] = [];
   let live = 0;
   for (const id of ids) {

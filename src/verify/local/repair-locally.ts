@@ -147,11 +147,12 @@ async function repairTable(
 
 const lostAtOnce = 1_000;
 
+const isAsked = ({ steps }: JudgedRecord) => steps.some(({ kind }) => kind === "refetch");
+
 /** In one transaction. Returns of how many of them reads are queued. */
 function repairSome({ mirror, queue, clock }: LocalParts, records: Judged, last: LastChanges) {
   if (records.length === 0) return 0;
   const stamp = stampWithoutRead("repair", clock);
-  const isAsked = ({ steps }: JudgedRecord) => steps.some(({ kind }) => kind === "refetch");
   mirror.apply(() => {
     for (const record of records) {
       const { resource, id } = record;

@@ -35,13 +35,13 @@ export function companySnapshot(index: number) {
 
 const shares = { invoice: 50, order: 15, quotation: 15, proforma: 14, "credit-note": 6 };
 
-/** The number of records of each kind: documents as given, everything else in proportion. */
-function volumesOf(documents: number) {
+/** The number of records of each kind: so many documents, everything else in proportion. */
+function volumesOf(size: number) {
   const some = (least: number, share: number, most = Number.MAX_SAFE_INTEGER) =>
-    documents === 0 ? 0 : Math.min(most, Math.max(least, Math.ceil(documents * share)));
+    size === 0 ? 0 : Math.min(most, Math.max(least, Math.ceil(size * share)));
   // What rounding leaves goes to the kinds in turn.
-  const counts = Object.values(shares).map((share) => Math.floor((documents * share) / 100));
-  const left = documents - counts.reduce((sum, count) => sum + count, 0);
+  const counts = Object.values(shares).map((share) => Math.floor((size * share) / 100));
+  const left = size - counts.reduce((sum, count) => sum + count, 0);
   const kinds = Object.keys(shares).map((kind, i) => [kind, (counts[i] ?? 0) + (i < left ? 1 : 0)]);
   return {
     ...(Object.fromEntries(kinds) as Record<DocumentKind, number>),
@@ -59,7 +59,7 @@ function volumesOf(documents: number) {
 }
 
 /** A company while its past is made up: each record at its own moment, with its own random numbers, unheard. */
-function pastOf(company: Company, seed: number, documents: number) {
+function pastOf(company: Company, seed: number, size: number) {
   const { today } = company;
   /** Documents are from two whole years and the running one. */
   const firstDay = firstDayOfYear(yearOf(today) - 2);
@@ -69,7 +69,7 @@ function pastOf(company: Company, seed: number, documents: number) {
     seed,
     today,
     firstDay,
-    volumes: volumesOf(documents),
+    volumes: volumesOf(size),
     /** Who makes the record at an index of a topic, on a day. */
     actor: (topic: string, index: number, day: number) => {
       const random = randomFor(seed, topic, index);
@@ -84,8 +84,8 @@ function pastOf(company: Company, seed: number, documents: number) {
 type Past = ReturnType<typeof pastOf>;
 
 /** Fills an empty company with a made-up past: the same seed and day make the same records. */
-export function seedCompany(company: Company, seed: number, documents: number): void {
-  const past = pastOf(company, seed, documents);
+export function seedCompany(company: Company, seed: number, size: number): void {
+  const past = pastOf(company, seed, size);
   // A step reads what the steps before it have filled in.
   for (const step of [seedBasics, seedDocuments, seedPayments, seedActivities]) step(past);
 }
