@@ -25,7 +25,7 @@ export interface TimedChange extends MadeChange {
 
 /**
  * What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. No process
- * outlives it: Its end and the end of this process kill those that still run.
+ * outlives it: its end and the end of this process kill those that still run.
  */
 export class DemoSetup {
   readonly folder: string;

@@ -69,10 +69,7 @@ export async function listenUntilSignal(context: CommandContext, listening: List
 }
 
 /** Makes the token of the pages where the config names none and one is needed. Gives its file; null: no such token. */
-export function preparePages(
-  { keepSecret, log }: CommandContext,
-  pageToken: PageToken | null,
-): string | null {
+export function preparePages({ keepSecret, log }: CommandContext, pageToken: PageToken | null) {
   if (!pageToken?.isMade || pageToken.place.kind !== "file") return null;
   try {
     keepSecret([makePageToken(pageToken.place.path)]);

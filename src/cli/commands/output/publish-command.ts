@@ -26,10 +26,7 @@ export const publishCommand: CommandRun<"publish"> = (context, { options, loaded
 };
 
 /** Publishes one company as its config says; on a terminal one line shows the progress. */
-export function publishCompany(
-  scope: CompanyScope,
-  request: Partial<CommandOptions<"publish">> = {},
-): Promise<CompanyResult> {
+export function publishCompany(scope: CompanyScope, request: Partial<CommandOptions<"publish">> = {}) {
   const { asOf } = request;
   if (asOf) return withMoment(scope, asOf, (then) => publishScope(then, request));
   return recorded(scope, reportStep, () => publishScope({ ...scope, moment: null }, request));
