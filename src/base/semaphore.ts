@@ -41,8 +41,8 @@ export class WaitQueue<T> {
   }
 }
 
-/** Gives a place back; a second call does nothing. */
-type Release = () => void;
+/** Gives a place back; a second call does nothing. `using` calls it. */
+type Release = (() => void) & Disposable;
 
 /** At most `count` holders at once. */
 export class Semaphore {
@@ -62,10 +62,11 @@ export class Semaphore {
 
   #createRelease(): Release {
     let held = true;
-    return () => {
+    const release = () => {
       if (!held) return;
       held = false;
       if (!this.#queue.serve(this.#createRelease())) this.#free++;
     };
+    return Object.assign(release, { [Symbol.dispose]: release });
   }
 }

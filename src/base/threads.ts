@@ -4,7 +4,7 @@ import { assert, MirrorError } from "./errors.ts";
 import path from "node:path";
 
 /** A thread beyond these ends with an error; the process goes on. */
-const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
+export const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
 /**
  * Does one task in a thread of its own, which begins with `file` and calls `answerTask`. What holds up an event loop

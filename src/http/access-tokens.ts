@@ -94,13 +94,9 @@ export function createAccessTokens({ credentials, file, clock, log }: AccessToke
       const now = usable();
       if (now) return kept(now);
       const turn = lane === "webhook" ? turns.event : turns.other;
-      const release = await turn.acquire(signal);
-      if (!release) throw new MirrorError("stopped", "stopped while waiting for an access token");
-      try {
-        return kept(usable() ?? (await renew(ask)));
-      } finally {
-        release();
-      }
+      using place = await turn.acquire(signal);
+      if (!place) throw new MirrorError("stopped", "stopped while waiting for an access token");
+      return kept(usable() ?? (await renew(ask)));
     },
     redact: (text: string) => redactor.replace(text),
     refuse: (token: string) => void (refused = token),

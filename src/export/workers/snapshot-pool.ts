@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { throwIfAborted, assert, MirrorError } from "../../base/errors.ts";
-import { errorOfReply, threadFile } from "../../base/threads.ts";
+import { errorOfReply, resourceLimits, threadFile } from "../../base/threads.ts";
 import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";
 import { guarded, sizeOfFiles, type Db } from "../../store/database.ts";
 import { about } from "../../store/snapshot/snapshot-tables.ts";
@@ -144,9 +144,6 @@ function temporaryObjects({ db }: Snapshot): string[] {
     ...(inserts ?? []),
   ];
 }
-
-/** A thread beyond these ends with an error; the process goes on. */
-const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
 function ownThread(mirror: string, db: Db): EncodingWorker {
   const calls = createCalls(db);

@@ -191,13 +191,9 @@ export class MirrorSnapshots {
 
   /** In the order in which tasks are asked for. @throws what the task throws, or MirrorError `stopped` */
   async #inThread<Value>(task: MirrorTask, signal: AbortSignal): Promise<Value> {
-    const release = await this.#threads.acquire(signal);
-    if (!release) throw new MirrorError("stopped", "the work was interrupted");
-    try {
-      return await runMirrorTask<Value>(task, signal);
-    } finally {
-      release();
-    }
+    using place = await this.#threads.acquire(signal);
+    if (!place) throw new MirrorError("stopped", "the work was interrupted");
+    return await runMirrorTask<Value>(task, signal);
   }
 }
 
