@@ -231,12 +231,7 @@ export async function openMirror(
   }
 }
 
-/** Makes a mirror that need not outlive this process: for what is only compared. Throws MirrorError `database`. */
-export function makeScratchMirror(path: string, manifest: Manifest): Mirror {
-  return new Mirror(openScratch(path), manifest, {}, null);
-}
-
-/** Opens the database of a mirror that need not outlive this process, with the mirror's own tables. */
+/** Opens the database of a mirror that need not outlive this process, for what is only compared. Throws MirrorError `database`. */
 export function openScratch(path: string): OwnedDb {
   const db = openDatabase(path);
   db.pragma("journal_mode = MEMORY");

@@ -5,7 +5,7 @@ import type { RecordId } from "../base/ids.ts";
 import type { Log } from "../base/logger.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { makeScratchMirror, type Mirror } from "../state/mirror.ts";
+import { Mirror, openScratch } from "../state/mirror.ts";
 import { Runs } from "../state/runs.ts";
 import { changesOf, noteNewest, variantsOf } from "../state/sweeps.ts";
 import { childPrefix, recordTarget, type NewWorkItem } from "../state/work-item.ts";
@@ -57,7 +57,8 @@ export class ServiceCopy {
     removeScratch(file);
     this.file = file;
     // What changes with another record is asked for only where it differs.
-    this.mirror = makeScratchMirror(file, { ...manifest, invalidationRules: [], cascades: [] });
+    const asked = { ...manifest, invalidationRules: [], cascades: [] };
+    this.mirror = new Mirror(openScratch(file), asked, {}, null);
     // Without a name it ends with this process, however that ends, and another comparison makes its own.
     removeScratch(file);
     this.queue = new WorkQueue(this.mirror.db);

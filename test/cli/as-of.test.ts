@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { duckRows } from "../support/export/export.ts";
 import { put, remove, stampOf } from "../support/mirror/store.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
@@ -57,21 +58,30 @@ test("the report of an earlier day is a file of its own, as the mirror knew it a
   expect(readdirSync(cwd).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-test("an export as of a time or a position says so, and its follower goes on from there", async () => {
-  const cwd = await aFolder();
-  const exporting = (moment: string, out: string) =>
-    runCommand(["export", "currencies", "--format", "jsonl", "--as-of", moment, "--out", out], { cwd });
-  await exporting("2026-03-02T13:00:00+01:00", "out");
-  const said = JSON.parse(readFileSync(path.join(cwd, "out/acme/manifest.json"), "utf8")) as {
-    as_of: string;
-    log: string;
-    next_since: number;
-  };
-  expect(said.as_of).toBe("2026-03-02T12:00:00.000Z");
-  await exporting(`${said.log}:${said.next_since + 1}`, "next");
-  const lines = readFileSync(path.join(cwd, "next/acme/currencies.jsonl"), "utf8").trim().split("\n");
-  expect(lines.map((line) => (JSON.parse(line) as { symbol: string }).symbol)).toEqual(["EUR", "USD"]);
-});
+test.each([
+  ["small", 0],
+  ["read by worker threads", 17_000_000],
+])(
+  "an export as of a time or a position says so, and its follower goes on from there: a mirror %s",
+  async (_, size) => {
+    const cwd = await aFolder();
+    const db = openDatabase(path.join(cwd, "acme.db"));
+    db.exec(`CREATE TABLE ballast AS SELECT zeroblob(${size})`);
+    db.close();
+    const exporting = (moment: string, out: string) =>
+      runCommand(["export", "currencies", "--format", "jsonl", "--as-of", moment, "--out", out], { cwd });
+    await exporting("2026-03-02T13:00:00+01:00", "out");
+    const said = JSON.parse(readFileSync(path.join(cwd, "out/acme/manifest.json"), "utf8")) as {
+      as_of: string;
+      log: string;
+      next_since: number;
+    };
+    expect(said.as_of).toBe("2026-03-02T12:00:00.000Z");
+    await exporting(`${said.log}:${said.next_since + 1}`, "next");
+    const lines = readFileSync(path.join(cwd, "next/acme/currencies.jsonl"), "utf8").trim().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { symbol: string }).symbol)).toEqual(["EUR", "USD"]);
+  },
+);
 
 test("one query over a history gives the rows of any moment, and deletions keep the last values", async () => {
   const cwd = await aFolder();

@@ -126,4 +126,22 @@ export const fileFaults: readonly PlantedFault[] = [
     why: "a small answer that unpacks to gigabytes takes all memory",
     tests: ["test/http/compressed.test.ts"],
   },
+  {
+    ...beside,
+    id: "outdated-overlay-is-read",
+    file: "src/store/snapshot/overlay.ts",
+    find: "coalesce(known, last) = last AS isKnown",
+    replace: "coalesce(known, last) <= last AS isKnown",
+    why: "books of an earlier moment show what changed while they were made",
+    tests: ["test/state/as-of.test.ts"],
+  },
+  {
+    ...beside,
+    id: "clock-trusted-for-as-of",
+    file: "src/state/as-of/moment.ts",
+    find: "ORDER BY score, id DESC LIMIT 1",
+    replace: "ORDER BY id DESC LIMIT 1",
+    why: "a boot at 1970 ends all days before it",
+    tests: ["test/state/as-of.test.ts"],
+  },
 ];
