@@ -136,12 +136,17 @@ export function bar(share: number, level: Tone): Html {
 
 /** Finds companies, without a script too. @param question.tag left out where companies have none */
 export function companyForm({ text, tag }: { readonly text: string; readonly tag?: string }): Html {
-  const field = (label: string, name: string, value: string) =>
-    html`<label
-      >${label} <input type="search" name="${name}" value="${value}" maxlength="64" autocomplete="off"
-    /></label>`;
+  const fields = [
+    ["Find a company", "q", text] as const,
+    ...(tag === undefined ? [] : [["Tag", "tag", tag] as const]),
+  ];
   return html`<form class="search" role="search" method="get" action="/">
-    ${field("Find a company", "q", text)}${tag !== undefined && field("Tag", "tag", tag)}
+    ${fields.map(
+      ([label, name, value]) =>
+        html`<label
+          >${label} <input type="search" name="${name}" value="${value}" maxlength="64" autocomplete="off"
+        /></label>`,
+    )}
     <button>Find</button>
   </form>`;
 }
