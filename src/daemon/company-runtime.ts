@@ -99,8 +99,8 @@ export class CompanyRuntime {
     this.ingest = new CompanyIngest({ mirror, queue, selected, keyring: this.keyring });
     this.service = connectService(
       context,
-      { config, company, manifest },
-      { events: this.receives, tokenless: true, guard: hooks?.requests },
+      { config, company, manifest, guard: hooks?.requests },
+      { events: this.receives, tokenless: true },
     );
     const token = company.token.known ? company.token.reveal() : "";
     this.eventWorker = startEventWorker(

@@ -29,8 +29,6 @@ interface ServiceOptions {
   readonly limits?: RequestLimits;
   /** Opens it also for a company whose token is missing: its requests fail then. @default false */
   readonly tokenless?: boolean;
-  /** @default nobody else is asked */
-  readonly guard?: RequestGuard | undefined;
 }
 
 /** Who decides on requests besides the rate limiter: what several processes share. */
@@ -46,6 +44,8 @@ interface ServedCompany {
   readonly manifest: Pick<Manifest, "limits" | "protocol">;
   readonly config: Config;
   readonly company: CompanyConfig;
+  /** @default nobody else is asked */
+  readonly guard?: RequestGuard | undefined;
 }
 
 /** A permit stays valid for this much longer than the attempt it was given for. */
@@ -58,9 +58,9 @@ const permitMarginMs = 30_000;
 export function connectService(
   { clock, random, log, version }: ProcessContext,
   served: ServedCompany,
-  { attempts, budget = "file", events = false, limits = {}, tokenless = false, guard }: ServiceOptions = {},
+  { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ServiceOptions = {},
 ) {
-  const { manifest, config, company } = served;
+  const { manifest, config, company, guard } = served;
   const { protocol = {}, limits: stated } = manifest;
   const { baseUrl, language, http } = config;
   const { reserveShare, windowMs } = config.rateLimit;

@@ -5,7 +5,7 @@ import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { overlayWithHistory } from "../../state/as-of/history.ts";
 import { overlayAsOf } from "../../state/as-of/rewind.ts";
-import { databaseError } from "../../store/database.ts";
+import { copyPages, databaseError, openDatabase } from "../../store/database.ts";
 import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 import { withScratchFolder } from "./scratch-folder.ts";
@@ -44,6 +44,20 @@ export async function withHistory<T>(
   await readExisting(scope, () => null);
   const make = (overlay: string) => overlayWithHistory(files.mirror, overlay, manifest, context);
   return overScope(scope, "reading its history", make, (all) => work({ ...all, moment: null }));
+}
+
+/** Runs `work` on a copy of the mirror as it is, with a folder of files of its own: what it fetches is gone afterwards. */
+export function withOwnCopy<T>(scope: CompanyScope, work: (scope: ScopeAsOf) => Promise<T>): Promise<T> {
+  const copy = async (mirror: string) => {
+    // Not as a file: to open and close it would end this process's locks on it.
+    using db = openDatabase(scope.files.mirror, { readonly: true });
+    db.exec("BEGIN");
+    await copyPages(db, mirror, scope.context.signal, "the copy of the mirror was not finished");
+  };
+  return overScope(scope, "copying the mirror", copy, (own) => {
+    const folder = `${own.files.mirror}.files`;
+    return work({ ...own, moment: null, files: { ...own.files, folder, folderLock: `${folder}.lock` } });
+  });
 }
 
 function overScope<T>(

@@ -6,6 +6,7 @@ import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { readCompanyName } from "../../extract/answers.ts";
+import type { RequestGuard } from "../../runs/service-connection.ts";
 import { createNotices } from "../../runs/store-notices.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import type { Db } from "../../store/database.ts";
@@ -26,6 +27,8 @@ export interface CompanyScope {
   readonly files: MirrorFiles;
   /** Those that the config asks for. */
   readonly resources: readonly Resource[];
+  /** Of requests to the service, in a worker. */
+  readonly guard?: RequestGuard;
 }
 
 /**

@@ -6,6 +6,7 @@ import { freeBytes } from "../columns/cells.ts";
 const noTime = new Date(1980, 0, 1);
 /** Beyond it a ZIP needs 64-bit sizes, which the library does not write. */
 const maxBytes = 0xffff_ffff;
+/** Of all but PDFs, whose parts are packed already. */
 const level = 6;
 
 /**
@@ -30,7 +31,7 @@ export class ZipStream {
     name: string,
     content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   ): AsyncGenerator<Uint8Array> {
-    const file = new ZipDeflate(name, { level });
+    const file = new ZipDeflate(name, { level: name.endsWith(".pdf") ? 0 : level });
     file.mtime = noTime;
     this.#zip.add(file);
     let entryBytes = 0;

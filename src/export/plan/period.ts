@@ -24,6 +24,23 @@ export function monthBefore(day: string): string {
   return new Date(Date.UTC(year, month - 2, 1)).toISOString().slice(0, 7);
 }
 
+/** Throws MirrorError `usage` for a month of which there is no package, or no proof, on this day. */
+export function assertPackable(
+  command: string,
+  month: string | undefined,
+  proved: boolean,
+  today: string,
+): asserts month is string {
+  if (month === undefined)
+    throw new MirrorError("usage", `${command} needs --month, such as --month 2026-10`);
+  if (month > today.slice(0, 7))
+    throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`, {
+      hint: "Give a month that is over, or the current one for what there is so far.",
+    });
+  if (proved && month === today.slice(0, 7))
+    throw new MirrorError("usage", `--month ${month} has not ended yet: it cannot be proved on ${today}`);
+}
+
 /** The last day of a month such as `2026-10`. */
 function lastDayOf(month: string): string {
   const [year = 0, number = 0] = month.split("-").map(Number);

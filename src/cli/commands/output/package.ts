@@ -18,7 +18,7 @@ import {
   type MonthManifest,
 } from "../../../export/package/month-folder.ts";
 import type { ExportParts } from "../../../export/plan/export-request.ts";
-import { periodOfMonth } from "../../../export/plan/period.ts";
+import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import { quoted } from "../../../store/sql-text.ts";
 import type { MonthReport } from "../../../verify/report.ts";
 import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
@@ -32,28 +32,32 @@ import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
   const { month, asOf, changesSince, proved } = options;
   if (asOf && changesSince) throw new MirrorError("usage", "--as-of and --changes-since exclude each other");
-  if (month === undefined) throw new MirrorError("usage", "package needs --month, such as --month 2026-10");
-  const today = localDate(context.clock.nowMs(), config.schedule.timezone);
-  if (month > today.slice(0, 7))
-    throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`, {
-      hint: "Give a month that is over, or the current one for what there is so far.",
-    });
+  assertPackable("package", month, proved, localDate(context.clock.nowMs(), config.schedule.timezone));
   if (proved && asOf)
     throw new MirrorError("usage", "--proved cannot be combined with --as-of: the service shows what is now");
-  if (proved && month === today.slice(0, 7))
-    throw new MirrorError("usage", `--month ${month} has not ended yet: it cannot be proved on ${today}`);
   const out = path.resolve(context.cwd, options.out ?? "package");
   const pack = async (scope: CompanyScope): Promise<CompanyResult> => {
     if (!proved) return withMoment(scope, asOf, (then) => packageCompany(then, options, month, out, null));
-    const by = `package --month ${month} --proved`;
-    const proof = await verifyCompany(scope, { sample: "all", repair: false, by, month });
-    if (!("month" in proof)) throw new Error("broken promise: a month has a report of its own");
+    const proof = await proveMonth(scope, month);
     return proof.match
       ? packageCompany({ ...scope, moment: null }, options, month, out, proof)
       : notProved(scope, proof, `\`verify --month ${month} --repair\` reads again what differs`);
   };
   return forEachCompany(context, config, pack, { isPartial: true });
 };
+
+/** Compares the documents of a month with the service. Throws as `verifyCompany`. */
+export async function proveMonth(scope: CompanyScope, month: string): Promise<MonthReport> {
+  const by = `package --month ${month} --proved`;
+  const proof = await verifyCompany(scope, { sample: "all", repair: false, by, month });
+  if (!("month" in proof)) throw new Error("broken promise: a month has a report of its own");
+  return proof;
+}
+
+interface PackageResult extends CompanyResult {
+  /** Absent: the month is not proved. */
+  readonly packed?: Pick<MonthManifest, "hand_over"> & { zip: string | null; withoutPdf: string[] };
+}
 
 function notProved({ company: { name } }: CompanyScope, proof: MonthReport, why: string): CompanyResult {
   const { lines, document, outcome } = resultOfMonth(name, proof);
@@ -72,15 +76,18 @@ const mostAttempts = 5;
  * Packs a company's month for the accountant: workbook, PDFs, text and manifest. PDFs that are missing are fetched; one
  * that cannot be had is named in the text. With a proof, what is packed is what was proved, or nothing is written; null: none was asked for.
  *
- * @throws MirrorError `usage`: the connector has no such package; `database`, `locked`, `stopped`
+ * @param isWhole where details are still to be read, or the service does not answer, nothing is written
+ * @throws MirrorError `usage`: the connector has no such package; `database`, `locked`, `stopped`; with `isWhole` those of
+ *   the service
  */
-function packageCompany(
+export function packageCompany(
   scope: ScopeAsOf,
-  { zip: isZipped, changesSince }: CommandOptions<"package">,
+  { zip: isZipped, changesSince }: Partial<CommandOptions<"package">> & { readonly zip: boolean },
   month: string,
   out: string,
   proof: MonthReport | null,
-): Promise<CompanyResult> {
+  isWhole = false,
+): Promise<PackageResult> {
   const { manifest } = scope;
   const { name: company } = scope.company;
   const { monthPackage } = manifest;
@@ -93,10 +100,12 @@ function packageCompany(
     const { exported, documents, since } = await exportMonth(scope, packed, month, scratch, changesSince);
     if (proof && exported.manifest.seq !== proof.position)
       return notProved(scope, proof, "the mirror changed meanwhile; try again");
-    const { pdfs, withoutPdf } = await pdfsOf(scope, documents);
     const incomplete = monthPackage.documents.filter(
       (name) => exported.completeness.get(name)?.isComplete === false,
     );
+    if (isWhole && incomplete.length > 0)
+      throw new MirrorError("database", `details still to be read: ${incomplete.join(", ")}`);
+    const { pdfs, withoutPdf } = await pdfsOf(scope, documents, !isWhole);
     const workbook = `${company}-${month}.xlsx`;
     const handedOver = since?.since.at.slice(0, 10) ?? null;
     const facts = { company, month, workbook, pdfs: pdfs.length, since: handedOver, ...periodOfMonth(month) };
@@ -117,6 +126,7 @@ function packageCompany(
     const gaps = gapsOf(withoutPdf, incomplete);
     const outcome = gaps.length > 0 ? "partial" : "complete";
     return {
+      packed: { zip, hand_over: handOver, withoutPdf },
       outcome,
       document: {
         outcome,
@@ -219,9 +229,11 @@ async function exportSheets(
 }
 
 /** The PDFs of documents, under their archived names without year and month. A service that is away costs the missing ones. */
-async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[]) {
+async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[], isStoredEnough: boolean) {
   const refs = documents.map(({ ref }) => ref);
-  const found = scope.moment ? await storedFilesOf(scope, refs) : await filesOfDocuments(scope, refs, true);
+  const found = scope.moment
+    ? await storedFilesOf(scope, refs)
+    : await filesOfDocuments(scope, refs, isStoredEnough);
   const pdfs = found.filter(({ kind }) => kind === "pdf");
   const has = new Set(pdfs.map(({ document, document_id: id }) => `${document} ${id}`));
   return {
