@@ -5,6 +5,7 @@ import { benchIdleFleet } from "./fleet/bench-idle.ts";
 import { benchFleetCompany } from "./fleet/company-cost.ts";
 import { benchExport } from "./export.ts";
 import { benchFleetMemory } from "./fleet/memory.ts";
+import { benchMonth } from "./fleet/month-cost.ts";
 import { benchFleetReceiver } from "./fleet/receiver.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPlan } from "./plan.ts";
@@ -21,7 +22,7 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size` and `fleet-idle`. Nothing here is
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size`, `fleet-month` and `fleet-idle`. Nothing here is
  * asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
@@ -38,6 +39,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   startup: benchStartup,
   companies: benchCompanies,
   "fleet-company": benchFleetCompany,
+  "fleet-month": () => benchMonth(args.includes("--large")),
   "fleet-idle": () => benchIdleFleet(args.includes("--large")),
   page: benchStatusPage,
 };

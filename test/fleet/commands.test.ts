@@ -188,6 +188,7 @@ describeWithPostgres("fleet remove", () => {
             "s3://bucket/mirrors/acme/",
             "s3://bucket/reports/pointers/acme.json",
             "s3://bucket/reports/company=acme/",
+            "s3://bucket/reports/packages/*/acme/",
           ],
         },
       },

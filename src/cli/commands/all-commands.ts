@@ -35,6 +35,7 @@ export const commands: readonly Command[] = commandsOf({
   "fleet remove": async () => (await import("./fleet/fleet-commands.ts")).fleetRemoveCommand,
   "fleet list": async () => (await import("./fleet/fleet-commands.ts")).fleetListCommand,
   "fleet status": async () => (await import("./fleet/fleet-commands.ts")).fleetStatusCommand,
+  "fleet package": async () => (await import("./fleet/fleet-commands.ts")).fleetPackageCommand,
   "fleet drain": async () => (await import("./fleet/fleet-commands.ts")).fleetDrainCommand,
   "alerts test": async () => (await import("./upkeep/alerts.ts")).alertsTestCommand,
   backup: async () => (await import("./upkeep/backup.ts")).backupCommand,

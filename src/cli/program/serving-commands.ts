@@ -1,4 +1,13 @@
-import { choice, durationMs, flag, text, texts, wholeNumber, type CommandSpec } from "./option-specs.ts";
+import {
+  choice,
+  durationMs,
+  flag,
+  month,
+  text,
+  texts,
+  wholeNumber,
+  type CommandSpec,
+} from "./option-specs.ts";
 
 /** For another token: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {
@@ -168,10 +177,24 @@ export const servingCommands = {
         "--radar",
         "a line for each company: token, webhook, month, proof, and what its report says",
       ),
+      package: month("--package <month>", "who has the package of this month, who is late, and why"),
     },
     examples: {
       "": "what is wrong first, then who has which company",
       "--radar --tag monthly": "a line for each company with this tag; exits 0",
+    },
+  },
+  "fleet package": {
+    summary: "have workers pack a month of every company for the accountant, into fleet.reports",
+    forFleet: true,
+    options: {
+      month: month("--month <month>", "such as 2026-10; documents by their date of issue"),
+      tag,
+      proved: flag("--proved", "compare the month with the service first; only an equal one is packed"),
+    },
+    examples: {
+      "--month 2026-10": "of every company; again: of those that changed since",
+      "--month 2026-10 --tag monthly --proved": "with certificates, of companies with this tag",
     },
   },
   "fleet drain": {

@@ -23,6 +23,7 @@ import {
   noteEpoch,
   noteTimeline,
 } from "./local-mirror.ts";
+import { createMonthPackages } from "./month-packages.ts";
 import { createFleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";
 
@@ -52,6 +53,7 @@ export class Assignment {
   readonly supervisor: CompanySupervisor;
   readonly ended: Promise<AssignmentEnd>;
   readonly snapshots: ReturnType<typeof createCompanySnapshots>;
+  readonly packages: ReturnType<typeof createMonthPackages>;
   private readonly context: NodeContext;
   private readonly daemon: DaemonContext;
   private readonly files: MirrorFiles;
@@ -108,6 +110,14 @@ export class Assignment {
       onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
       context: daemon,
     });
+    this.packages = createMonthPackages(
+      lease,
+      context,
+      daemon,
+      this.permits,
+      () => this.supervisor,
+      () => this.snapshots.publish("a month was packed", true),
+    );
     this.inbox = createInboxFollower({ company, inbox: tables.inbox, turns, clock, log }, inboxWatch, lost);
     this.timeline = timeline.current;
     const { setBackToMs, startedMs } = this.timeline;
@@ -153,6 +163,7 @@ export class Assignment {
       supervisor.start();
       alerting = alerts.follow(AbortSignal.any([lease.lost, over.signal]));
       await this.workUntilReleased();
+      await this.packages.stop();
       const nextWorkMs = this.permits.hasRival()
         ? this.daemon.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
@@ -165,6 +176,7 @@ export class Assignment {
       return { outcome: "released", nextWorkMs: nextMs };
     } catch (error) {
       this.inbox.stop();
+      await this.packages.stop();
       await supervisor.stop(0);
       if (!lease.isHeld()) return this.lost();
       log.error(messageOf(error), hintOf(error));
@@ -219,6 +231,7 @@ export class Assignment {
       this.inbox.follow(opened);
       await this.permits.isAccountNoted();
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
+      this.packages.makeIfAsked();
       if (await this.isIdle()) this.release("there is nothing to do");
     }
   }
@@ -239,7 +252,8 @@ export class Assignment {
     const isBusy =
       (nextMs !== null && nextMs < clock.nowMs() + idleMs) ||
       !context.inboxWatch.isDrained(company) ||
-      afterRuns.isPending(company);
+      afterRuns.isPending(company) ||
+      this.packages.isPending();
     if (isBusy) this.idleSinceMs = null;
     else this.idleSinceMs ??= clock.monotonicMs();
     if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;

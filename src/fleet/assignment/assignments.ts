@@ -180,7 +180,7 @@ export class Assignments {
   private async performAfterRun(name: string, scope: AfterRunScope): Promise<void> {
     const assignment = this.find(name);
     if (!assignment) return;
-    const { publishReport, host } = this.context;
+    const { publish, host } = this.context;
     const { supervisor, lease, snapshots } = assignment;
     await this.logged(name, async () => {
       await supervisor.makeAfterRun(scope);
@@ -189,7 +189,7 @@ export class Assignments {
       const { settings } = supervisor;
       if (!isSafe && !lease.isHeld()) return discardReport(mirrorFiles(settings.config, name));
       const problem = isSafe
-        ? await publishReport(settings, lease)
+        ? await publish.report(settings, lease)
         : "the snapshot could not be published, and the report may not be ahead of it";
       if (problem !== null) noteUnpublished(settings.config, name, problem, host.clock.nowMs());
     });

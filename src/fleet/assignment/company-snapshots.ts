@@ -30,12 +30,14 @@ export function createCompanySnapshots(
   /** Requests that are in a published snapshot. */
   let noted = 0;
   let last: Promise<boolean> = Promise.resolve(true);
-  const publishNext = async (why: string): Promise<boolean> => {
+  const publishNext = async (why: string, isNoted: boolean): Promise<boolean> => {
     const startedMs = clock.monotonicMs();
     dueMs = startedMs + node.snapshotEveryMs;
     try {
       const sent = requests();
-      const pointer = await whileOwned(lease, () => snapshots.publish(lease, scope(), sent - noted, signal));
+      const pointer = await whileOwned(lease, () =>
+        snapshots.publish(lease, scope(), sent - noted, signal, isNoted),
+      );
       if (pointer === undefined) return false;
       if (pointer) {
         noted = sent;
@@ -54,7 +56,7 @@ export function createCompanySnapshots(
     }
   };
   /** One at a time. False: it failed, or the company is lost. Never rejects. */
-  const publish = (why: string) => (last = last.then(() => publishNext(why)));
+  const publish = (why: string, isNoted = false) => (last = last.then(() => publishNext(why, isNoted)));
   return {
     counts,
     publish,

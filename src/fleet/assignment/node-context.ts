@@ -1,9 +1,11 @@
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { CompanySettings, HostProcess } from "../../daemon/daemon-context.ts";
 import type { AlertContext } from "../../daemon/incident-watch.ts";
+import type { RequestGuard } from "../../runs/service-connection.ts";
 import type { JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
+import type { AskedPackage, StoredPackage } from "../postgres/tables/packages-table.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
 import type { createReceivingTimes } from "../postgres/tables/receiving-table.ts";
@@ -23,8 +25,22 @@ export interface NodeParts {
   readonly mark: StoredMark;
   /** What a company is held with on this node, by its row. Throws MirrorError `config`. */
   readonly load: (row: CompanyRow) => Promise<LoadedCompany>;
+  readonly publish: NodePublishing;
+}
+
+/** What a node publishes of its companies in the store of reports. */
+export interface NodePublishing {
   /** What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Never rejects. */
-  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<string | null>;
+  readonly report: (settings: CompanySettings, owner: Ownership) => Promise<string | null>;
+  /** Makes the package of a month, and stores it under the key; or gives why the month is not proved. Throws MirrorError. */
+  readonly month: (
+    company: LoadedCompany,
+    asked: AskedPackage,
+    owner: Ownership,
+    guard: RequestGuard,
+    signal: AbortSignal,
+    key: string,
+  ) => Promise<StoredPackage | string>;
 }
 
 export interface NodeSettings {

@@ -7,9 +7,9 @@ import { CompaniesTable } from "../postgres/tables/companies-table.ts";
 
 /**
  * What a job says: look at this company. `run`: its schedule has come. `events`: there are deliveries. `later`: what it
- * left when it was released is due.
+ * left when it was released is due. `package`: the package of a month was asked for.
  */
-export const jobKinds = ["run", "events", "later"] as const;
+export const jobKinds = ["run", "events", "later", "package"] as const;
 export type JobKind = (typeof jobKinds)[number];
 
 /** A job that this process has taken. */

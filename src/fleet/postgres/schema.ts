@@ -73,6 +73,12 @@ const migrations: readonly (readonly string[])[] = [
       company text PRIMARY KEY, epoch bigint NOT NULL, number bigint NOT NULL, published_at timestamptz, seq bigint,
       files jsonb NOT NULL, old jsonb NOT NULL, answers jsonb) WITH (fillfactor = 50)`,
     `CREATE TABLE fintoro_mirror.alerts (company text PRIMARY KEY, state jsonb NOT NULL) WITH (fillfactor = 50)`,
+    // due_at: when it is to be made; null: nothing is to be done.
+    `CREATE TABLE fintoro_mirror.packages (
+      company text NOT NULL, month text NOT NULL, proved boolean NOT NULL, asked_at timestamptz NOT NULL DEFAULT now(),
+      due_at timestamptz, made_at timestamptz, made jsonb, failures integer NOT NULL DEFAULT 0, reason text, error text,
+      PRIMARY KEY (company, month)) WITH (fillfactor = 50)`,
+    "CREATE INDEX packages_due ON fintoro_mirror.packages (due_at) WHERE due_at IS NOT NULL",
     // One row.
     `CREATE TABLE fintoro_mirror.timeline (
       number bigint NOT NULL, id uuid NOT NULL, beats bigint NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),

@@ -73,6 +73,7 @@ export class MirrorSnapshots {
    * published. One at a time for each company. Gives null where the mirror is as far as the published one, or there is
    * none yet.
    *
+   * @param isNoted something is in the mirror that its position does not show: it is published anyway
    * @throws MirrorError `locked` once the ownership is lost, `stopped`, `database`, and those of the store
    */
   async publish(
@@ -80,6 +81,7 @@ export class MirrorSnapshots {
     scope: StatusScope,
     requests: number,
     signal: AbortSignal,
+    isNoted = false,
   ): Promise<SnapshotPointer | null> {
     const { company } = ownership;
     const { mirror, snapshotStaging: staging, verified } = mirrorFiles(scope.config, company);
@@ -87,7 +89,7 @@ export class MirrorSnapshots {
     const position = positionAt(mirror);
     const published = await this.#parts.snapshots.current(company);
     if (published && published.epoch > ownership.epoch) throw noOwner(ownership);
-    if (isDeepStrictEqual(position, published ? positionOf(published) : beginning)) return null;
+    if (!isNoted && isDeepStrictEqual(position, published ? positionOf(published) : beginning)) return null;
     ownership.assertHeld();
     makeFolders(staging);
     const [copy, packed] = [path.join(staging, "mirror.db"), path.join(staging, "mirror.db.zst")];

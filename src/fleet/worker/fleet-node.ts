@@ -16,6 +16,8 @@ import { createTimelineWatch, type TimelineWatch } from "./timeline-watch.ts";
 
 /** Companies that are looked at, at a time. */
 const mostAtOnce = 1_000;
+/** Packages that are made at a time: they wait for the budgets of their companies. */
+const mostPackages = 8;
 /** Between two statements that delete rows. */
 const prunePauseMs = 100;
 
@@ -84,6 +86,7 @@ export class FleetNode {
       ["the node's heartbeat", () => times.beatMs, () => this.beat()],
       ["noting the timeline", () => jittered(times.markMs), () => this.timeline.mark(), "needs the store"],
       ["looking for unattended companies", () => jittered(times.unattendedMs), () => this.sendJobs()],
+      ["looking for packages", () => jittered(times.unattendedMs), () => this.followPackages()],
       ["reading configs", () => times.configMs, () => this.readConfigs()],
       ["pruning the disk", () => times.cacheMs, () => pruneMirrors(cache)],
       ["pruning Postgres", () => jittered(times.pruneMs), () => this.prune()],
@@ -157,6 +160,16 @@ export class FleetNode {
       left.filter((one) => one.reason === reason).map(({ company }) => company);
     await engine.send("run", of("left"));
     await engine.send("events", of("inbox"));
+  }
+
+  /** Has months packed that are due: of companies of this node, and of as many others as it has places for. */
+  private async followPackages(): Promise<void> {
+    const { engine, tables, node } = this.context;
+    const making = this.assignments.all().filter(({ packages }) => packages.isMaking()).length;
+    const due = (await tables.packages.due(node.name)).slice(0, Math.max(0, mostPackages - making));
+    for (const { company } of due) this.assignments.find(company)?.packages.ask();
+    const others = due.filter(({ isOwned }) => !isOwned).map(({ company }) => company);
+    await engine.send("package", others);
   }
 
   /** Companies of nodes that died one after another are left alone for a while, unless they are too many. */

@@ -16,7 +16,7 @@ import {
 } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
-const tables = ["inbox", "inbox_heads", "changes", "snapshots", "reports", "alerts"] as const;
+const tables = ["inbox", "inbox_heads", "changes", "snapshots", "reports", "packages", "alerts"] as const;
 
 /** How many rows of each table are of this company. */
 async function rowsOf({ postgres }: Fleet, company: string): Promise<Record<string, number>> {
@@ -35,6 +35,7 @@ async function used(fleet: Fleet, company: string): Promise<void> {
   await fleet.snapshots.publish(owner, snapshotOf(3, 1), changesUpTo(3));
   await fleet.reports.begin(owner, 1, []);
   await fleet.postgres.query("INSERT INTO fintoro_mirror.alerts VALUES ($1, '{}')", [company]);
+  await fleet.packages.ask([company], "2026-10", false);
   await fleet.owners.release(owner);
 }
 
@@ -59,7 +60,15 @@ describeWithPostgres("a company that left the fleet", () => {
     await pass(fleet, 29);
     expect(await forgetAll(fleet)).toBe(0);
     const all = await rowsOf(fleet, "acme");
-    expect(all).toEqual({ inbox: 2, inbox_heads: 1, changes: 3, snapshots: 1, reports: 1, alerts: 1 });
+    expect(all).toEqual({
+      inbox: 2,
+      inbox_heads: 1,
+      changes: 3,
+      snapshots: 1,
+      reports: 1,
+      packages: 1,
+      alerts: 1,
+    });
     expect(await fleet.companies.put("acme", {})).toBe("added");
     expect((await fleet.companies.find("acme"))?.addedAtMs).toBeGreaterThan(before?.addedAtMs ?? Infinity);
     expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toMatchObject({ epoch: 2 });

@@ -185,7 +185,7 @@ describeWithPostgres("a node", () => {
       published.push((await fleet.tables.snapshots.current("acme"))?.seq);
       return null;
     };
-    const node = await startNode(fleet, "one", { publishReport });
+    const node = await startNode(fleet, "one", { publish: { report: publishReport } });
     await eventually(() => published.length > 0, "a report");
     expect(published).toEqual([inMirror(node.company, "SELECT max(seq) FROM _changes")]);
   });

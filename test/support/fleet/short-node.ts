@@ -11,7 +11,7 @@ import { openStore } from "../../../src/file-store/open-store.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
 import { alertTargets } from "../../../src/status/alerts/targets.ts";
-import type { NodeParts, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
+import type { NodeParts, NodePublishing, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
 import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
 import { FleetNode } from "../../../src/fleet/worker/fleet-node.ts";
@@ -42,7 +42,7 @@ const shortTimes: Partial<NodeTimes> = {
 interface NodeOptions {
   readonly capacity?: number;
   readonly times?: Partial<NodeTimes>;
-  readonly publishReport?: NodeParts["publishReport"];
+  readonly publish?: Partial<NodePublishing>;
   readonly afterRun?: HostProcess["afterRun"];
 }
 
@@ -50,12 +50,7 @@ interface NodeOptions {
 export async function startNode(
   { url, company, secrets }: WorkedFleet,
   name: string,
-  {
-    capacity = 50,
-    times = {},
-    publishReport = () => Promise.resolve(null),
-    afterRun = () => Promise.resolve(null),
-  }: NodeOptions = {},
+  { capacity = 50, times = {}, publish = {}, afterRun = () => Promise.resolve(null) }: NodeOptions = {},
 ) {
   const { log, records } = recordingLog();
   const dataDir = path.join(company.folder, name);
@@ -91,7 +86,11 @@ export async function startNode(
       const resources = selectResources(manifest, config.resources, []);
       return { manifest, settings: { config, company: own, resources } };
     },
-    publishReport,
+    publish: {
+      report: () => Promise.resolve(null),
+      month: () => Promise.resolve("nothing is packed here"),
+      ...publish,
+    },
   };
   const node = new FleetNode(parts, new NodeLoops(systemClock, log), { ...shortTimes, ...times });
   await node.start();

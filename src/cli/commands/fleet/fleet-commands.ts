@@ -1,5 +1,5 @@
-import { isoTime } from "../../../base/clock.ts";
-import { formatDuration } from "../../../base/units.ts";
+import { isoTime, localDate } from "../../../base/clock.ts";
+import { counted, formatDuration } from "../../../base/units.ts";
 import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/tables/companies-table.ts";
 import { OwnersTable, type OwnerRow } from "../../../fleet/postgres/tables/owners-table.ts";
 import { forgetCompany, readRemovedCompanies } from "../../../fleet/postgres/tables/removed-companies.ts";
@@ -13,8 +13,11 @@ import type { CommandContext } from "../../program/command.ts";
 import { formatFleetStatus } from "../../../fleet/status/format-fleet-status.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../fleet/status/read-fleet-status.ts";
 import { radarLines, readRadar } from "../../../fleet/status/radar.ts";
+import { assertPackable } from "../../../export/plan/period.ts";
+import { readPackageStatus } from "../../../fleet/status/package-status.ts";
 import { unknownName } from "../../../base/names.ts";
 import { NodesTable } from "../../../fleet/postgres/tables/nodes-table.ts";
+import { PackagesTable } from "../../../fleet/postgres/tables/packages-table.ts";
 
 /** A company of the fleet as `fleet list --json` prints it. */
 interface Member {
@@ -130,17 +133,16 @@ function below(place: string, key: string): string {
 /** Nothing but a person removes what was published; what Postgres has, it forgets (`forgetRemoved`). */
 function whatStays(config: Config, name: string): string[] {
   const { snapshots, reports } = fleetOf(config);
-  return [
-    below(snapshots, `${name}/`),
-    ...(reports === null
-      ? []
-      : [below(reports, `pointers/${name}.json`), below(reports, `company=${name}/`)]),
-  ];
+  const published = [`pointers/${name}.json`, `company=${name}/`, `packages/*/${name}/`];
+  const inReports = reports === null ? [] : published.map((key) => below(reports, key));
+  return [below(snapshots, `${name}/`), ...inReports];
 }
 
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, loaded: { config } }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
-    const { maxAge, tag, radar } = options;
+    const { maxAge, tag, radar, package: month } = options;
+    if (radar && month !== undefined)
+      throw new MirrorError("usage", "--radar and --package exclude each other");
     const wanted = namedCompanies(context, []);
     const isOfSome = wanted.length > 0 || tag !== undefined;
     const only = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
@@ -149,10 +151,38 @@ export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { option
       await context.print({ companies: Object.fromEntries(companies) }, radarLines(companies));
       return "complete";
     }
+    if (month !== undefined) {
+      const { companies, lines, outcome } = await readPackageStatus(postgres, month, only);
+      await context.print({ month, companies }, lines);
+      return outcome;
+    }
     const status = await readFleetStatus(postgres, maxAge ?? null, only);
     await context.print(status, formatFleetStatus(status));
     return fleetStatusOutcome(status);
   });
+
+export const fleetPackageCommand: CommandRun<"fleet package"> = (
+  context,
+  { options, loaded: { config } },
+) => {
+  const { month, tag, proved } = options;
+  assertPackable("fleet package", month, proved, localDate(context.clock.nowMs(), config.schedule.timezone));
+  if (fleetOf(config).reports === null)
+    throw new MirrorError("config", "packages are stored in fleet.reports, which the config does not have", {
+      hint: "Add it here and to the workers' config: a folder that all share, or s3://BUCKET/PREFIX.",
+    });
+  return withPostgres<CommandEnding>(context, config, async (postgres) => {
+    const asked = await chosenMembers(postgres, namedCompanies(context, []), tag);
+    await new PackagesTable(postgres).ask(asked, month, proved);
+    const nodes = await new NodesTable(postgres).list();
+    const isWorked = nodes.some(({ role, lost }) => role !== "receive" && !lost);
+    const count = counted(asked.length, "company", "companies");
+    const line = `${month}: asked of ${count}; \`fleet status --package ${month}\` says who has it`;
+    const lines = [line, ...(isWorked ? [] : ["no worker runs: it is packed as soon as one does"])];
+    await context.print({ month, proved, asked }, context.globals.quiet && isWorked ? [] : lines);
+    return isWorked ? "complete" : "difference";
+  });
+};
 
 export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [node = ""], loaded }) =>
   withPostgres<CommandEnding>(context, loaded.config, async (postgres) => {

@@ -26,7 +26,7 @@ import { readFileSync } from "node:fs";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";
-import type { NodeParts, NodeSettings } from "../../../fleet/assignment/node-context.ts";
+import type { NodeParts, NodePublishing, NodeSettings } from "../../../fleet/assignment/node-context.ts";
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
@@ -264,7 +264,11 @@ async function openNodeParts(
       const resources = selectResources(manifest, own.resources);
       return { manifest, settings: { config: own, company, resources } };
     },
-    publishReport: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
+    publish: {
+      report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
+      month: async (...asked) =>
+        (await import("./publish-month.ts")).publishMonth(context, published, ...asked),
+    },
   };
 }
 
@@ -273,7 +277,7 @@ function reportPublisher(
   context: CommandContext,
   store: FileStore,
   { reports }: FleetTables,
-): NodeParts["publishReport"] {
+): NodePublishing["report"] {
   const { clock, log, signal } = context;
   return async ({ config, company: { name: company } }, ownership) => {
     const startedMs = clock.monotonicMs();

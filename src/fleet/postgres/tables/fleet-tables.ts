@@ -3,6 +3,7 @@ import { CompaniesTable } from "./companies-table.ts";
 import { InboxTable } from "./inbox-table.ts";
 import { NodesTable } from "./nodes-table.ts";
 import { OwnersTable } from "./owners-table.ts";
+import { PackagesTable } from "./packages-table.ts";
 import { ReceivingTable } from "./receiving-table.ts";
 import { ReportsTable } from "./reports-table.ts";
 import { SnapshotsTable } from "./snapshots-table.ts";
@@ -18,6 +19,7 @@ export function fleetTables(postgres: Postgres, reportsKeptMs = 86_400_000) {
     inbox: new InboxTable(postgres),
     nodes: new NodesTable(postgres),
     owners: new OwnersTable(postgres),
+    packages: new PackagesTable(postgres),
     receiving: new ReceivingTable(postgres),
     reports: new ReportsTable(postgres, reportsKeptMs),
     snapshots: new SnapshotsTable(postgres),

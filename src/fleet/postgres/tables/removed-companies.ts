@@ -85,7 +85,7 @@ async function forget(sql: Sql, company: string): Promise<void> {
        last_seq = greatest(last_seq, (SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1)) WHERE name = $1`,
     [company],
   );
-  for (const table of ["inbox_heads", "snapshots", "reports", "alerts"])
+  for (const table of ["inbox_heads", "snapshots", "reports", "packages", "alerts"])
     await sql.query(`DELETE FROM fintoro_mirror.${table} WHERE company = $1`, [company]);
   // So that no node goes on from the file that it had in the last epoch.
   await sql.query("UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1", [

@@ -1,0 +1,43 @@
+import path from "node:path";
+import { MirrorError } from "../../../base/errors.ts";
+import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { putChecked, type FileStore } from "../../../file-store/file-store.ts";
+import type { NodePublishing } from "../../../fleet/assignment/node-context.ts";
+import { writeRight } from "../../../fleet/ownership/ownership.ts";
+import { withOwnCopy } from "../../mirror/as-of.ts";
+import type { CommandContext } from "../../program/command.ts";
+import { packageCompany, proveMonth } from "../output/package.ts";
+
+/**
+ * Makes the package of a month as `package --zip` does, and stores the archive. It works in a copy of the mirror, because
+ * workers keep no PDFs.
+ */
+export async function publishMonth(
+  given: CommandContext,
+  store: FileStore | null,
+  ...[{ settings, manifest }, { month, proved }, owner, guard, signal, key]: Parameters<
+    NodePublishing["month"]
+  >
+): ReturnType<NodePublishing["month"]> {
+  if (!store)
+    throw new MirrorError("config", `${owner.node} has no fleet.reports, where packages are stored`);
+  const files = mirrorFiles(settings.config, settings.company.name);
+  const context: CommandContext = {
+    ...given,
+    signal,
+    showing: (_, step) => step(),
+    progress: (_, step) => step(),
+  };
+  const scope = { ...settings, context, manifest, files, guard };
+  const proof = proved ? await proveMonth(scope, month) : null;
+  if (proof?.match === false) return `${proof.equal} of ${proof.compared} documents equal the service`;
+  return withOwnCopy(scope, async (own) => {
+    const out = path.join(path.dirname(own.files.mirror), "out");
+    const { packed } = await packageCompany(own, { zip: true }, month, out, proof, true);
+    if (!packed) return "the mirror changed meanwhile";
+    const { zip, hand_over, withoutPdf } = packed;
+    const { size_bytes, sha256 } = await putChecked(store, key, zip ?? "", writeRight(owner, signal));
+    const { log, position } = hand_over;
+    return { key, log, position, proved, bytes: size_bytes, sha256, without_pdf: withoutPdf };
+  });
+}

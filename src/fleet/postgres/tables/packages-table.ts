@@ -1,0 +1,99 @@
+import { FleetTable } from "../connection.ts";
+import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
+
+/** A package of a month that is stored. */
+export interface StoredPackage {
+  readonly key: string;
+  /** The mirror that it shows. */
+  readonly log: string;
+  readonly position: number;
+  readonly proved: boolean;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Documents whose PDF the service did not give. */
+  readonly without_pdf: readonly string[];
+}
+
+/** A package that is due. */
+export interface AskedPackage {
+  readonly month: string;
+  readonly proved: boolean;
+  /** Since when, as Postgres writes it. */
+  readonly due: string;
+  /** What was made before; null: nothing was. */
+  readonly made: StoredPackage | null;
+}
+
+export type PackageFailure = "token_refused" | "not_proved" | "failed";
+
+/** Companies of one look. */
+const mostAtOnce = 1_000;
+
+/**
+ * The packages of months that were asked for, and what became of them.
+ *
+ * Guarantee: moved by the company's owner only. What is asked for while it is made stays due.
+ * Source of truth: table `packages`.
+ * Worst outcome of a crash: a package stays due, and the next owner makes it.
+ */
+export class PackagesTable extends FleetTable {
+  async ask(companies: readonly string[], month: string, proved: boolean): Promise<void> {
+    await this.postgres.query(
+      `INSERT INTO fintoro_mirror.packages AS p (company, month, proved, due_at)
+       SELECT name, $2, $3, clock_timestamp() FROM unnest($1::text[]) name
+       ON CONFLICT (company, month) DO UPDATE SET proved = excluded.proved, asked_at = excluded.asked_at,
+         due_at = excluded.due_at, failures = 0, reason = NULL, error = NULL`,
+      [companies, month, proved],
+    );
+  }
+
+  /** Companies with a package that is due: those of this node, then those that no node has, the oldest first. */
+  due(node: string): Promise<{ readonly company: string; readonly isOwned: boolean }[]> {
+    return this.postgres.query(
+      `SELECT p.company, o.node IS NOT NULL AS "isOwned" FROM fintoro_mirror.packages p
+       JOIN fintoro_mirror.companies c ON c.name = p.company AND NOT c.removed
+       LEFT JOIN fintoro_mirror.owners o ON o.company = p.company
+       WHERE p.due_at <= now() AND (o.node = $1 OR
+         (o.node IS NULL AND (o.claimable_at IS NULL OR o.claimable_at <= now())))
+       GROUP BY p.company, o.node ORDER BY o.node IS NULL, min(p.due_at) LIMIT $2`,
+      [node, mostAtOnce],
+    );
+  }
+
+  /** Null: none is due. */
+  async next(company: string): Promise<AskedPackage | null> {
+    const [row] = await this.postgres.query<AskedPackage>(
+      `SELECT month, proved, due_at::text AS due, made FROM fintoro_mirror.packages
+       WHERE company = $1 AND due_at <= now() ORDER BY due_at LIMIT 1`,
+      [company],
+    );
+    return row ?? null;
+  }
+
+  /**
+   * @param made null: what was made before is still right
+   * @throws MirrorError `locked` where the company has another owner
+   */
+  finish(owner: Owner, asked: AskedPackage, made: StoredPackage | null): Promise<void> {
+    const set = `due_at = nullif(p.due_at, $5::timestamptz), failures = 0, reason = NULL, error = NULL,
+      made = coalesce($6::jsonb, p.made), made_at = CASE WHEN $6::jsonb IS NULL THEN p.made_at ELSE clock_timestamp() END`;
+    return this.change(owner, asked, set, [asked.due, made]);
+  }
+
+  /** It is due again after a minute, then after two, at last once an hour. Throws as `finish`. */
+  fail(owner: Owner, asked: AskedPackage, reason: PackageFailure, error: string): Promise<void> {
+    const pause = "least(60 * 2 ^ least(p.failures, 6), 3600) * interval '1 second'";
+    const set = `failures = p.failures + 1, reason = $5, error = $6, due_at = clock_timestamp() + ${pause}`;
+    return this.change(owner, asked, set, [reason, error]);
+  }
+
+  private async change(owner: Owner, { month }: AskedPackage, set: string, values: readonly unknown[]) {
+    const rows = await this.postgres.query(
+      `WITH owner AS (${ownerCondition})
+       UPDATE fintoro_mirror.packages p SET ${set} FROM owner
+       WHERE p.company = owner.company AND p.month = $4 RETURNING 1`,
+      [...valuesOf(owner), month, ...values],
+    );
+    if (rows.length === 0) throw noOwner(owner);
+  }
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { silentLog } from "../../../src/base/logger.ts";
+import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
+import { PackagesTable } from "../../../src/fleet/postgres/tables/packages-table.ts";
+import { readPackageStatus } from "../../../src/fleet/status/package-status.ts";
+import { startProxy } from "../../support/company/proxy.ts";
+import { entriesOf } from "../../support/export/zip.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
+import { startPostgres } from "../../support/postgres/server.ts";
+import { endServe, startProgram, type Process } from "../../support/program/serve-process.ts";
+import { startSandbox, type Control } from "../../support/sandbox/control.ts";
+import type { BenchResult } from "../result.ts";
+import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
+
+const month = "2026-10";
+const records = 250;
+const pdfBytes = 80_000;
+const mostMs = 30 * 60_000;
+/** An office on 1 January at 06:00. */
+const office = { companies: 5_000, documents: 60, coreHours: 5 };
+
+/**
+ * What the month of a company costs a worker that has to restore its mirror first, without and with a proof, in processor
+ * time. The service has no limit; PDFs have 80 kB that nothing packs smaller.
+ */
+export async function benchMonth(isLarge: boolean): Promise<BenchResult[]> {
+  const bed = await openBed(isLarge ? 100 : 10);
+  try {
+    return [await bed.pack("packed", false), await bed.pack("proved and packed", true)];
+  } finally {
+    await bed.close();
+  }
+}
+
+async function openBed(count: number) {
+  const server = await startPostgres({ durable: true });
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-month-"));
+  const sandbox = await startSandbox({ companies: count, records, limit: 1_000_000 });
+  for (const index of sandbox.companies.keys()) fillMonth(sandbox.control, index);
+  const proxy = await startProxy(sandbox);
+  const noise = randomBytes(pdfBytes);
+  proxy.obstruct(({ path: asked }) =>
+    asked.endsWith("/pdf")
+      ? {
+          status: 200,
+          headers: { "content-type": "application/pdf" },
+          body: Buffer.concat([Buffer.from(`%PDF-1.4\n${asked}\n`), noise, Buffer.from("\n%%EOF\n")]),
+        }
+      : undefined,
+  );
+  const url = await server.createDatabase();
+  const postgres = await openPostgres({ url, node: "bench", log: silentLog, maxConnections: 2 });
+  const tokens = sandbox.companies.map(({ token }, i) => [`TOKEN_${i}`, token] as const);
+  const env = { DATABASE_URL: url, ...Object.fromEntries(tokens) };
+  const stores = `snapshots: ${path.join(folder, "mirrors")}, reports: ${path.join(folder, "reports")}`;
+  const start = (node: string, args: readonly string[], ...more: readonly string[]): Process => {
+    const own = path.join(folder, node);
+    mkdirSync(own);
+    const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", ${stores}, node: ${node}, capacity: ${count} }`;
+    writeFileSync(path.join(own, "config.yaml"), [fleet, ...more, ""].join("\n"), { mode: 0o600 });
+    return startProgram(args, { folder: own, mostMs, env });
+  };
+  const startWorker = (node: string) => start(node, ["worker", "--role", "work", "--listen", "127.0.0.1:0"]);
+  const companies = tokens.map(([name], i) => `  unit-${i}: { token: "\${env:${name}}" }`);
+  const read = [`base_url: ${proxy.baseUrl}`, 'schedule: { sync: "15 3 * * *", publish: off }', "companies:"];
+  await migrateFleet(postgres);
+  const { code } = await start("all", ["fleet", "add", "--all", "-q"], ...read, ...companies).ended;
+  if (code !== 0) throw new Error("fleet add failed");
+  const first = startWorker("first");
+  await until(first, async () => (await wholeCompanies(postgres)) === count);
+  await endServe(first, "SIGTERM");
+  const pack = async (what: string, proved: boolean): Promise<BenchResult> => {
+    const worker = startWorker(proved ? "third" : "second");
+    await pause(3_000);
+    const pid = worker.child.pid ?? 0;
+    const [before, postgresBefore] = [processorSeconds(pid), treeProcessorSeconds(server.pid)];
+    const names = tokens.map((_, i) => `unit-${i}`);
+    await new PackagesTable(postgres).ask(names, month, proved);
+    const startedMs = performance.now();
+    const statuses = async () => Object.values((await readPackageStatus(postgres, month, null)).companies);
+    await until(worker, async () => {
+      const all = await statuses();
+      const failed = all.find(({ outcome }) => outcome === "failed" || outcome === "partial");
+      if (failed) throw new Error(failed.message);
+      return all.every(({ outcome }) => outcome === "done");
+    });
+    const seconds = (performance.now() - startedMs) / 1_000;
+    const used = (processorSeconds(pid) - before) / count;
+    const ofPostgres = (treeProcessorSeconds(server.pid) - postgresBefore) / count;
+    await endServe(worker, "SIGTERM");
+    const keys = (await statuses()).map(({ made }) => made?.key ?? "");
+    const pdfs = keys.map((key) => pdfsIn(path.join(folder, "reports", key)));
+    const average = pdfs.reduce((sum, one) => sum + one, 0) / count;
+    const hours = (used * office.companies) / 3_600;
+    const facts = `${used.toFixed(2)} CPU s of a worker and ${ofPostgres.toFixed(2)} of Postgres for each of ${count} companies`;
+    return {
+      name: `${office.companies} companies of ${office.documents} documents, ${what}: core-hours of workers`,
+      ratio: hours,
+      aim: `at most ${office.coreHours}`,
+      detail: `${facts} of ${average.toFixed(0)} PDFs on average, in ${seconds.toFixed(0)} s`,
+    };
+  };
+  const close = async () => {
+    await postgres.close();
+    await server.end();
+    await proxy.close();
+    await sandbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { pack, close };
+}
+
+async function until(worker: Process, isSo: () => Promise<boolean>): Promise<void> {
+  let isOver = false;
+  void worker.ended.then(() => (isOver = true));
+  for (const endMs = performance.now() + mostMs; !(await isSo()); await pause(500))
+    if (isOver || performance.now() > endMs) throw new Error(`not in time: ${worker.stderr().slice(-2_000)}`);
+}
+
+async function wholeCompanies(postgres: Postgres): Promise<number> {
+  const [row] = await postgres.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM fintoro_mirror.snapshots WHERE facts #>> '{summary,whole_at}' IS NOT NULL",
+  );
+  return row?.count ?? 0;
+}
+
+/** Moves so many documents of a company into the month, and the others out of it. */
+function fillMonth(control: Control, company: number): void {
+  const all = control.snapshot(company);
+  const tables = ["invoices", "credit_notes"] as const;
+  const found = tables.flatMap((table) => [...(all.get(table)?.keys() ?? [])].map((id) => ({ table, id })));
+  if (found.length < office.documents) throw new Error(`${found.length} documents are too few`);
+  for (const [index, { table, id }] of found.entries()) {
+    const day = String(1 + (index % 28)).padStart(2, "0");
+    const issueDate = index < office.documents ? `${month}-${day}` : `2026-09-${day}`;
+    control.alter(table, id, { issueDate }, { company });
+  }
+}
+
+function pdfsIn(zip: string): number {
+  return entriesOf(readFileSync(zip)).filter(({ name }) => name.endsWith(".pdf")).length;
+}
