@@ -38,10 +38,7 @@ export async function withCompany<T>(
     const { url, token } = JSON.parse(line) as { url: string; token: string };
     const company = `companies: { acme: { token: "\${env:BENCH_TOKEN}" } }`;
     const rest = "schedule: { sync: off, publish: off }";
-    writeFileSync(
-      path.join(folder, "config.yaml"),
-      `base_url: ${url}\ndata_dir: .\n${company}\n${rest}\n`,
-    );
+    writeFileSync(path.join(folder, "config.yaml"), `base_url: ${url}\ndata_dir: .\n${company}\n${rest}\n`);
     return await use({ folder, env: { ...process.env, BENCH_TOKEN: token } });
   } finally {
     service.kill("SIGKILL");
