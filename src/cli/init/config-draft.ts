@@ -1,19 +1,12 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { assert, hintOf, MirrorError } from "../../base/errors.ts";
-import { didYouMean } from "../../base/names.ts";
-import { shortText } from "../../base/terminal-text.ts";
+import { assert, MirrorError } from "../../base/errors.ts";
 import type { ExportConfig } from "../../config/config.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { formatScalar } from "../../config/yaml.ts";
-import { formats } from "../../export/plan/export-request.ts";
-import { connectService } from "../../runs/service-connection.ts";
-import type { Prompts } from "../console/prompts.ts";
-import { askWhoami } from "../mirror/company-scope.ts";
-import type { CommandOptions } from "../program/command-table.ts";
 import type { CommandContext } from "../program/command.ts";
 
-const fileKinds = ["pdf", "attachments"] as const;
+export const fileKinds = ["pdf", "attachments"] as const;
 
 /** A config that is not written yet: what it says besides the defaults. */
 export interface ConfigDraft {
@@ -44,7 +37,7 @@ export function loadDraft(context: CommandContext, draft: ConfigDraft): LoadedCo
 }
 
 /** What is wrong with the draft, in a sentence; undefined: nothing. */
-function problemOfDraft(context: CommandContext, draft: ConfigDraft): string | undefined {
+export function problemOfDraft(context: CommandContext, draft: ConfigDraft): string | undefined {
   try {
     loadDraft(context, draft);
     return undefined;
@@ -64,7 +57,7 @@ export function tokenFileOf({ company, file }: ConfigDraft): string {
   return path.resolve(path.dirname(file), secretFile(company, "token"));
 }
 
-function referenceToFile(file: string): string {
+export function referenceToFile(file: string): string {
   return `\${file:${file}}`;
 }
 
@@ -97,160 +90,4 @@ export function draftText({ exampleConfig }: CommandContext, draft: ConfigDraft)
     assert(pattern.test(text), `the example has a place for ${replacement}`);
     return text.replace(pattern, () => replacement);
   }, exampleConfig());
-}
-
-export const usualSchedule = "15 2 * * *";
-/** Until the service has said whose the token is. */
-const usualCompany = "company";
-/** A token that is refused is asked for this many times. */
-const mostTokens = 3;
-const fileLabels = { pdf: "PDFs of documents", attachments: "attachments of CRM events" };
-
-/**
- * Takes the choices from the options and asks for the others; one request checks the token.
- * @param prompts null: nobody is asked, and what the options leave out is as usual
- * @param file of the config, absolute
- * @returns a config to write, and whose company it is, as the service calls it
- * @throws MirrorError `usage` for a choice that makes no config, or the service's own
- */
-export async function askChoices(
-  context: CommandContext,
-  options: CommandOptions<"init">,
-  prompts: Prompts | null,
-  file: string,
-): Promise<{ readonly draft: ConfigDraft; readonly serviceName: string }> {
-  let draft: ConfigDraft = {
-    file,
-    baseUrl: context.connectors[0].manifest.baseUrl,
-    company: usualCompany,
-    token: { place: "not-known-yet" },
-    schedule: usualSchedule,
-    publicUrl: "",
-    exports: [],
-    files: [],
-  };
-  const choose = async (
-    key: "baseUrl" | "company" | "schedule" | "publicUrl",
-    given: string | undefined,
-    message: string,
-    usual = draft[key],
-  ) => {
-    const problem = (answer: string) => problemOfDraft(context, { ...draft, [key]: answer });
-    const answer = given ?? (prompts ? await prompts.text({ message, usual, problem }) : usual);
-    const wrong = problem(answer);
-    if (wrong !== undefined) throw new MirrorError("usage", wrong);
-    draft = { ...draft, [key]: answer };
-  };
-  await choose("baseUrl", options.baseUrl, "Where does the service answer?");
-  const { token, serviceName } = await askToken(context, options, prompts, draft);
-  draft = { ...draft, token };
-  const whose = `The token reads "${shortText(serviceName)}". A short name for files and commands?`;
-  await choose("company", context.globals.company, whose, fileNameOf(serviceName));
-  const when = "When does serve read everything? A cron pattern, or off";
-  await choose("schedule", options.schedule, when);
-  const where = "Under which URL does the service reach this machine, for webhooks? Empty: no webhooks";
-  await choose("publicUrl", options.webhookUrl, where);
-  const exports =
-    listed("--exports", options.exports, formats) ??
-    (await prompts?.some(
-      "Which files are made after every run?",
-      formats.map((value) => ({ value, label: value })),
-    ));
-  const files =
-    listed("--files", options.files, fileKinds) ??
-    (await prompts?.some(
-      "Which files of the service are kept, too?",
-      fileKinds.map((value) => ({ value, label: fileLabels[value] })),
-    ));
-  return { draft: { ...draft, exports: exports ?? [], files: files ?? [] }, serviceName };
-}
-
-async function askToken(
-  context: CommandContext,
-  options: CommandOptions<"init">,
-  prompts: Prompts | null,
-  draft: ConfigDraft,
-): Promise<{ readonly token: ConfigDraft["token"]; readonly serviceName: string }> {
-  const given = tokenPlaceIn(options, context.cwd, draft.file);
-  for (let left = mostTokens; ; left--) {
-    const token = given ?? (await askForToken(prompts));
-    if ("text" in token) context.keepSecret([token.text]);
-    try {
-      return { token, serviceName: await readServiceName(context, { ...draft, token }) };
-    } catch (error) {
-      const isRefused = error instanceof MirrorError && error.kind === "unauthenticated";
-      if (given || !isRefused || left <= 1) throw error;
-      context.log.error(error.message, hintOf(error));
-    }
-  }
-}
-
-/** Where the options say that the token is; null: they do not. */
-function tokenPlaceIn({ tokenEnv, tokenFile }: CommandOptions<"init">, cwd: string, config: string) {
-  if (tokenEnv !== undefined && tokenFile !== undefined)
-    throw new MirrorError("usage", "the token is in --token-env or in --token-file, not both");
-  if (tokenEnv !== undefined) return { place: `\${env:${tokenEnv}}` };
-  if (tokenFile === undefined) return null;
-  const file = path.resolve(cwd, tokenFile);
-  const inFolder = path.relative(path.dirname(config), file);
-  return { place: referenceToFile(inFolder.startsWith("..") ? file : `./${inFolder}`) };
-}
-
-const problemOfToken = (typed: string) =>
-  /^[\x21-\x7e]+$/.test(typed) ? undefined : "a token has no space and only ASCII characters";
-
-async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"]> {
-  if (prompts === null)
-    throw new MirrorError("usage", "whose company? a token is needed", {
-      hint: "give --token-env NAME or --token-file FILE; at a terminal it is asked for",
-    });
-  const place = await prompts.one("Where is the access token kept?", [
-    { value: "file", label: "in a file that nobody else can read: it is asked for now" },
-    { value: "environment", label: "in an environment variable" },
-  ]);
-  if (place === "environment") {
-    const name = await prompts.text({ message: "Which variable?", usual: "FINTORO_TOKEN" });
-    return { place: `\${env:${name}}` };
-  }
-  const message = "The access token; reading is all it must be allowed";
-  return { text: await prompts.secret({ message, problem: problemOfToken }) };
-}
-
-async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {
-  const { config } = loadDraft(context, draft);
-  const { manifest } = context.connectors[0];
-  const [company] = config.companies;
-  if (!company) throw new MirrorError("config", "the config has no company");
-  context.keepSecret([company.token.reveal()]);
-  await using connection = connectService(
-    context,
-    { manifest, config, company },
-    { attempts: 2, budget: "memory" },
-  );
-  return await askWhoami(connection.transport, manifest, context.signal);
-}
-
-/** The words of an option with commas between them; null: it was not given. */
-function listed<T extends string>(
-  option: string,
-  given: string | undefined,
-  known: readonly T[],
-): T[] | null {
-  if (given === undefined) return null;
-  const words = given.split(",").map((word) => word.trim());
-  return words
-    .filter((word) => word !== "" && word !== "none")
-    .map((word) => {
-      const found = known.find((one) => one === word);
-      if (found !== undefined) return found;
-      throw new MirrorError("usage", `${option} takes ${known.join(", ")} or none${didYouMean(word, known)}`);
-    });
-}
-
-/** `Žltý dom, s. r. o.` -> `zlty-dom`: what a config takes as a company's name. */
-function fileNameOf(name: string): string {
-  const plain = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-  const words = plain.match(/[a-z0-9]+/g) ?? [];
-  const text = words.join("-").replace(/-(?:s-r-o|a-s|k-s|ltd|inc|gmbh)$/, "");
-  return text.slice(0, 40).replace(/-$/, "") || usualCompany;
 }
