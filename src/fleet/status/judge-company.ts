@@ -20,6 +20,7 @@ export interface FleetProblem {
     | "restored"
     | "no_receiver"
     | "jobs_wait"
+    | "catalogue_late"
     /** What `status` and alerts say of the mirror. */
     | NamedCondition["kind"];
   readonly severity: "difference" | "partial" | "notice";

@@ -1,8 +1,9 @@
 import { isoTime } from "../../base/clock.ts";
-import { formatDuration } from "../../base/units.ts";
+import { counted, formatDuration } from "../../base/units.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/cron-schedule.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
+import { countLateCompanies } from "../postgres/catalogue/commit-snapshot.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { readCompanyViews, readServerView, type CompanyView } from "../postgres/tables/fleet-view.ts";
 import { NodesTable, type NodeRow } from "../postgres/tables/nodes-table.ts";
@@ -48,13 +49,14 @@ export async function readFleetStatus(
   const restored = restored_at === null ? null : { at: restored_at, set_back_to, companies_left };
   const removed = await readRemovedCompanies(postgres);
   const [next] = removed;
+  const late = await countLateCompanies(postgres);
   const jobs = waiting.map(({ kind, count, oldestMs }) => {
     return [kind, { waiting: count, oldest_ms: Math.round(oldestMs) }] as const;
   });
   return {
     at,
     /** What is wrong with the fleet itself; companies have their own. */
-    problems: fleetProblems(views, nodes, span, waiting, nowMs, restored),
+    problems: [...fleetProblems(views, nodes, span, waiting, nowMs, restored), ...catalogueProblems(late)],
     companies: Object.fromEntries(companies) as Readonly<Record<string, FleetCompanyStatus>>,
     nodes,
     /** When deliveries were received last without a gap; null: never, or not in the last day. */
@@ -124,6 +126,11 @@ function fleetProblems(
     ...(restored && restored.companies_left > 0 ? [difference("restored", restoredText(restored))] : []),
     ...(oldestMs > placeWithinMs ? [difference("jobs_wait", full)] : []),
   ];
+}
+
+function catalogueProblems(late: number): FleetProblem[] {
+  const message = `the catalogue lacks what ${counted(late, "company", "companies")} published: workers log why`;
+  return late === 0 ? [] : [{ kind: "catalogue_late", severity: "partial", message }];
 }
 
 function restoredText({ set_back_to, companies_left }: RestoredDatabase): string {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import { commitSnapshot } from "../../../src/fleet/postgres/catalogue/commit-snapshot.ts";
+import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import {
   aLake,
   dayMs,
@@ -193,6 +194,28 @@ describeWithPostgres("a snapshot of the catalogue", () => {
     expect((await known(lake)).snapshots).toEqual([0, 1, 2]);
     expect(await lake.ask(all, "2100-01-01")).toHaveLength(3);
     expect(await lake.ask(all)).toHaveLength(2);
+  });
+
+  test("that lacks what was published ten minutes ago shows in the fleet's status, also where none was ever made", async () => {
+    const lake = await aLake("SQL on its tables");
+    const problems = async () => {
+      const status = await readFleetStatus(lake.postgres, null);
+      return status.problems.flatMap(({ kind, message }) => (kind === "catalogue_late" ? [message] : []));
+    };
+    const tenMinutesPass = () =>
+      lake.postgres.query(
+        "UPDATE fintoro_mirror.reports SET published_at = published_at - interval '11 minutes'",
+      );
+    await lake.publish("acme", { invoices: invoices("1, 10.5") });
+    expect(await problems()).toEqual([]);
+    await tenMinutesPass();
+    expect(await problems()).toEqual(["the catalogue lacks what 1 company published: workers log why"]);
+    await lake.commit();
+    expect(await problems()).toEqual([]);
+    await tenMinutesPass();
+    expect(await problems()).toHaveLength(1);
+    await lake.companies.remove("acme");
+    expect(await problems()).toEqual([]);
   });
 
   test("has everything again after the schema was dropped, and of hundreds of companies at once", async () => {

@@ -62,6 +62,18 @@ const changedCompanies = `
       WHERE published_at IS NOT NULL AND NOT c.removed) r USING (company)
     WHERE r.published_at IS DISTINCT FROM l.published_at ORDER BY company LIMIT $1) changed`;
 
+/**
+ * How many companies published something more than ten minutes ago that no snapshot has: nobody commits, or it fails.
+ */
+export async function countLateCompanies(sql: Sql): Promise<number> {
+  const committed = (await isCreated(sql)) ? "SELECT company, published_at FROM fintoro_lake.companies" : "";
+  const [late] = await sql.query<{ companies: number }>(`SELECT count(*)::integer AS companies FROM (
+      SELECT company, published_at FROM fintoro_mirror.reports JOIN fintoro_mirror.companies c ON c.name = company
+      WHERE published_at < clock_timestamp() - interval '10 minutes' AND NOT c.removed
+      ${committed && `EXCEPT ${committed}`}) published`);
+  return late?.companies ?? 0;
+}
+
 async function readCatalogue(sql: Sql, companies: readonly string[]): Promise<Catalogue> {
   const [snapshot] = await sql.query<Catalogue["snapshot"]>(
     "SELECT * FROM fintoro_lake.ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1",
@@ -126,9 +138,13 @@ const forgetSnapshots = `
     changes AS (DELETE FROM fintoro_lake.ducklake_snapshot_changes USING oldest WHERE snapshot_id < id)
   DELETE FROM fintoro_lake.ducklake_snapshot USING oldest WHERE snapshot_id < id`;
 
-async function createCatalogue(sql: Sql): Promise<void> {
+async function isCreated(sql: Sql): Promise<boolean> {
   const found = "SELECT FROM pg_tables WHERE schemaname = 'fintoro_lake' AND tablename = 'companies'";
-  if ((await sql.query(found)).length > 0) return;
+  return (await sql.query(found)).length > 0;
+}
+
+async function createCatalogue(sql: Sql): Promise<void> {
+  if (await isCreated(sql)) return;
   const tables = Object.entries(duckLakeTables).map(([name, columns]) => {
     const typed = columns.split(/,\s+/).map((column) => (column.includes(" ") ? column : `${column} bigint`));
     return `CREATE TABLE fintoro_lake.ducklake_${name} (${typed.join(", ")});`;
