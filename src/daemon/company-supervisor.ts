@@ -4,7 +4,7 @@ import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress.ts";
 import { HandOverCounts } from "../state/as-of/hand-overs.ts";
-import { readView, type CompanyStatusView } from "../status/company-view.ts";
+import { readView, type CompanyStatusView, type StatusScope } from "../status/company-view.ts";
 import { noteOf } from "../status/event-status.ts";
 import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
@@ -40,7 +40,7 @@ export class CompanySupervisor {
   readonly counters = new CompanyCounters();
   readonly handOvers = new HandOverCounts();
   private readonly refusals: RefusalWatch;
-  private readonly context: DaemonContext;
+  readonly context: DaemonContext;
   private readonly hooks: CompanyHooks | undefined;
   private current: CompanySettings;
   private runtime: CompanyRuntime | null = null;
@@ -63,6 +63,10 @@ export class CompanySupervisor {
 
   get settings(): CompanySettings {
     return this.current;
+  }
+
+  get scope(): StatusScope {
+    return { ...this.current, manifest: this.context.manifest };
   }
 
   get ingest(): Ingest | "unavailable" {
@@ -94,9 +98,9 @@ export class CompanySupervisor {
   /** @param readable the runtime; null: its mirror cannot be read, or there is none */
   private viewOf(readable: CompanyRuntime | null): CompanyStatusView {
     const { settings, counters, refusals, runtime } = this;
-    const { clock, manifest, connections, strayRefusals } = this.context;
+    const { clock, connections, strayRefusals } = this.context;
     const nowMs = clock.nowMs();
-    const view = readView(readable?.mirror.db ?? null, { ...settings, manifest }, nowMs);
+    const view = readView(readable?.mirror.db ?? null, this.scope, nowMs);
     const current = runtime?.runQueue.current ?? null;
     const skewMs = runtime?.service.skew.skewMs() ?? null;
     return {

@@ -119,15 +119,7 @@ export class Daemon implements Companies {
   }
 
   pageOf(name: string): PageCompany | null {
-    const supervisor = this.supervisors.get(name);
-    if (!supervisor) return null;
-    return {
-      scope: { ...supervisor.settings, manifest: this.context.manifest },
-      surroundings: this.context,
-      handOvers: supervisor.handOvers,
-      view: () => supervisor.view(),
-      progress: () => supervisor.progress(),
-    };
+    return this.supervisors.get(name) ?? null;
   }
 
   /** Of the schedule as it is now. */

@@ -99,9 +99,9 @@ describe("on this machine", () => {
     // A search asks for the file alone.
     const config = { dataDir: dirname(mirror), report: { out: null } };
     const scope = { config, company: { name: "acme" } } as PageCompany["scope"];
-    const surroundings = { clock: systemClock, log: silentLog };
+    const context = { clock: systemClock, log: silentLog };
     const handOvers = new HandOverCounts();
-    const find = () => ({ scope, surroundings, handOvers, view: () => companyView(), progress: () => null });
+    const find = () => ({ scope, context, handOvers, view: () => companyView(), progress: () => null });
     const { get } = await served({ find });
     for (let i = 0; i < 2; i++) {
       const answer = await get("/companies/acme/changes?q=x");

@@ -15,7 +15,7 @@ import { recordId } from "../../base/ids.ts";
 
 export interface PageCompany {
   readonly scope: StatusScope;
-  readonly surroundings: Pick<StatusQuestion, "clock" | "log">;
+  readonly context: Pick<StatusQuestion, "clock" | "log">;
   /** What earlier pages found. */
   readonly handOvers: HandOverCounts;
   view(): CompanyStatusView;
@@ -42,10 +42,10 @@ export function whyUnreadable(error: unknown): string {
 
 /** Reads what a page shows of a mirror. Never throws for one that cannot be read: the page says why. */
 export function readPageFacts(page: PageCompany, nowMs: number, { freshForMs }: ReadyLimits) {
-  const { scope, surroundings, handOvers } = page;
+  const { scope, context, handOvers } = page;
   const readFrom = (db: Db | null) => ({
     /** What `status --json` prints. */
-    status: readStatus({ ...scope, ...surroundings, db, maxAgeMs: null, freshForMs, nowMs }),
+    status: readStatus({ ...scope, ...context, db, maxAgeMs: null, freshForMs, nowMs }),
     /** The latest come first. */
     runs: db ? new Runs(db).latest(mostRuns) : [],
     events: db ? new InboxView(db).list({ most: mostEvents }) : [],

@@ -62,7 +62,7 @@ export async function openStates(clock: Clock): Promise<StatusStates> {
     const settings = { config, company: { ...config.companies[0]!, name }, resources: manifest.resources };
     return {
       scope: { ...settings, manifest },
-      surroundings: { clock, log: silentLog },
+      context: { clock, log: silentLog },
       handOvers: new HandOverCounts(),
       view: () => views.get(name) ?? companyView({ company: name }),
       progress: () => (name === "first_run" ? progress : null),
