@@ -10,7 +10,7 @@ import type { AskedPackage, PackageFailure } from "../postgres/tables/packages-t
 import type { NodeContext } from "./node-context.ts";
 
 /**
- * Makes the packages of months that were asked for of a company, one at a time, beside its events and between its runs.
+ * Makes the packages of months that were asked for of a company, one at a time, beside its events and scrubs.
  *
  * Guarantee: a name in the store never gets another content: within an epoch no number comes twice. A package counts as
  * made when it is stored and read back, and a published snapshot has its hand-over.
@@ -19,7 +19,7 @@ import type { NodeContext } from "./node-context.ts";
  */
 export function createMonthPackages(
   lease: Lease,
-  { tables: { packages }, publish, cutOff }: NodeContext,
+  { tables: { packages }, publish, cutOff }: Pick<NodeContext, "tables" | "publish" | "cutOff">,
   { log, manifest }: Pick<DaemonContext, "log" | "manifest">,
   guard: RequestGuard,
   supervisor: () => Pick<CompanySupervisor, "opened" | "progress" | "settings">,
@@ -62,9 +62,10 @@ export function createMonthPackages(
     ask: () => void (isAsked = true),
     isMaking: () => making !== null,
     isPending: () => isAsked || making !== null,
-    /** To be called now and then: begins when no run is under way. */
+    /** To be called now and then: begins when no run is under way, or its scrub alone, which may last for hours. */
     makeIfAsked: () => {
-      if (!isAsked || making || supervisor().progress() !== null) return;
+      const run = supervisor().progress();
+      if (!isAsked || making || (run && !run.scrub)) return;
       isAsked = false;
       making = makeDue()
         .catch((error: unknown) => log.warn("no month can be packed now", { error: messageOf(error) }))

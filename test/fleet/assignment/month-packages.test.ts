@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { createMonthPackages } from "../../../src/fleet/assignment/month-packages.ts";
+import type { ProgressView } from "../../../src/log/progress.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openFleet } from "../../support/fleet/fleet.ts";
+import { leaseOf } from "../../support/fleet/node.ts";
+import { scopeIn } from "../../support/fleet/snapshot-facts.ts";
+import { tempFolder } from "../../support/mirror/mirror.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+
+const month = "2026-10";
+const budget = { limit: 120, granted: 120, remaining: null, waitMs: 0 };
+
+/** A run that reads lists, or one that scrubs. */
+const run = (scrub: ProgressView["scrub"]): ProgressView => ({
+  company: "acme",
+  elapsedMs: 0,
+  resources: [],
+  requests: 0,
+  queued: 1,
+  scrub,
+  budget,
+  windowMs: 60_000,
+});
+
+describeWithPostgres("the packages of a company", () => {
+  test("wait for the lists of a run and not for its scrub, and each gets a name of its own", async () => {
+    const fleet = await openFleet();
+    const lease = leaseOf(await fleet.owned("acme"));
+    await fleet.packages.ask(["acme"], month, false);
+    const keys: string[] = [];
+    let current: ProgressView | null = run(null);
+    const packages = createMonthPackages(
+      lease,
+      {
+        tables: fleet,
+        cutOff: new AbortController().signal,
+        publish: {
+          report: () => Promise.resolve(null),
+          month: (...[, , , , , key]) => {
+            keys.push(key);
+            return Promise.resolve("2 of 3 documents equal the service");
+          },
+        },
+      },
+      { log: silentLog, manifest },
+      { guard: (rateLimiter) => rateLimiter, assertMaySend: () => undefined },
+      () => ({ opened: null, settings: scopeIn(tempFolder()), progress: () => current }),
+      () => Promise.resolve(true),
+    );
+    const pack = async () => {
+      packages.makeIfAsked();
+      const isMaking = packages.isMaking();
+      await eventually(() => !packages.isMaking(), "the end of it");
+      return isMaking;
+    };
+    expect([await pack(), packages.isPending(), keys]).toEqual([false, true, []]);
+    current = run({ done: 1, planned: 100 });
+    expect([await pack(), packages.isPending()]).toEqual([true, false]);
+    expect(await fleet.packages.next("acme")).toBe(null);
+    await fleet.packages.ask(["acme"], month, true);
+    packages.ask();
+    await pack();
+    const named = (number: number) => `packages/${month}/acme/acme-${month}-${lease.epoch}-${number}.zip`;
+    expect(keys).toEqual([named(1), named(2)]);
+  });
+});
