@@ -5,6 +5,7 @@ import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { findMoment, type MirrorMoment } from "../../src/state/as-of/moment.ts";
 import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
 import { manifestOf, openHasty, tempFolder } from "../support/mirror/mirror.ts";
@@ -24,10 +25,11 @@ const change = fc.oneof(
   fc.record({ kind: fc.constant("preview" as const), id }),
   fc.record({ kind: fc.constant("colour" as const), id, shade: fc.option(fc.integer()) }),
   fc.record({ kind: fc.constant("person" as const), id }),
+  fc.record({ kind: fc.constant("receipt" as const), id }),
   fc.record({
     kind: fc.constant("gone" as const),
     id,
-    table: fc.constantFrom("orders", "colours", "people"),
+    table: fc.constantFrom("orders", "colours", "people", "receipts"),
   }),
 );
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
@@ -40,6 +42,7 @@ function apply(mirror: Mirror, one: Change, step: number): void {
     putPreview(mirror, "orders", { id: one.id, number: `P${step}`, total: step }, stamp("sweep"));
   else if (one.kind === "person")
     put(mirror, "people", { id: one.id, name: `p${step}` }, { stamp: stamp("sweep") });
+  else if (one.kind === "receipt") putReceipt(mirror, one.id, stamp("hydrate"));
   else if (one.kind === "colour") {
     // A shade is a field that the connector does not know.
     const shade = one.shade === null ? {} : { shade: one.shade };
@@ -56,6 +59,13 @@ function apply(mirror: Mirror, one: Change, step: number): void {
     };
     put(mirror, "orders", record, { source: "detail", stamp: stamp("hydrate") });
   }
+}
+
+/** A part of an order whose JSON does not say whose it is. */
+function putReceipt(mirror: Mirror, key: number, stamp: ReadStamp): void {
+  const slice = Buffer.from(JSON.stringify({ id: key, amount: stamp.receivedSeq }));
+  const overrides = { document_type: "order", document_id: key };
+  mirror.apply(() => mirror.table("receipts").put({ stamp, id: key, slice, source: "list", overrides }));
 }
 
 const publishedAs = (mirror: Mirror | string, report: string) =>

@@ -137,7 +137,7 @@ function putPresent(db: Db, table: string): void {
   const names = [...columnNames(db, table)].filter((name) => there.has(name)).map(quoted);
   if (names.length === 0) return;
   db.exec(`INSERT OR IGNORE INTO main.${quoted(table)} (${names.join(", ")}) SELECT ${names.join(", ")}
-    FROM live.${quoted(table)} WHERE id IN (SELECT id FROM temp._past WHERE resource = '${table}')`);
+    FROM live.${quoted(table)} WHERE id IN (SELECT id FROM temp._past WHERE resource = '${table}' AND json IS NOT NULL)`);
 }
 
 /** The mirror's own facts, without what it noted later: fields that were new then, runs, stored files. */

@@ -55,6 +55,8 @@ export function createOverlaidViews(db: Db, schema: string, { resources }: Manif
 
 function createViewsOf(db: Db, schema: string, resource: Resource): string[] {
   const { table, children } = knownPlan(resource);
+  // Whoever made the overlay does not know the resource: there are no rows of it.
+  if (columnNames(db, changedTable(table), schema).size === 0) return [];
   const from = (name: string) => `${quoted(schema)}.${quoted(name)}`;
   const changed = from(changedTable(table));
   const isChanged = db.prepare(`SELECT 1 FROM ${changed} LIMIT 1`).get() !== undefined;
