@@ -28,7 +28,7 @@ const office = { companies: 5_000, documents: 60, coreHours: 5 };
  * time. The service has no limit; PDFs have 80 kB that nothing packs smaller.
  */
 export async function benchMonth(isLarge: boolean): Promise<BenchResult[]> {
-  const bed = await openBed(isLarge ? 100 : 10);
+  const bed = await openBed(isLarge ? 100 : 20);
   try {
     return [await bed.pack("packed", false), await bed.pack("proved and packed", true)];
   } finally {
