@@ -6,9 +6,8 @@ import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import { watchIncidents } from "../../daemon/incident-watch.ts";
 import { readAlertState } from "../../status/alerts/alerter.ts";
-import { noIncidents, type AlertState } from "../../status/alerts/incidents.ts";
+import { noIncidents } from "../../status/alerts/incidents.ts";
 import type { Lease } from "../ownership/ownership.ts";
-import { noOwner, ownerCondition, valuesOf } from "../postgres/tables/owners-table.ts";
 import type { NodeContext } from "./node-context.ts";
 
 /**
@@ -20,17 +19,17 @@ import type { NodeContext } from "./node-context.ts";
  */
 export function createCompanyAlerts(
   lease: Lease,
-  { tables: { postgres }, host }: NodeContext,
+  { tables: { companies }, host }: NodeContext,
   { log, turns }: DaemonContext,
   supervisor: CompanySupervisor,
 ) {
   const file = mirrorFiles(supervisor.settings.config, lease.company).alerts;
   let noted = JSON.stringify(noIncidents);
   const note = async (): Promise<boolean> => {
-    const text = JSON.stringify(readAlertState(file));
+    const state = readAlertState(file);
+    const text = JSON.stringify(state);
     try {
-      const owner = [...valuesOf(lease), text];
-      if (text !== noted && (await postgres.query(notedByOwner, owner)).length === 0) throw noOwner(lease);
+      if (text !== noted) await companies.noteIncidents(lease, state);
       noted = text;
       return true;
     } catch (error) {
@@ -45,10 +44,9 @@ export function createCompanyAlerts(
   return {
     /** Takes over what earlier owners noted. Throws MirrorError `database`. */
     takeOver: async () => {
-      const sql = "SELECT state FROM fintoro_mirror.alerts WHERE company = $1";
-      const [row] = await postgres.query<{ state: AlertState }>(sql, [lease.company]);
-      if (!row) return rmSync(file, { force: true });
-      noted = JSON.stringify(row.state);
+      const state = await companies.incidentsOf(lease.company);
+      if (!state) return rmSync(file, { force: true });
+      noted = JSON.stringify(state);
       writeFileAtomically(file, `${noted}\n`, 0o600);
     },
 
@@ -60,7 +58,3 @@ export function createCompanyAlerts(
     },
   };
 }
-
-const notedByOwner = `WITH owner AS (${ownerCondition})
-  INSERT INTO fintoro_mirror.alerts (company, state) SELECT company, $4::jsonb FROM owner
-  ON CONFLICT (company) DO UPDATE SET state = excluded.state RETURNING company`;

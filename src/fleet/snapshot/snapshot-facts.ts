@@ -1,5 +1,5 @@
 import { isoTime } from "../../base/clock.ts";
-import { HandOverCounts, type HandOverState } from "../../state/as-of/hand-overs.ts";
+import { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { inboxPosition, Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
@@ -7,6 +7,7 @@ import { readView, type CompanyStatusView, type StatusScope } from "../../status
 import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
+import type { MirrorRadar } from "../postgres/tables/radar-view.ts";
 import { lastFailedStart } from "../../sync/run/run-outcome.ts";
 
 /** How far a mirror is. Where it is as far as its published snapshot, another one would show nothing new. */
@@ -33,22 +34,6 @@ export function readMirrorPosition(db: Db) {
 
 /** What a snapshot says of its mirror, so that nobody has to fetch it for `fleet status`. Times are ISO. */
 export type SnapshotSummary = ReturnType<typeof readSummary>;
-
-/** What `fleet status --radar` says of a mirror. Times are ISO. */
-export interface MirrorRadar {
-  /** By what else is said here. */
-  readonly needs_someone: boolean;
-  /** As the last run found it. `missing`: this worker does not have it; `untried`: no run has ended. */
-  readonly token: "accepted" | "refused" | "other company's" | "missing" | "untried";
-  /** `off`: the config names no secret. `gap`: events may be lost, and no run has read everything since. */
-  readonly webhook: "off" | "differs" | "gap" | "no event yet" | "receives";
-  /** The latest month that was handed over, and how many documents changed since of all that were; null: none was. */
-  readonly handed_over: HandOverState | null;
-  /** Since then every list and record was read at least once; null: something was never read. */
-  readonly read_since: string | null;
-  /** When `verify` last found everything equal, on this worker; null: it did not. */
-  readonly verified_at: string | null;
-}
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -1,17 +1,6 @@
 import { counted, formatSize } from "../../base/units.ts";
-import { isoText, type Postgres } from "../postgres/connection.ts";
-import type { PackageFailure, StoredPackage } from "../postgres/tables/packages-table.ts";
-
-interface AskedMonth {
-  readonly asked_at: string | null;
-  /** When it is tried next; null: nothing is to be done. */
-  readonly due_at: string | null;
-  readonly made_at: string | null;
-  readonly made: StoredPackage | null;
-  /** Why the last attempt failed; null: none did since it was asked for. */
-  readonly reason: PackageFailure | null;
-  readonly error: string | null;
-}
+import type { Postgres } from "../postgres/connection.ts";
+import { PackagesTable, type AskedMonth, type PackageFailure } from "../postgres/tables/packages-table.ts";
 
 /** `partial`: it is there without all PDFs. */
 type Judgement = readonly [outcome: "done" | "partial" | "failed" | "late", message: string];
@@ -27,15 +16,7 @@ const mostDone = 50;
  * @throws MirrorError `database`
  */
 export async function readPackageStatus(postgres: Postgres, month: string, only: readonly string[] | null) {
-  const rows = await postgres.query<AskedMonth & { company: string; node: string | null; live: boolean }>(
-    `SELECT c.name AS company, ${isoText("p.asked_at")} AS asked_at, ${isoText("p.due_at")} AS due_at,
-       ${isoText("p.made_at")} AS made_at, p.made, p.reason, p.error, o.node, o.expires_at > clock_timestamp() AS live
-     FROM fintoro_mirror.companies c
-     LEFT JOIN fintoro_mirror.packages p ON p.company = c.name AND p.month = $1
-     LEFT JOIN fintoro_mirror.owners o ON o.company = c.name
-     WHERE NOT c.removed AND ($2::text[] IS NULL OR c.name = ANY($2)) ORDER BY c.name`,
-    [month, only],
-  );
+  const rows = await new PackagesTable(postgres).ofMonth(month, only);
   const all = rows.map(({ company, node, live, ...asked }) => {
     const owner =
       node === null ? "no worker has it yet" : live ? `${node} has it` : `${node} was lost with it`;

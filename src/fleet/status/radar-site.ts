@@ -8,8 +8,9 @@ import { html, type Html } from "../../status/page/html.ts";
 import type { PageAccess } from "../../status/page/page-access.ts";
 import { badge, banner, companyForm, emptyText, pagePart, table } from "../../status/page/page-part.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import { radarCells, radarHeads, readRadarPage } from "./radar.ts";
-import type { RadarCompany, RadarPage, RadarQuestion } from "./radar.ts";
+import { readRadarPage } from "../postgres/tables/radar-view.ts";
+import type { RadarCompany, RadarPage, RadarQuestion } from "../postgres/tables/radar-view.ts";
+import { radarCells, radarHeads } from "./radar.ts";
 
 /** Looking takes a thirtieth of one of Postgres' cores at most, however many look at one page. */
 const keptFor = { factor: 30, shortestMs: 2_000, longestMs: 5 * 60_000 };

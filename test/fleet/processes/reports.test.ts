@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
 import type { FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
-import { readRadar } from "../../../src/fleet/status/radar.ts";
+import { readRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { duckRows } from "../../support/export/export.ts";
 import { ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { lakeReaders, openLake } from "../../support/fleet/lake.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { radarLines, readRadar, readRadarPage } from "../../../src/fleet/status/radar.ts";
-import { needsSomeone, type MirrorRadar } from "../../../src/fleet/snapshot/snapshot-facts.ts";
+import { readRadar, readRadarPage, type MirrorRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
+import { radarLines } from "../../../src/fleet/status/radar.ts";
+import { needsSomeone } from "../../../src/fleet/snapshot/snapshot-facts.ts";
 import {
   changesUpTo,
   openFleet,

@@ -1,6 +1,16 @@
 import { createHash } from "node:crypto";
+import type { AlertState } from "../../../status/alerts/incidents.ts";
 import { epochMs, FleetTable } from "../connection.ts";
-import { assertOwner, lockAccountName, useOfAccount, type AccountUse, type Owner } from "./owners-table.ts";
+import {
+  assertOwner,
+  lockAccountName,
+  noOwner,
+  ownerCondition,
+  useOfAccount,
+  valuesOf,
+  type AccountUse,
+  type Owner,
+} from "./owners-table.ts";
 
 export interface CompanyRow {
   readonly name: string;
@@ -36,7 +46,7 @@ const columns = `name, config, account, removed, tags, last_seq AS "lastSeq", ${
 const isSame = "(config, schedule, timezone) IS NOT DISTINCT FROM ($2::jsonb, $3::text, $4::text)";
 
 /**
- * The companies of the fleet, their configs and tags.
+ * The companies of the fleet, their configs and tags, and what is wrong with each (table `alerts`).
  *
  * Guarantee: a row never disappears, so that every node notices a removal. Two companies of one account are never owned
  * at the same time.
@@ -154,5 +164,23 @@ export class CompaniesTable extends FleetTable {
       ]);
       return use;
     });
+  }
+
+  /** The incidents that its owners noted, and the alerts of them that wait. Null: nothing was ever wrong. */
+  async incidentsOf(company: string): Promise<AlertState | null> {
+    const sql = "SELECT state FROM fintoro_mirror.alerts WHERE company = $1";
+    const [row] = await this.postgres.query<{ state: AlertState }>(sql, [company]);
+    return row?.state ?? null;
+  }
+
+  /** @throws MirrorError `locked` where the company has another owner */
+  async noteIncidents(owner: Owner, state: AlertState): Promise<void> {
+    const rows = await this.postgres.query(
+      `WITH owner AS (${ownerCondition})
+       INSERT INTO fintoro_mirror.alerts (company, state) SELECT company, $4::jsonb FROM owner
+       ON CONFLICT (company) DO UPDATE SET state = excluded.state RETURNING company`,
+      [...valuesOf(owner), state],
+    );
+    if (rows.length === 0) throw noOwner(owner);
   }
 }

@@ -1,4 +1,4 @@
-import { FleetTable } from "../connection.ts";
+import { FleetTable, isoText } from "../connection.ts";
 import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
 
 /** A package of a month that is stored. */
@@ -22,6 +22,27 @@ export interface AskedPackage {
   readonly due: string;
   /** What was made before; null: nothing was. */
   readonly made: StoredPackage | null;
+}
+
+/** What became of a month. */
+export interface AskedMonth {
+  /** Null: it was not asked for. */
+  readonly asked_at: string | null;
+  /** When it is tried next; null: nothing is to be done. */
+  readonly due_at: string | null;
+  readonly made_at: string | null;
+  readonly made: StoredPackage | null;
+  /** Why the last attempt failed; null: none did since it was asked for. */
+  readonly reason: PackageFailure | null;
+  readonly error: string | null;
+}
+
+interface CompanyMonth extends AskedMonth {
+  readonly company: string;
+  /** Who has the company; null: no node. */
+  readonly node: string | null;
+  /** Does it still own it? */
+  readonly live: boolean;
 }
 
 export type PackageFailure = "token_refused" | "not_proved" | "failed";
@@ -57,6 +78,19 @@ export class PackagesTable extends FleetTable {
          (o.node IS NULL AND (o.claimable_at IS NULL OR o.claimable_at <= now())))
        GROUP BY p.company, o.node ORDER BY o.node IS NULL, min(p.due_at) LIMIT $2`,
       [node, mostAtOnce],
+    );
+  }
+
+  /** Of each company in the fleet, or of some. */
+  ofMonth(month: string, only: readonly string[] | null): Promise<CompanyMonth[]> {
+    return this.postgres.query(
+      `SELECT c.name AS company, ${isoText("p.asked_at")} AS asked_at, ${isoText("p.due_at")} AS due_at,
+         ${isoText("p.made_at")} AS made_at, p.made, p.reason, p.error, o.node, o.expires_at > clock_timestamp() AS live
+       FROM fintoro_mirror.companies c
+       LEFT JOIN fintoro_mirror.packages p ON p.company = c.name AND p.month = $1
+       LEFT JOIN fintoro_mirror.owners o ON o.company = c.name
+       WHERE NOT c.removed AND ($2::text[] IS NULL OR c.name = ANY($2)) ORDER BY c.name`,
+      [month, only],
     );
   }
 
