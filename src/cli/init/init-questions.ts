@@ -6,7 +6,7 @@ import { formats } from "../../export/plan/export-request.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import type { Prompts } from "../console/prompts.ts";
 import type { CommandOptions } from "../program/command-table.ts";
-import { askWhoami } from "../mirror/company-scope.ts";
+import { askWhoami } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
 import { fileKinds, loadDraft, problemOfDraft, referenceToFile, type ConfigDraft } from "./config-draft.ts";
 

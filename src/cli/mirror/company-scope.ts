@@ -3,9 +3,8 @@ import { shardOf, type Shard } from "../../status/shards.ts";
 import { chosenCompanies, soleCompany } from "../../config/companies.ts";
 import type { CompanyConfig, Config, ResourceChoice } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
-import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
-import { readCompanyName } from "../../extract/answers.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import { createNotices } from "../../runs/store-notices.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
@@ -140,15 +139,6 @@ export function warnIfIncomplete(
   context.log.warn(`${company.name}: the mirror is not complete. Still to be read: ${someOf(gaps, 5)}`, {
     hint: "A run reads the rest: `sync`, or `serve` and workers by themselves. Table _about says for each table what is missing.",
   });
-}
-
-/** Asks the service for the name of the token's company, in one request. Throws MirrorError `protocol` where it names none. */
-export async function askWhoami(transport: Transport, manifest: Manifest, signal: AbortSignal) {
-  const { list } = resourceNamed(manifest, manifest.identity.resource);
-  if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
-  const { path } = list;
-  const { body } = await transport.send({ method: "GET", path, expect: "json", signal });
-  return readCompanyName(body, { path, field: manifest.identity.nameField });
 }
 
 /** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */

@@ -5,7 +5,7 @@ import { snakeCase } from "../../base/names.ts";
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
 import { ForbiddenError, InvalidError, NotFoundError } from "../../connector/service-errors.ts";
-import type { ServiceAnswer } from "../../connector/transport.ts";
+import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
 import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
@@ -56,6 +56,15 @@ export async function identify(
   const businessId = verdict.kind === "refused" ? null : (pinned?.businessId ?? null);
   const identity = { name, salt, fingerprint: fingerprintOf(token, salt), businessId };
   return { answer, identity, changed: true };
+}
+
+/** Asks the service for the name of the token's company, in one request. Throws MirrorError `protocol` where it names none. */
+export async function askWhoami(transport: Transport, manifest: Manifest, signal: AbortSignal) {
+  const { list } = resourceNamed(manifest, manifest.identity.resource);
+  if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
+  const { path } = list;
+  const { body } = await transport.send({ method: "GET", path, expect: "json", signal });
+  return readCompanyName(body, { path, field: manifest.identity.nameField });
 }
 
 /** What a token means for a mirror; `renamed` and `rotated` are accepted, and logged with `why`. */

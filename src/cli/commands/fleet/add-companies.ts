@@ -13,7 +13,7 @@ import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { connectService } from "../../../runs/service-connection.ts";
-import { askWhoami } from "../../mirror/company-scope.ts";
+import { askWhoami } from "../../../sync/identity/identify.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { chosenMembers, namedCompanies, withEngine, withPostgres } from "./open-fleet.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import path from "node:path";
-import { MirrorError, assert, hintOf, messageOf } from "../../../base/errors.ts";
+import { MirrorError, messageOf } from "../../../base/errors.ts";
 import { isLocalAddress, parseListen, type ListenAddress } from "../../../config/address.ts";
 import { createNodePages } from "../../../fleet/worker/node-pages.ts";
 import type { Companies } from "../../../webhook/receiver.ts";
@@ -22,21 +22,8 @@ import { PageAccess, servedPageToken } from "../../../status/page/page-access.ts
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
-import { readFileSync } from "node:fs";
-import { mirrorFiles } from "../../../config/mirror-files.ts";
-import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
-import { openStore } from "../../../file-store/open-store.ts";
-import type { NodeParts, NodePublishing, NodeSettings } from "../../../fleet/assignment/node-context.ts";
-import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
-import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
-import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
-import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
-import { performRun } from "../../../runs/company-run.ts";
-import { signedForm } from "../../../webhook/ingest/delivery.ts";
-import { selectResources } from "../../mirror/company-scope.ts";
-import { targetsOf } from "../upkeep/alerts.ts";
-import { createAfterRun } from "../../runs/after-run-process.ts";
+import { openNodeParts, openReceiver } from "./open-node.ts";
 
 export const workerCommand: CommandRun<"worker"> = async (context, { options, loaded: { config } }) => {
   const { role } = options;
@@ -220,117 +207,4 @@ function lockFolder({ dataDir }: Config): () => void {
   makeFolders(dataDir);
   const lock = takeWriterLock(path.join(dataDir, ".worker.lock"), "worker", `the data folder ${dataDir}`);
   return () => lock.release();
-}
-
-/**
- * Opens what a node holds companies with, and proves that it can publish them.
- *
- * @throws MirrorError those of the store
- */
-async function openNodeParts(
-  context: CommandContext,
-  config: Config,
-  { name, role }: Pick<NodeSettings, "name" | "role">,
-  tables: FleetTables,
-  engine: JobEngine,
-  connections: ConnectionCounts,
-): Promise<NodeParts> {
-  const { clock, random, log, version, env, knownConnectors, keepSecret } = context;
-  const { dataDir } = config;
-  const { snapshots, reports, capacity, snapshotEveryMs } = fleetOf(config);
-  const openProven = async (key: "snapshots" | "reports", address: string) => {
-    const opened = openStore(address, context);
-    await proveStore(opened, `fleet.${key}`, name, context.signal);
-    return opened;
-  };
-  const store = await openProven("snapshots", snapshots);
-  const published = reports === null ? null : await openProven("reports", reports);
-  const afterRun = createAfterRun(context);
-  const host = { clock, random, log, version, performRun, afterRun, connections };
-  return {
-    host: { ...host, onSecrets: keepSecret, targetsOf: (one) => targetsOf(context, one) },
-    node: { name, role, dataDir, capacity, snapshotEveryMs },
-    tables,
-    engine,
-    snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock, log, version }),
-    mark: storedMark(store),
-    load: async ({ name: member, config: document }) => {
-      const surroundings = { dataDir, env, readFile, connectors: knownConnectors };
-      const read = configOfCompany(member, document, surroundings);
-      const { manifest } = await loadConnector(context, read.connector);
-      const own = withReports(read, member, published === null ? null : manifest);
-      const [company] = own.companies;
-      assert(company, "the config of a company names it");
-      const resources = selectResources(manifest, own.resources);
-      return { manifest, settings: { config: own, company, resources } };
-    },
-    publish: {
-      report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
-      month: async (...asked) =>
-        (await import("./publish-month.ts")).publishMonth(context, published, ...asked),
-    },
-  };
-}
-
-/** Publishes what was made after a run where readers of all companies find it. A failure is logged. */
-function reportPublisher(
-  context: CommandContext,
-  store: FileStore,
-  { reports }: FleetTables,
-): NodePublishing["report"] {
-  const { clock, log, signal } = context;
-  return async ({ config, company: { name: company } }, ownership) => {
-    const startedMs = clock.monotonicMs();
-    const files = mirrorFiles(config, company);
-    const { schedule } = config;
-    try {
-      const { questions } = (await loadConnector(context, config.connector)).manifest;
-      const published = await publishReports(ownership, schedule, files, store, reports, signal, questions);
-      if (!published) return null;
-      const { seq, written, removed, bytes } = published;
-      const facts = { seq, files: written.length, removed: removed.length, bytes };
-      const ms = Math.round(clock.monotonicMs() - startedMs);
-      log.info("reports published", { company, ...facts, ms });
-      return null;
-    } catch (error) {
-      // What lost the company says so once.
-      if (!ownership.isHeld()) return null;
-      log.error("the reports could not be published", { company, error: messageOf(error), ...hintOf(error) });
-      return `it could not be published: ${messageOf(error)}`;
-    }
-  };
-}
-
-async function loadConnector({ knownConnectors }: CommandContext, name: string) {
-  const entry = knownConnectors.find((one) => one.name === name);
-  if (entry) return entry.load();
-  throw new MirrorError("config", `this version knows no connector ${name}`);
-}
-
-function openReceiver(
-  context: CommandContext,
-  config: Config,
-  postgres: Postgres,
-  engine: JobEngine,
-  closed: AbortSignal,
-): FleetCompanies {
-  const { env, clock, log, keepSecret, knownConnectors } = context;
-  return new FleetCompanies({
-    postgres,
-    sendJob: (sql, company) => engine.send("events", [company], sql),
-    formOf: async (connector) => {
-      const { manifest } = await loadConnector(context, connector ?? knownConnectors[0].name);
-      return manifest.webhooks?.deliveries ?? signedForm;
-    },
-    secrets: { env, folder: config.dataDir, readFile },
-    retiredKeys: (company) => mirrorFiles(config, company).secrets,
-    onSecrets: keepSecret,
-    clock,
-    log,
-    closed,
-  });
-}
-
-function readFile(file: string): string {
-  return readFileSync(file, "utf8");
 }

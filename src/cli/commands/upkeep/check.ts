@@ -4,7 +4,8 @@ import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts"
 import { counted, formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";
 import { shortPath } from "../../../config/load.ts";
-import { askWhoami, companyScopes, judgeOwnToken, type CompanyScope } from "../../mirror/company-scope.ts";
+import { companyScopes, judgeOwnToken, type CompanyScope } from "../../mirror/company-scope.ts";
+import { askWhoami } from "../../../sync/identity/identify.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";

@@ -9,7 +9,8 @@ import { fingerprintOf, Meta, pinnedIdentity } from "../../../state/meta.ts";
 import { createSubscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { Subscription, Subscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/subscription-problems.ts";
-import { askWhoami, judgeOwnToken, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
+import { judgeOwnToken, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
+import { askWhoami } from "../../../sync/identity/identify.ts";
 
 /**
  * The scope with the token of this call: of the environment variable, else of the config. The config has it among
