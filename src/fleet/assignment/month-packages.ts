@@ -84,7 +84,7 @@ function isUnchanged(db: Db, manifest: Manifest, { month, proved, made }: AskedP
   if (made === null || made.without_pdf.length > 0 || (proved && !made.proved)) return false;
   const last = handOversOf(db, month).at(-1);
   if (last?.log !== made.log || last.seq > made.position) return false;
-  return new HandOverCounts().read(db, manifest).some((one) => one.month === month && one.changed === 0);
+  return new HandOverCounts().read(db, manifest, month)[0]?.changed === 0;
 }
 
 function reasonOf(error: unknown): PackageFailure {

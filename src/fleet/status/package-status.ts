@@ -17,9 +17,9 @@ const mostDone = 50;
  */
 export async function readPackageStatus(postgres: Postgres, month: string, only: readonly string[] | null) {
   const rows = await new PackagesTable(postgres).ofMonth(month, only);
-  const all = rows.map(({ company, node, live, ...asked }) => {
-    const owner =
-      node === null ? "no worker has it yet" : live ? `${node} has it` : `${node} was lost with it`;
+  const all = rows.map(({ company, node, live, failure, ...asked }) => {
+    const nobody = failure === null ? "no worker has it yet" : `no worker can hold it: ${failure}`;
+    const owner = node === null ? nobody : live ? `${node} has it` : `${node} was lost with it`;
     const [outcome, message] = judge(asked, owner);
     return [company, { outcome, message, ...asked }] as const;
   });
@@ -39,7 +39,8 @@ function judge({ asked_at, due_at, made_at, made, reason, error }: AskedMonth, o
   if (asked_at === null) return ["late", "it was not asked for"];
   if (reason !== null) return ["failed", `${failures[reason]}: ${error}; next try at ${due_at}`];
   if (due_at !== null || !made) return ["late", owner];
-  const stored = `${made.key}, ${formatSize(made.bytes)}, of ${made_at}`;
+  const proved = made.proved ? "proved" : "not proved";
+  const stored = `${made.key}, ${formatSize(made.bytes)}, ${proved}, of ${made_at}`;
   const { length: missing } = made.without_pdf;
   return missing === 0
     ? ["done", stored]

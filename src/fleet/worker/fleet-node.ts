@@ -166,7 +166,10 @@ export class FleetNode {
   private async followPackages(): Promise<void> {
     const { engine, tables, node } = this.context;
     const making = this.assignments.all().filter(({ packages }) => packages.isMaking()).length;
-    const due = (await tables.packages.due(node.name)).slice(0, Math.max(0, mostPackages - making));
+    const isPending = (company: string) => this.assignments.find(company)?.packages.isPending() === true;
+    // What is made, or waits for a run, is due as well, and keeps no other from its place.
+    const left = (await tables.packages.due(node.name)).filter(({ company }) => !isPending(company));
+    const due = left.slice(0, Math.max(0, mostPackages - making));
     for (const { company } of due) this.assignments.find(company)?.packages.ask();
     const others = due.filter(({ isOwned }) => !isOwned).map(({ company }) => company);
     await engine.send("package", others);

@@ -49,14 +49,16 @@ export class HandOverCounts {
   private seen = 0;
   private readonly changed = new Map<string, Set<string>>();
 
-  read(db: Db, manifest: Manifest): HandOverState[] {
-    return db.transaction(() => this.readOneState(db, manifest))();
+  /** @param only this month, however old; null: the latest ones */
+  read(db: Db, manifest: Manifest, only: string | null = null): HandOverState[] {
+    return db.transaction(() => this.readOneState(db, manifest, only))();
   }
 
-  private readOneState(db: Db, { resources, monthPackage }: Manifest): HandOverState[] {
+  private readOneState(db: Db, { resources, monthPackage }: Manifest, only: string | null): HandOverState[] {
     const latest = `SELECT month, position, at FROM _hand_overs h
-      WHERE id = (SELECT max(id) FROM _hand_overs WHERE month = h.month) ORDER BY month DESC LIMIT ${mostMonths}`;
-    const rows = db.prepare(latest).all() as { month: string; position: number; at: string }[];
+      WHERE id = (SELECT max(id) FROM _hand_overs WHERE month = h.month) AND coalesce(month = @only, true)
+      ORDER BY month DESC LIMIT ${mostMonths}`;
+    const rows = db.prepare(latest).all({ only }) as { month: string; position: number; at: string }[];
     if (rows.length === 0) return [];
     const known = JSON.stringify([readLog(db).id, rows]);
     if (known !== this.handOvers) {

@@ -65,11 +65,11 @@ describeWithPostgres("the month of all companies", () => {
       [
         "2026-10: 1 of 6 companies packed, 2 failed, 3 late",
         "! beta: failed: the token is refused: GET /whoami: 401; next try at TIME",
-        "! gamma: partial: 2 documents without a PDF: packages/2026-10/gamma/gamma-2026-10-1-1.zip, 1.2 MB, of TIME",
+        "! gamma: partial: 2 documents without a PDF: packages/2026-10/gamma/gamma-2026-10-1-1.zip, 1.2 MB, not proved, of TIME",
         "! delta: late: no worker has it yet",
         "! lost: late: two was lost with it",
         "! new: late: it was not asked for",
-        "  acme: packages/2026-10/acme/acme-2026-10-1-1.zip, 1.2 MB, of TIME",
+        "  acme: packages/2026-10/acme/acme-2026-10-1-1.zip, 1.2 MB, not proved, of TIME",
       ],
     ]);
     const { companies } = JSON.parse((await status("--json")).stdout) as { companies: object };

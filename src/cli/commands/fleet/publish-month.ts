@@ -6,6 +6,7 @@ import type { NodePublishing } from "../../../fleet/assignment/node-context.ts";
 import { writeRight } from "../../../fleet/ownership/ownership.ts";
 import { withOwnCopy } from "../../mirror/as-of.ts";
 import type { CommandContext } from "../../program/command.ts";
+import { withoutLines } from "../output/after-run-command.ts";
 import { packageCompany, proveMonth } from "../output/package.ts";
 
 /**
@@ -25,7 +26,7 @@ export async function publishMonth(
   const context: CommandContext = {
     ...given,
     signal,
-    showing: (_, step) => step(),
+    showing: withoutLines,
     progress: (_, step) => step(),
   };
   const scope = { ...settings, context, manifest, files, guard };
@@ -33,11 +34,14 @@ export async function publishMonth(
   if (proof?.match === false) return `${proof.equal} of ${proof.compared} documents equal the service`;
   return withOwnCopy(scope, async (own) => {
     const out = path.join(path.dirname(own.files.mirror), "out");
-    const { packed } = await packageCompany(own, { zip: true }, month, out, proof, true);
-    if (!packed) return "the mirror changed meanwhile";
-    const { zip, hand_over, withoutPdf } = packed;
-    const { size_bytes, sha256 } = await putChecked(store, key, zip ?? "", writeRight(owner, signal));
-    const { log, position } = hand_over;
-    return { key, log, position, proved, bytes: size_bytes, sha256, without_pdf: withoutPdf };
+    let stored: Awaited<ReturnType<typeof putChecked>> | undefined;
+    const deliver = async (archive: string) => {
+      stored = await putChecked(store, key, archive, writeRight(owner, signal));
+    };
+    const { packed } = await packageCompany(own, { zip: true }, month, out, proof, deliver);
+    if (!packed || !stored) return "the mirror changed meanwhile";
+    const { log, position } = packed.hand_over;
+    const { size_bytes: bytes, sha256 } = stored;
+    return { key, log, position, proved, bytes, sha256, without_pdf: packed.withoutPdf };
   });
 }

@@ -56,7 +56,7 @@ export async function proveMonth(scope: CompanyScope, month: string): Promise<Mo
 
 interface PackageResult extends CompanyResult {
   /** Absent: the month is not proved. */
-  readonly packed?: Pick<MonthManifest, "hand_over"> & { zip: string | null; withoutPdf: string[] };
+  readonly packed?: Pick<MonthManifest, "hand_over"> & { withoutPdf: string[] };
 }
 
 function notProved({ company: { name } }: CompanyScope, proof: MonthReport, why: string): CompanyResult {
@@ -76,9 +76,10 @@ const mostAttempts = 5;
  * Packs a company's month for the accountant: workbook, PDFs, text and manifest. PDFs that are missing are fetched; one
  * that cannot be had is named in the text. With a proof, what is packed is what was proved, or nothing is written; null: none was asked for.
  *
- * @param isWhole where details are still to be read, or the service does not answer, nothing is written
- * @throws MirrorError `usage`: the connector has no such package; `database`, `locked`, `stopped`; with `isWhole` those of
- *   the service
+ * @param deliver where the archive goes before it counts as handed over: it must be whole, so where details are still to be
+ *   read, or the service does not answer, nothing is delivered. Null: it stays in `out`, and says what it lacks
+ * @throws MirrorError `usage`: the connector has no such package; `database`, `locked`, `stopped`; with `deliver` those of
+ *   the service and of the delivery
  */
 export function packageCompany(
   scope: ScopeAsOf,
@@ -86,7 +87,7 @@ export function packageCompany(
   month: string,
   out: string,
   proof: MonthReport | null,
-  isWhole = false,
+  deliver: ((archive: string) => Promise<void>) | null = null,
 ): Promise<PackageResult> {
   const { manifest } = scope;
   const { name: company } = scope.company;
@@ -103,9 +104,9 @@ export function packageCompany(
     const incomplete = monthPackage.documents.filter(
       (name) => exported.completeness.get(name)?.isComplete === false,
     );
-    if (isWhole && incomplete.length > 0)
+    if (deliver && incomplete.length > 0)
       throw new MirrorError("database", `details still to be read: ${incomplete.join(", ")}`);
-    const { pdfs, withoutPdf } = await pdfsOf(scope, documents, !isWhole);
+    const { pdfs, withoutPdf } = await pdfsOf(scope, documents, deliver === null);
     const workbook = `${company}-${month}.xlsx`;
     const handedOver = since?.since.at.slice(0, 10) ?? null;
     const facts = { company, month, workbook, pdfs: pdfs.length, since: handedOver, ...periodOfMonth(month) };
@@ -121,12 +122,13 @@ export function packageCompany(
     const handOver = { log, position, command: `package --month ${month}${proof ? " --proved" : ""}` };
     const head = { company, month, hand_over: handOver, ...(proved && { certificate: proved }) };
     const { folder, zip, manifest: written } = await writeMonthFolder(out, head, files, isZipped);
+    await deliver?.(zip ?? folder);
     if (!since?.isAgain) writeHandOver(scope, handOver, written);
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
     const gaps = gapsOf(withoutPdf, incomplete);
     const outcome = gaps.length > 0 ? "partial" : "complete";
     return {
-      packed: { zip, hand_over: handOver, withoutPdf },
+      packed: { hand_over: handOver, withoutPdf },
       outcome,
       document: {
         outcome,

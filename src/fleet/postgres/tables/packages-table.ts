@@ -43,6 +43,8 @@ interface CompanyMonth extends AskedMonth {
   readonly node: string | null;
   /** Does it still own it? */
   readonly live: boolean;
+  /** Why no node can hold it; null: no reason is known. */
+  readonly failure: string | null;
 }
 
 export type PackageFailure = "token_refused" | "not_proved" | "failed";
@@ -58,6 +60,7 @@ const mostAtOnce = 1_000;
  * Worst outcome of a crash: a package stays due, and the next owner makes it.
  */
 export class PackagesTable extends FleetTable {
+  /** The last one who asks says whether it is to be proved. */
   async ask(companies: readonly string[], month: string, proved: boolean): Promise<void> {
     await this.postgres.query(
       `INSERT INTO fintoro_mirror.packages AS p (company, month, proved, due_at)
@@ -85,7 +88,8 @@ export class PackagesTable extends FleetTable {
   ofMonth(month: string, only: readonly string[] | null): Promise<CompanyMonth[]> {
     return this.postgres.query(
       `SELECT c.name AS company, ${isoText("p.asked_at")} AS asked_at, ${isoText("p.due_at")} AS due_at,
-         ${isoText("p.made_at")} AS made_at, p.made, p.reason, p.error, o.node, o.expires_at > clock_timestamp() AS live
+         ${isoText("p.made_at")} AS made_at, p.made, p.reason, p.error, o.node, o.failure,
+         o.expires_at > clock_timestamp() AS live
        FROM fintoro_mirror.companies c
        LEFT JOIN fintoro_mirror.packages p ON p.company = c.name AND p.month = $1
        LEFT JOIN fintoro_mirror.owners o ON o.company = c.name
@@ -114,11 +118,16 @@ export class PackagesTable extends FleetTable {
     return this.change(owner, asked, set, [asked.due, made]);
   }
 
-  /** It is due again after a minute, then after two, at last once an hour. Throws as `finish`. */
+  /**
+   * It is due again after a minute, then after two, at last once an hour; of what was asked for meanwhile this says nothing.
+   * Throws as `finish`.
+   */
   fail(owner: Owner, asked: AskedPackage, reason: PackageFailure, error: string): Promise<void> {
     const pause = "least(60 * 2 ^ least(p.failures, 6), 3600) * interval '1 second'";
-    const set = `failures = p.failures + 1, reason = $5, error = $6, due_at = clock_timestamp() + ${pause}`;
-    return this.change(owner, asked, set, [reason, error]);
+    const set = `(failures, reason, error, due_at) = (
+      SELECT p.failures + 1, $6, $7, clock_timestamp() + ${pause} WHERE p.due_at = $5::timestamptz
+      UNION ALL SELECT p.failures, p.reason, p.error, p.due_at WHERE p.due_at <> $5::timestamptz)`;
+    return this.change(owner, asked, set, [asked.due, reason, error]);
   }
 
   private async change(owner: Owner, { month }: AskedPackage, set: string, values: readonly unknown[]) {
