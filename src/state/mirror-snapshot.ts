@@ -67,6 +67,7 @@ export interface Snapshot {
   /** What other connections need to show the same; null: nothing is redacted. */
   readonly redaction: Redaction | null;
   close(): void;
+  [Symbol.dispose](): void;
 }
 
 /** Opens a snapshot, also beside a running writer. Throws MirrorError `database` where no mirror can be read. */
@@ -103,7 +104,9 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
   );
   const completeness = readCompleteness(db, schema, manifest, swept);
   const run = runs.lastEnded();
-  const snapshot = { db, tables, log, seq, run, swept, completeness, redaction, close: () => db.close() };
+  const close = () => void db.close();
+  const facts = { db, tables, log, seq, run, swept, completeness, redaction };
+  const snapshot = { ...facts, close, [Symbol.dispose]: close };
   createAbout(snapshot, options);
   return snapshot;
 }

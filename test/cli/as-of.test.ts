@@ -58,6 +58,28 @@ test("the report of an earlier day is a file of its own, as the mirror knew it a
   expect(readdirSync(cwd).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
+test("the rows of an earlier day stand in the order of their ids, also those that changed since", async () => {
+  const cwd = temporaryFolder({
+    "config.yaml": "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' } }\n",
+  });
+  const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  const days = [
+    ["02", 1, "EUR"],
+    ["02", 2, "USD"],
+    ["05", 1, "EURO"],
+  ] as const;
+  for (const [day, id, symbol] of days)
+    put(mirror, "currencies", { id, symbol }, { stamp: stampOf(mirror, { receivedAtMs: at(day) }) });
+  mirror.close();
+  const asked = ["export", "currencies", "--format", "jsonl", "--as-of", "2026-03-03", "--out", "out"];
+  expect((await runCommand(asked, { cwd })).code).toBe(0);
+  const lines = readFileSync(path.join(cwd, "out/acme/currencies.jsonl"), "utf8").trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { id: 1, symbol: "EUR" },
+    { id: 2 },
+  ]);
+});
+
 test.each([
   ["small", 0],
   ["read by worker threads", 17_000_000],

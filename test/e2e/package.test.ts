@@ -323,6 +323,24 @@ describe("a month that was handed over", () => {
     ]);
   });
 
+  test("is compared as of a moment after it with what it was, and as of the one before with nothing", async () => {
+    const company = await aCompanyWithFiles();
+    const { month } = busyMonth(company);
+    const last = () =>
+      look(company.file, (db) => db.prepare("SELECT max(seq) FROM _change_log").pluck().get());
+    const before = last();
+    await pack(company, month);
+    const number = await changePrice(company, month);
+    const after = last();
+    await changePrice(company, month);
+    const of = async (moment: unknown) => {
+      const { companies } = await pack(company, month, "--as-of", String(moment));
+      return (companies as { acme: { changed_since: unknown } }).acme.changed_since;
+    };
+    expect(await of(after)).toMatchObject({ position: before, documents: [number] });
+    expect(await of(before)).toMatchObject({ position: before, documents: [] });
+  });
+
   test("is compared with any moment asked for; one that the log does not reach writes nothing", async () => {
     const company = await aCompanyWithFiles();
     const { month } = busyMonth(company);

@@ -8,7 +8,7 @@ import { overlayAsOf } from "../../state/as-of/rewind.ts";
 import { copyPages, databaseError, openDatabase } from "../../store/database.ts";
 import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
-import { withScratchFolder } from "./scratch-folder.ts";
+import { withScratchFolder, type ScratchUse } from "./scratch-folder.ts";
 
 /** A company's scope whose mirror is an overlay as of an earlier moment. Its other files are those of now. */
 export interface ScopeAsOf extends CompanyScope {
@@ -32,7 +32,9 @@ export async function withMoment<T>(
   const nowMs = context.clock.nowMs();
   const moment = await readExisting(scope, (db) => findMoment(db, asked, { nowMs, timezone }));
   const make = (overlay: string) => overlayAsOf(files.mirror, overlay, manifest, moment, context);
-  return overScope(scope, `reading the books as of ${moment.at}`, make, (then) => work({ ...then, moment }));
+  return overScope(scope, "as-of", `reading the books as of ${moment.at}`, make, (then) =>
+    work({ ...then, moment }),
+  );
 }
 
 /** Runs `work` on an overlay of the mirror that shows all versions of each table's rows. */
@@ -43,7 +45,7 @@ export async function withHistory<T>(
   const { manifest, files, context } = scope;
   await readExisting(scope, () => null);
   const make = (overlay: string) => overlayWithHistory(files.mirror, overlay, manifest, context);
-  return overScope(scope, "reading its history", make, (all) => work({ ...all, moment: null }));
+  return overScope(scope, "as-of", "reading its history", make, (all) => work({ ...all, moment: null }));
 }
 
 /** Runs `work` on a copy of the mirror as it is, with a folder of files of its own: what it fetches is gone afterwards. */
@@ -54,7 +56,7 @@ export function withOwnCopy<T>(scope: CompanyScope, work: (scope: ScopeAsOf) => 
     db.exec("BEGIN");
     await copyPages(db, mirror, scope.context.signal, "the copy of the mirror was not finished");
   };
-  return overScope(scope, "copying the mirror", copy, (own) => {
+  return overScope(scope, "own-copy", "copying the mirror", copy, (own) => {
     const folder = `${own.files.mirror}.files`;
     return work({ ...own, moment: null, files: { ...own.files, folder, folderLock: `${folder}.lock` } });
   });
@@ -62,12 +64,13 @@ export function withOwnCopy<T>(scope: CompanyScope, work: (scope: ScopeAsOf) => 
 
 function overScope<T>(
   scope: CompanyScope,
+  use: ScratchUse,
   doing: string,
   make: (overlay: string) => Promise<void>,
   work: (scope: CompanyScope) => Promise<T>,
 ): Promise<T> {
   const { context, company, files } = scope;
-  return withScratchFolder(scope, "as-of", async (folder) => {
+  return withScratchFolder(scope, use, async (folder) => {
     makeFolders(folder);
     const mirror = path.join(folder, path.basename(files.mirror));
     const shown = () =>

@@ -11,8 +11,8 @@ import { handOversOf } from "../../state/as-of/hand-overs.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { overlayAsOf } from "../../state/as-of/rewind.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
-import { withOverlay } from "./as-of.ts";
-import { readExisting, type CompanyScope } from "./company-scope.ts";
+import { withOverlay, type ScopeAsOf } from "./as-of.ts";
+import { readExisting } from "./company-scope.ts";
 
 interface SinceHandOver {
   /** The mirror that was compared. */
@@ -30,18 +30,21 @@ interface SinceHandOver {
  * @throws MirrorError `usage` where the change log does not reach back to the moment asked for
  */
 export async function sinceHandOver(
-  scope: CompanyScope,
+  scope: ScopeAsOf,
   monthPackage: MonthPackage,
   month: string,
   asked: AskedMoment | undefined,
   scratch: string,
 ): Promise<SinceHandOver | null> {
-  const { context, manifest, config, files, company } = scope;
+  const { context, manifest, config, files, company, moment } = scope;
+  // An overlay as of a moment has no log of its own.
+  const ofNow = mirrorFiles(config, company.name);
   const { timezone } = config.schedule;
   const at = { nowMs: context.clock.nowMs(), timezone };
-  const moments = await readExisting(scope, (db) => {
+  const moments = await readExisting({ ...scope, files: ofNow }, (db) => {
     if (asked) return [findMoment(db, asked, at)];
     return handOversOf(db, month)
+      .filter(({ seq }) => moment === null || seq <= moment.seq)
       .slice(-2)
       .toReversed()
       .flatMap(({ log, seq, at: handedOver }) => {
@@ -64,20 +67,14 @@ export async function sinceHandOver(
   let compared: SinceHandOver | null = null;
   for (const [i, since] of moments.entries()) {
     const copy = path.join(scratch, `handed-over-${i}.db`);
-    const live = mirrorFiles(config, company.name).mirror;
-    const then = await withOverlay(
-      () => overlayAsOf(live, copy, manifest, since, context),
+    using then = await withOverlay(
+      () => overlayAsOf(ofNow.mirror, copy, manifest, since, context),
       () => openSnapshot(copy, shown, options),
     );
-    const now = openSnapshot(files.mirror, shown, options);
-    try {
-      const changes = monthChanges(then, now, monthPackage, period, words);
-      compared = { seq: now.seq, since, changes, isAgain: i > 0 };
-      if (changes.changed.length + changes.corrected.length > 0) break;
-    } finally {
-      then.close();
-      now.close();
-    }
+    using now = openSnapshot(files.mirror, shown, options);
+    const changes = monthChanges(then, now, monthPackage, period, words);
+    compared = { seq: now.seq, since, changes, isAgain: i > 0 };
+    if (changes.changed.length + changes.corrected.length > 0) break;
   }
   const { changed = [], corrected = [] } = compared?.changes ?? {};
   const isUnchanged = changed.length + corrected.length === 0;

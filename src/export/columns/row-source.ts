@@ -1,4 +1,5 @@
 import type { Db, Statement } from "../../store/database.ts";
+import { isOverlay } from "../../store/snapshot/overlay.ts";
 import { cellsSql, freeBytes, type CellsRow } from "./cells.ts";
 
 /**
@@ -35,7 +36,9 @@ export class CellReader {
 
   constructor(db: Db, source: RowSource) {
     const { from, key, columns } = source;
-    this.#cells = db.prepare(cellsSql(columns, `${from} WHERE ${key} > ? AND ${key} <= ?`)).raw();
+    // An overlay's rows come after those of the live mirror.
+    const order = isOverlay(db, "main") ? key : null;
+    this.#cells = db.prepare(cellsSql(columns, `${from} WHERE ${key} > ? AND ${key} <= ?`, order)).raw();
     this.#keyAtOffset = keyAtOffset(db, source);
   }
 

@@ -1,4 +1,5 @@
 import { assert } from "../../base/errors.ts";
+import { isOverlay } from "../../store/snapshot/overlay.ts";
 import type { Db, Statement } from "../../store/database.ts";
 import { installRedaction, type Redaction } from "../../store/snapshot/redaction.ts";
 import { quoted } from "../../store/sql-text.ts";
@@ -52,8 +53,7 @@ export interface EncodedRows {
 
 /** Which state of the mirror a connection reads: its last change, and the version of its schema. */
 export function stateOf(db: Db): string {
-  const attached = db.pragma("database_list") as { name: string }[];
-  const mirror = attached.some(({ name }) => name === "live") ? "live" : "main";
+  const mirror = isOverlay(db, "main") ? "live" : "main";
   const seq = db.prepare(`SELECT coalesce(max(seq), 0) FROM ${mirror}._change_log`).pluck().get();
   return `${String(seq)} ${String(db.pragma(`${mirror}.schema_version`, { simple: true }))}`;
 }

@@ -78,6 +78,8 @@ export class SnapshotPool {
         }
         snapshot.close();
         began = begin();
+        // An overlay may be outdated by now: nobody waits for the threads then.
+        began.catch(() => undefined);
         snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
       }
       const what = `the mirror changes too fast to be read by several threads: ${mirror}`;

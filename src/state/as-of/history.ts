@@ -2,6 +2,7 @@ import type { Manifest } from "../../connector/connector-manifest.ts";
 import { stampWithoutRead } from "../../store/apply/read-stamp.ts";
 import type { Db } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
+import { overlayTable } from "../../store/snapshot/overlay.ts";
 import { historyColumns, historyTable } from "../../store/snapshot/snapshot-tables.ts";
 import { columnNames, dataColumns } from "../../store/tables/table-layout.ts";
 import type { TablePlan } from "../../store/tables/table-plan.ts";
@@ -26,6 +27,8 @@ export async function overlayWithHistory(
 ): Promise<void> {
   await writeOverlay(live, overlay, manifest, null, async (mirror) => {
     const { db } = mirror;
+    // As of the commit that this transaction reads.
+    db.exec(`UPDATE main.${overlayTable} SET seq = (SELECT coalesce(max(seq), 0) FROM live._change_log)`);
     const begin =
       "SELECT r.at FROM live._change_log l JOIN live._reads r ON r.id = l.read ORDER BY l.seq LIMIT 1";
     db.exec(`CREATE TEMP TABLE _begin AS SELECT (${begin}) AS at`);

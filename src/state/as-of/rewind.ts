@@ -182,10 +182,10 @@ function listChanged(db: Db, { seq }: MirrorMoment, known: number): void {
   db.exec(`CREATE TEMP TABLE _past AS
     SELECT l.resource, l.record_id AS id, l.op,
       CASE WHEN l.op <> 'insert' THEN l.seq WHEN m.op = 'delete' THEN m.seq END AS json,
-      m.seq AS made, r.at AS madeAt, r.cause AS cause, NULL AS until
+      m.seq AS made, r.at AS madeAt, iif(m.op = 'delete', NULL, r.cause) AS cause, NULL AS until
     FROM live._change_log l LEFT JOIN temp._next n ON n.seq = l.seq LEFT JOIN live._change_log m ON m.seq = n.made
       LEFT JOIN live._reads r ON r.id = m.read
-    WHERE l.seq > ${known} AND l.op <> 'event' AND (m.seq IS NULL OR m.seq <= ${seq}) ORDER BY l.resource, l.record_id`);
+    WHERE l.seq > ${known} AND l.op <> 'event' AND (m.seq IS NULL OR m.seq <= ${seq}) ORDER BY l.resource, l.record_id, l.seq`);
 }
 
 /** Which records the live mirror shows otherwise: those that were not there, and those with a row of then. */
@@ -193,7 +193,7 @@ function noteChanged({ db, manifest }: Mirror): void {
   const changed = new Set(db.prepare("SELECT DISTINCT resource FROM temp._past").pluck().all());
   for (const { name } of manifest.resources.filter((resource) => changed.has(resource.name))) {
     const ids = quoted(changedTable(name));
-    db.exec(`INSERT INTO ${ids} SELECT id, json, made FROM temp._past WHERE resource = '${name}'
+    db.exec(`INSERT OR IGNORE INTO ${ids} SELECT id, json, made FROM temp._past WHERE resource = '${name}'
         AND (json IS NULL OR id IN (SELECT id FROM main.${quoted(name)}))`);
   }
 }

@@ -27,9 +27,14 @@ export function attachLive(db: Db, file: string): void {
   db.pragma("live.synchronous = FULL");
 }
 
+/** Is the database attached as `schema` an overlay, and no mirror? */
+export function isOverlay(db: Db, schema: string): boolean {
+  return columnNames(db, overlayTable, schema).size > 0;
+}
+
 /** Attaches the live mirror below the overlay attached as `schema`; none where that is a mirror. Call before the first read. */
 export function attachBelow(db: Db, schema: string): void {
-  if (columnNames(db, overlayTable, schema).size === 0) return;
+  if (!isOverlay(db, schema)) return;
   attachLive(db, db.prepare(`SELECT mirror FROM ${schema}.${overlayTable}`).pluck().get() as string);
 }
 
@@ -40,7 +45,7 @@ export function attachBelow(db: Db, schema: string): void {
  * @throws OverlayOutdated
  */
 export function createOverlaidViews(db: Db, schema: string, { resources }: Manifest): ReadonlySet<string> {
-  if (columnNames(db, overlayTable, schema).size === 0) return new Set();
+  if (!isOverlay(db, schema)) return new Set();
   const facts = db.prepare(`SELECT seq, coalesce(known, last) = last AS isKnown
     FROM ${schema}.${overlayTable}, (SELECT coalesce(max(seq), 0) AS last FROM live._change_log)`);
   const { seq, isKnown } = facts.get() as { seq: number; isKnown: number };
