@@ -20,8 +20,8 @@ export class CompanyCounters {
   readonly runs: Record<string, number> = {};
   readonly deliveries = new Map<string, number>();
   lastRun: RunEnd | null = null;
-  /** What went wrong after the last run, where it is recorded nowhere. */
-  afterRunProblem: string | null = null;
+  /** What went wrong after the last run, where it is recorded nowhere; undefined: nothing was made yet. */
+  afterRunProblem: string | null | undefined;
   private totals: Totals = { rows: [], requests: {}, waitedMs: 0 };
 
   countDelivery(result: string): void {

@@ -6,7 +6,7 @@ import { secretTexts } from "../config/companies.ts";
 import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { Alerter, type AlertSending } from "../status/alerts/alerter.ts";
-import type { Condition } from "../status/alerts/incidents.ts";
+import type { AlertState, Condition } from "../status/alerts/incidents.ts";
 import type { AlertTarget } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { conditionsOf, spaceConditions } from "../status/conditions.ts";
@@ -17,15 +17,18 @@ export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | 
   readonly targetsOf: (config: Config) => readonly AlertTarget[];
   /** @default the disk's own */
   readonly freeBytes?: (folder: string) => number;
-  /**
-   * Of a company that one process after another has: notes elsewhere what was decided; false: nothing may be sent. What
-   * concerns the machine is then no incident of the company's.
-   */
-  readonly beforeSending?: () => Promise<boolean>;
+  /** Attempts at a time, over all companies. @default so many of each config's */
+  readonly alertPlaces?: Semaphore;
+  /** Is a full disk an incident? @default true */
+  readonly watchesDisk?: boolean;
+  /** Of one company that one process after another has: notes elsewhere what was decided; false: nothing may be sent. */
+  readonly note?: (state: AlertState) => Promise<boolean>;
 }
 
-/** Attempts at a time, over all companies: a command is a process each. */
-const mostAtATime = 4;
+/** A command is a process each. */
+export function alertPlaces(): Semaphore {
+  return new Semaphore(4);
+}
 
 /**
  * The alerters of all companies of a config, and of its data folder.
@@ -39,12 +42,13 @@ export class Alerters {
   private readonly config: Config;
   private readonly sending: AlertSending;
   private readonly byFile = new Map<string, Alerter>();
-  private readonly places = new Semaphore(mostAtATime);
+  private readonly places: Semaphore;
 
   constructor(context: AlertContext, config: Config) {
     const { clock, random, log } = context;
     this.context = context;
     this.config = config;
+    this.places = context.alertPlaces ?? alertPlaces();
     const redact = createRedactor(secretTexts(config));
     this.sending = { clock, random, log, redact, targets: context.targetsOf(config) };
   }
@@ -53,9 +57,14 @@ export class Alerters {
   update(views: readonly CompanyStatusView[]): void {
     const nowMs = this.context.clock.nowMs();
     const limits = readyLimits(this.config.schedule, nowMs);
-    const { freeBytes: free = freeBytesAt, beforeSending } = this.context;
-    if (!beforeSending) this.updateOne(null, () => spaceConditions(free(this.config.dataDir)));
+    const { freeBytes: free = freeBytesAt, watchesDisk = true } = this.context;
+    if (watchesDisk) this.updateOne(null, () => spaceConditions(free(this.config.dataDir)));
     for (const view of views) this.updateOne(view.company, () => conditionsOf(view, nowMs, limits));
+  }
+
+  /** What was decided, of each that was looked at. */
+  states(): AlertState[] {
+    return [...this.byFile.values()].map(({ current }) => current);
   }
 
   /** Makes one attempt for each alert that is due. Never rejects. Gives the number of those that failed. */
@@ -99,6 +108,10 @@ export async function watchIncidents(
   let current: Config | null = null;
   let alerters: Alerters | null = null;
   let delivering: Promise<void> = Promise.resolve();
+  const isNoted = async () => {
+    const [state] = alerters?.states() ?? [];
+    return !context.note || !state || context.note(state);
+  };
   try {
     for (; !closed.aborted; await context.clock.sleep(lookEveryMs, closed)) {
       const config = configNow();
@@ -110,7 +123,7 @@ export async function watchIncidents(
       }
       if (!alerters) continue;
       alerters.update(await viewsNow());
-      if ((await context.beforeSending?.()) === false) continue;
+      if (!(await isNoted())) continue;
       // Without their values, of which each would keep the one before.
       delivering = Promise.all([delivering, alerters.deliver(closed)]).then(() => undefined);
     }
@@ -118,4 +131,5 @@ export async function watchIncidents(
     context.log.error("no alerts are sent any more", { error: messageOf(error) });
   }
   await delivering;
+  await isNoted();
 }

@@ -81,7 +81,8 @@ export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts 
   readonly company: string;
   readonly afterRun: {
     readonly steps: readonly StepStatus[];
-    readonly problem: string | null;
+    /** Undefined: this process has made nothing yet. */
+    readonly problem: string | null | undefined;
     /** The report is made by a pattern of its own: its age says nothing. */
     readonly isReportScheduled: boolean;
   };

@@ -189,7 +189,9 @@ function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: Rea
   const failed = steps.flatMap(({ step, outcome, error }) =>
     outcome === "failed" ? [`not made after the last run: ${step}: ${error}`] : [],
   );
-  const causes = [...(problem === null ? [] : [`what follows runs failed: ${problem}`]), ...failed];
+  const causes = [...(problem ? [`what follows runs failed: ${problem}`] : []), ...failed];
+  // A failure that another process has seen lasts until this one has made something.
+  const unknown = { ...wrong("failed", "after_run", "", false), blocks: false };
   const aging = steps.filter(({ step }) => followsRuns(step, isReportScheduled));
   const old = aging.flatMap(({ step, age_ms: ageMs }) =>
     ageMs !== null && ageMs > freshForMs ? [step] : [],
@@ -198,6 +200,7 @@ function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: Rea
   const text = `last made longer than ${age} ago, or by a clock that was ahead: ${old.join(", ")}`;
   return [
     ...causes.map((cause) => wrong("failed", "after_run", cause)),
+    ...(problem === undefined && steps.length > 0 ? [unknown] : []),
     ...(old.length > 0 ? [wrong("stale", "after_run", text)] : []),
   ];
 }

@@ -76,6 +76,13 @@ describe("an incident", () => {
     expect(judged(facts).keeps).toContain("failed reading");
   });
 
+  test("about what follows runs stays as it is until this process has made it", () => {
+    const step = { step: "report", outcome: "written" };
+    const afterRun = { steps: [step as never], problem: undefined, isReportScheduled: false };
+    expect(judged({ afterRun })).toEqual({ raises: [], keeps: ["failed after_run"] });
+    expect(judged({ afterRun: { ...afterRun, problem: null } })).toEqual({ raises: [], keeps: [] });
+  });
+
   test("about refused deliveries stays as it is until one is taken, also after a restart", () => {
     expect(judged({ deliveries: {} }).keeps).toEqual(["refused deliveries"]);
     expect(judged({ deliveries: { 401: 9 } }).keeps).toEqual(["refused deliveries"]);

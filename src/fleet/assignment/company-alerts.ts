@@ -5,8 +5,7 @@ import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import { watchIncidents } from "../../daemon/incident-watch.ts";
-import { readAlertState } from "../../status/alerts/alerter.ts";
-import { noIncidents } from "../../status/alerts/incidents.ts";
+import { noIncidents, type AlertState } from "../../status/alerts/incidents.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { NodeContext } from "./node-context.ts";
 
@@ -25,8 +24,7 @@ export function createCompanyAlerts(
 ) {
   const file = mirrorFiles(supervisor.settings.config, lease.company).alerts;
   let noted = JSON.stringify(noIncidents);
-  const note = async (): Promise<boolean> => {
-    const state = readAlertState(file);
+  const note = async (state: AlertState): Promise<boolean> => {
     const text = JSON.stringify(state);
     try {
       if (text !== noted) await companies.noteIncidents(lease, state);
@@ -52,9 +50,8 @@ export function createCompanyAlerts(
 
     /** Looks at the company, and sends what follows, until `over`. Never rejects. */
     follow: async (over: AbortSignal) => {
-      const context = { ...host, log, beforeSending: note };
+      const context = { ...host, log, note, watchesDisk: false };
       await watchIncidents(context, () => supervisor.settings.config, views, over);
-      if (lease.isHeld()) await note();
     },
   };
 }

@@ -67,6 +67,11 @@ export class Alerter {
     this.written = JSON.stringify(this.state);
   }
 
+  /** What is decided, also while the disk is full. */
+  get current(): AlertState {
+    return this.state;
+  }
+
   /** Takes in what is wrong now; what follows is to be delivered. */
   update(all: readonly Condition[]): void {
     const { clock, random, redact, targets } = this.sending;

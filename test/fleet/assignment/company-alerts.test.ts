@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { AlertState } from "../../../src/status/alerts/incidents.ts";
 import { jsonReply } from "../../support/company/proxy.ts";
@@ -46,6 +47,7 @@ describeWithPostgres("alerts of a company of the fleet", () => {
     const about = { company: "acme", kind: "failed", subject: "reading" };
     expect(sink.received.map(({ json }) => json)).toMatchObject([about, about, about]);
     await eventually(async () => (await states())[0]?.state.undelivered.length === 0, "all noted as taken");
+    expect(existsSync(`${fleet.company.folder}/started`)).toBe(false);
   });
 
   // Fault: fleet | Postgres takes no note of an incident | the table of alerts | nothing is sent until it is noted

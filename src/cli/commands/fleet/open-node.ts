@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { MirrorError, assert, hintOf, messageOf } from "../../../base/errors.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Config } from "../../../config/config.ts";
-import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
+import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import type { FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
@@ -20,6 +20,7 @@ import { performRun } from "../../../runs/company-run.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
 import { targetsOf } from "../upkeep/alerts.ts";
+import { alertPlaces } from "../../../daemon/incident-watch.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";
 
 /**
@@ -46,7 +47,7 @@ export async function openNodeParts(
   const store = await openProven("snapshots", snapshots);
   const published = reports === null ? null : await openProven("reports", reports);
   const afterRun = createAfterRun(context);
-  const host = { clock, random, log, version, performRun, afterRun, connections };
+  const host = { clock, random, log, version, performRun, afterRun, connections, alertPlaces: alertPlaces() };
   return {
     host: { ...host, onSecrets: keepSecret, targetsOf: (one) => targetsOf(context, one) },
     node: { name, role, dataDir, capacity, snapshotEveryMs },

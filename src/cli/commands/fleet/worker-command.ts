@@ -12,7 +12,7 @@ import type { Config } from "../../../config/config.ts";
 import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
-import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
+import type { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
 import { RadarSite } from "../../../fleet/status/radar-site.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
