@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { endOf, firstLine } from "../support/program/cli.ts";
 import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
 
 /** As users run it: the built program where there is one. */
@@ -34,8 +33,7 @@ export async function withCompany<T>(
     stdio: ["ignore", "pipe", "ignore"],
   });
   try {
-    const [line] = (await once(createInterface({ input: service.stdout }), "line")) as [string];
-    const { url, token } = JSON.parse(line) as { url: string; token: string };
+    const { url, token } = JSON.parse(await firstLine(service)) as { url: string; token: string };
     const company = `companies: { acme: { token: "\${env:BENCH_TOKEN}" } }`;
     const rest = "schedule: { sync: off, publish: off }";
     writeFileSync(path.join(folder, "config.yaml"), `base_url: ${url}\ndata_dir: .\n${company}\n${rest}\n`);
@@ -63,9 +61,7 @@ export async function costOf(company: ServedCompany, args: readonly string[]): P
   const noted = path.join(company.folder, "peak");
   const startMs = performance.now();
   const child = startIn(company, args, ["--import", peakReporter(noted)]);
-  let stdout = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  const [code] = (await once(child, "close")) as [number | null];
+  const { code, stdout } = await endOf(child);
   const wallMs = performance.now() - startMs;
   // 3: not whole, as a run with a limit of requests is.
   if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${stdout}`);

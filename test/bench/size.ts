@@ -1,15 +1,18 @@
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import path from "node:path";
-import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { formatCount, formatSize } from "../../src/base/units.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { firstLine } from "../support/program/cli.ts";
 import { costOf, startIn, withCompany, type ProgramCost, type ServedCompany } from "./program-cost.ts";
 import { markdownTable, type BenchResult } from "./result.ts";
 
 const usual = [700, 10_000];
 const large = [100_000, 500_000, 1_000_000];
-const readings = 20;
+const readings = 3;
+/** Longer than pages and what they show are kept: each reading is made anew. */
+const keptMs = 6_000;
 /** Growth by more than the number of documents to this power is above linear; what is below is noise and start-up. */
 const linear = 1.1;
 
@@ -17,7 +20,7 @@ const linear = 1.1;
 type Figures = ReadonlyMap<string, { readonly grows: number; readonly text: string }>;
 
 /**
- * How all that people wait for grows: the table in docs/size.md. Real commands of the built program, the service being a
+ * How all that people wait for grows, as a table. Real commands of the built program, the service being a
  * process of its own. With `--large` to a million documents, which takes hours.
  */
 export async function benchSize(isLarge: boolean): Promise<BenchResult[]> {
@@ -72,13 +75,11 @@ function sizeOf({ folder }: ServedCompany, file: string) {
   return { grows: size, text: formatSize(size) };
 }
 
-/** How long the daemon takes to answer, in ms: the median of some readings, one after the other. */
+/** How long the daemon takes to answer with a page made anew, in ms: the median of some readings. */
 async function pagesOf(company: ServedCompany) {
   const daemon = startIn(company, ["serve", "--json", "--listen", "127.0.0.1:0"]);
-  if (!daemon.stdout) throw new Error("serve has no output");
   try {
-    const [line] = (await once(createInterface({ input: daemon.stdout }), "line")) as [string];
-    const { url } = JSON.parse(line) as { url: string };
+    const { url } = JSON.parse(await firstLine(daemon)) as { url: string };
     return { page: await answerMs(new URL("/", url)), metrics: await answerMs(new URL("/metrics", url)) };
   } finally {
     daemon.kill("SIGTERM");
@@ -89,12 +90,13 @@ async function pagesOf(company: ServedCompany) {
 async function answerMs(url: URL): Promise<number> {
   const times: number[] = [];
   for (let reading = 0; reading < readings; reading++) {
+    await pause(keptMs);
     const startMs = performance.now();
     const answer = await fetch(url);
     await answer.arrayBuffer();
     times.push(performance.now() - startMs);
   }
-  return times.toSorted((a, b) => a - b)[readings / 2] ?? Number.NaN;
+  return times.toSorted((a, b) => a - b)[Math.floor(readings / 2)] ?? Number.NaN;
 }
 
 /** The power of the number of documents with which it grew between the two largest sizes. */

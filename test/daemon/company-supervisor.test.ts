@@ -189,7 +189,10 @@ describe("a change of the config", () => {
     const results = ingest.store([deliveryOf("orders.updated", "order")], Date.now());
     expect(results).toMatchObject([{ outcome: "stored", state: "excluded" }]);
     const elsewhere = [{ name: "other", token: company.sandbox.token }];
+    const shown = async () => (await daemon.recentViews()).map((view) => view.company);
+    expect(await shown()).toEqual(["acme"]);
     daemon.apply(configOf(company, "", elsewhere));
+    expect(await shown()).toEqual(["other"]);
     expect(daemon.find("acme")).toBeNull();
     await eventually(
       () => inMirror(company, "SELECT max(ended) FROM _receiver WHERE ended IS NULL") === null,

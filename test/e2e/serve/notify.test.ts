@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { CompanyStatus } from "../../../src/status/read-status.ts";
 import { aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { everyNameLeadsTo } from "../../support/http/names.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -12,10 +11,12 @@ import {
   inMirror,
   serve,
   serveHere,
+  statusOf,
   writeServeConfig,
   type Served,
 } from "../../support/program/serve.ts";
 import { openSink, type Received } from "../../support/sandbox/webhook-sink.ts";
+import { serviceIds } from "../../support/truth/equal.ts";
 
 const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const quiet = "schedule: { sync: off, publish: off }";
@@ -23,15 +24,10 @@ const quiet = "schedule: { sync: off, publish: off }";
 const idsOf = (all: readonly Received[]) => all.map(({ headers }) => headers["webhook-id"]);
 
 /** The service changes one of its clients, counted from 0, and says so. */
-async function changeClient({ sandbox }: Company, served: Pick<Served, "url">, index: number) {
-  const id = [...(sandbox.control.snapshot().get("clients")?.keys() ?? [])][index] ?? 0;
-  sandbox.control.update("clients", id, { name: "Changed" });
+async function changeClient(company: Company, served: Pick<Served, "url">, index: number) {
+  const id = serviceIds(company, "clients")[index] ?? 0;
+  company.sandbox.control.update("clients", id, { name: "Changed" });
   expect(await deliver(served, eventAbout("clients.updated", "client", id))).toBe(204);
-}
-
-async function statusOf({ folder: cwd }: Company): Promise<CompanyStatus | undefined> {
-  const { stdout } = await runCommand(["status", "--json"], { cwd });
-  return (JSON.parse(stdout) as { companies: Record<string, CompanyStatus> }).companies["acme"];
 }
 
 const started = (company: Company) =>
@@ -82,7 +78,7 @@ test("a name that leads to a private network gets nothing, and status says so", 
   await changeClient(company, served, 0);
   await served.until("a change was not taken");
   await eventually(
-    async () => (await statusOf(company))?.receivers[0]?.position?.refuses === true,
+    async () => (await statusOf(company)).receivers[0]?.position?.refuses === true,
     "its refusal",
   );
   const status = await statusOf(company);

@@ -8,15 +8,19 @@ import { commitSnapshot } from "../../../src/fleet/postgres/catalogue/commit-sna
 import type { CountingFile } from "../../../src/fleet/postgres/catalogue/plan-snapshot.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { blocks } from "../docs/docs.ts";
+import { duckRows } from "../export/export.ts";
 import { tempFolder } from "../mirror/mirror.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 
 /** Where DuckDB has its extensions: here it downloads none. */
-const extensionFolder = process.env["DUCKDB_EXTENSIONS"] ?? path.join(os.homedir(), ".duckdb/extensions");
-
+const given = process.env["DUCKDB_EXTENSIONS"];
+const extensionFolder = given ?? path.join(os.homedir(), ".duckdb/extensions");
+const [[release, platform] = []] = await duckRows("SELECT version(), platform FROM pragma_platform()");
+const ofRelease = path.join(extensionFolder, release ?? "", platform ?? "");
 const isInstalled = ["ducklake", "postgres_scanner"].every((name) =>
-  existsSync(path.join(extensionFolder, `v1.5.5/linux_amd64/${name}.duckdb_extension`)),
+  existsSync(path.join(ofRelease, `${name}.duckdb_extension`)),
 );
+if (given !== undefined && !isInstalled) throw new Error(`DuckDB's extensions are not in ${ofRelease}`);
 
 /** Who reads a catalogue: what its specification says in SQL, and DuckDB's extension where this machine has it. */
 export type LakeReader = "SQL on its tables" | "DuckDB's extension";
