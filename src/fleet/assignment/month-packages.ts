@@ -19,7 +19,12 @@ import type { NodeContext } from "./node-context.ts";
  */
 export function createMonthPackages(
   lease: Lease,
-  { tables: { packages }, publish, cutOff }: Pick<NodeContext, "tables" | "publish" | "cutOff">,
+  {
+    tables: { packages },
+    publish,
+    packagePlaces,
+    cutOff,
+  }: Pick<NodeContext, "tables" | "publish" | "packagePlaces" | "cutOff">,
   { log, manifest }: Pick<DaemonContext, "log" | "manifest">,
   guard: RequestGuard,
   supervisor: () => Pick<CompanySupervisor, "opened" | "progress" | "settings">,
@@ -49,13 +54,18 @@ export function createMonthPackages(
     log.info("a month was packed", { key, bytes: made.bytes });
   };
   const makeDue = async (): Promise<void> => {
-    for (let asked = await packages.next(company); asked; asked = await packages.next(company))
+    for (let asked = await packages.next(company); asked; asked = await packages.next(company)) {
+      const release = await packagePlaces.acquire(signal);
+      if (!release) return;
       try {
         await make(asked);
       } catch (error) {
         if (signal.aborted) return;
         await fail(asked, reasonOf(error), messageOf(error));
+      } finally {
+        release();
       }
+    }
   };
   return {
     /** Something is due. */

@@ -1,3 +1,4 @@
+import type { Semaphore } from "../../base/semaphore.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { CompanySettings, HostProcess } from "../../daemon/daemon-context.ts";
 import type { AlertContext } from "../../daemon/incident-watch.ts";
@@ -67,6 +68,8 @@ export interface NodeContext extends NodeParts {
   readonly inboxWatch: InboxWatch;
   readonly receivingTimes: ReturnType<typeof createReceivingTimes>;
   readonly timeline: { readonly current: Timeline };
+  /** Packages of months that are made at a time. */
+  readonly packagePlaces: Semaphore;
   /** Aborts when there is no more time for snapshots: the node stops. */
   readonly cutOff: AbortSignal;
 }

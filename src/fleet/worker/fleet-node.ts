@@ -1,3 +1,4 @@
+import { Semaphore } from "../../base/semaphore.ts";
 import { messageOf } from "../../base/errors.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
 import { jobKinds } from "../jobs/job-engine.ts";
@@ -63,6 +64,7 @@ export class FleetNode {
       inboxWatch: createInboxWatch(tables.inbox),
       receivingTimes: createReceivingTimes(tables.receiving),
       timeline: this.timeline,
+      packagePlaces: new Semaphore(mostPackages),
       cutOff: this.cutOff.signal,
     };
     this.assignments = new Assignments(this.context);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { Semaphore } from "../../../src/base/semaphore.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { createMonthPackages } from "../../../src/fleet/assignment/month-packages.ts";
 import type { ProgressView } from "../../../src/log/progress.ts";
@@ -37,6 +38,7 @@ describeWithPostgres("the packages of a company", () => {
       {
         tables: fleet,
         cutOff: new AbortController().signal,
+        packagePlaces: new Semaphore(1),
         publish: {
           report: () => Promise.resolve(null),
           month: (...[, , , , , key]) => {
