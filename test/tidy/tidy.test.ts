@@ -30,7 +30,7 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 65_500,
+  lines: 65_490,
   files: 481,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,
