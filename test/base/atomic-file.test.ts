@@ -4,12 +4,12 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   draftOf,
   freeBytesAt,
@@ -18,8 +18,13 @@ import {
   writeFileAtomically,
 } from "../../src/base/files/atomic-file.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 
-const folder = () => mkdtempSync(path.join(tmpdir(), "atomic-file-"));
+function folder(): string {
+  const made = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
 
 test("writes a file, replaces it, and leaves nothing beside it", () => {
   const file = path.join(folder(), "state.json");
@@ -64,7 +69,7 @@ test("a file that is replaced keeps the mode that somebody gave it", () => {
 const modesOf = (...places: string[]) => places.map((place) => statSync(place).mode & 0o777);
 
 test("the free space of a folder that is still to be made is that of the disk it will be on", () => {
-  expect(freeBytesAt(path.join(tmpdir(), "not-made-yet", "data"))).toBeGreaterThan(0);
+  expect(freeBytesAt(path.join(memoryFolder(), "not-made-yet", "data"))).toBeGreaterThan(0);
 });
 
 describe("folders", () => {
