@@ -3,6 +3,7 @@ import * as sql from "./report/view-sql.ts";
 import * as c from "./report/view-columns.ts";
 import { paymentRows, vatDocuments } from "./report/bookkeeping.ts";
 import { einvoiceGaps } from "./report/einvoice-gaps.ts";
+import words from "./accountant-month.json" with { type: "json" };
 
 const question = "What does the accountant book of a month?";
 const byNumber = { column: "number", descending: false };
@@ -191,7 +192,7 @@ FROM (
 )`,
 };
 
-export const monthSheets: readonly ReportView[] = [
+const monthSheets: readonly ReportView[] = [
   documents("invoices", "Invoices issued"),
   documents("credit_notes", "Credit notes issued"),
   vatByRate,
@@ -253,49 +254,5 @@ export const accountantMonth: MonthPackage = {
     vat: "month_vat_documents",
     sheets: { changed, corrected },
   },
-  text: {
-    name: "CITAJ-MA.txt",
-    lines: [
-      "Podklady pre účtovníctvo: {company}, {month}",
-      "",
-      "Obdobie: {from} až {to}. Doklad patrí do mesiaca podľa dátumu vystavenia, úhrada podľa dátumu úhrady.",
-      "",
-      "{workbook}",
-      "  Vystavené faktúry: všetky faktúry mesiaca vrátane daňových dokladov k prijatej platbe.",
-      "  Vystavené dobropisy: sumy sú záporné.",
-      "  DPH podľa sadzieb: základ dane a DPH dokladov vystavených v mesiaci; prenos daňovej povinnosti samostatne.",
-      "  DPH podľa dokladov: to isté po dokladoch; mesiac dodania je uvedený vedľa mesiaca vystavenia.",
-      "  Kontrolné súčty: súčty dokladov a súčty podľa sadzieb po menách; rozdiel má byť 0.",
-      "  Prijaté úhrady: peniaze prijaté a vrátené v mesiaci. Úhrada zálohy a jej daňový doklad sú jedna úhrada.",
-      "  Neuhradené na konci mesiaca: faktúry, dobropisy (záporné) a nezúčtované zálohy (záporné) k {to}.",
-      "    Stav k {to} je dnešný zostatok so započítaním úhrad, ktoré prišli neskôr. Doklady so stavom",
-      "    „nebude uhradená“ tu nie sú: služba nehovorí, od kedy tento stav majú.",
-      "  Chýba pre e-faktúry: čo v údajoch odberateľov, firmy a dokladov chýba podľa pravidiel EN 16931 a Peppol.",
-      "",
-      "pdf/: {pdfs} PDF dokladov vystavených v mesiaci.",
-      "manifest.json: veľkosť a SHA-256 každého súboru. Tie isté údaje dávajú tie isté súbory.",
-      "",
-      "Čo tu nie je a nemôže byť:",
-      "  Prijaté faktúry, prijaté doklady a ich DPH: rozhranie služby ich neposkytuje.",
-      "  Bankové výpisy, pokladňa, mzdy.",
-      "  Doklady, ktoré boli v službe zmazané.",
-    ],
-    changed: "Od odovzdania {since} sa zmenili doklady (hárky Zmeny od odovzdania a Opravy DPH): {names}",
-    withoutPdf: "Chýba PDF dokladov: {names}",
-    incomplete:
-      "POZOR: podrobnosti niektorých dokladov ešte neboli prečítané; DPH podľa sadzieb nie je úplná: {names}",
-  },
-  certificate: {
-    title: "Overenie mesiaca",
-    facts: {
-      Mesiac: "{month}",
-      "Porovnané doklady": "{compared}",
-      "Zhodné so službou": "{equal}",
-      "Čas overenia (UTC)": "{finished_at}",
-      Program: "fintoro-mirror {version}",
-      Pozícia: "{log}:{position}",
-      "Čo sa porovnalo":
-        "Každý doklad mesiaca, ktorý zrkadlo má, s riadkami a úhradami, a doklady, ktoré sa naň odvolávajú: znova prečítané zo služby.",
-    },
-  },
+  ...words,
 };

@@ -19,7 +19,7 @@ import { businessCases, businessCaseStatuses, contactActivityLogs } from "./reso
 import * as goods from "./resources/goods.ts";
 import * as issued from "./resources/issued-documents.ts";
 import { lookups } from "./resources/lookups.ts";
-import { slovak } from "./slovak.ts";
+import slovak from "./slovak.json" with { type: "json" };
 
 const { rotateSecret, ...subscriptions } = operationGroups.webhookSubscriptions;
 const documents: readonly Resource[] = [

@@ -4,6 +4,7 @@ export type ExportLanguage = (typeof languages)[number];
 
 /** The words of a language for what people read in exports: headings, and values that are words of the service. */
 export interface Translation {
+  /** By table or view, in at most 31 characters: they are names of sheets. */
   readonly titles: Readonly<Record<string, string>>;
   /** Headings by column; where there is none, it is made of its parts: `client_name`, `total_eur`. */
   readonly columns: Readonly<Record<string, string>>;

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { slovak } from "../../connectors/fintoro/slovak.ts";
+import words from "../../connectors/fintoro/slovak.json" with { type: "json" };
+import type { Translation } from "../../src/connector/translation.ts";
 import { docs } from "../support/docs/docs.ts";
 
+const slovak: Translation = words;
 const text = docs.get("docs/sk.md") ?? "";
 
 test("the Slovak quick start names every view as its sheet is called", () => {

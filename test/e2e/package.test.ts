@@ -4,7 +4,7 @@ import path from "node:path";
 import { readXlsx } from "hucre/xlsx";
 import { describe, expect, test } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import { monthSheets } from "../../connectors/fintoro/accountant-month.ts";
+import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -133,7 +133,7 @@ test("its sums are those of v_vat_documents and of the documents, to the cent", 
 describe("what was open at the end of a month", () => {
   test("adds up to the balance of clients when it is today, and to it with later payments when it is not", async () => {
     const company = await aCompanyWithFiles(25);
-    const views = [...(fintoro.views ?? []), ...monthSheets];
+    const views = [...(fintoro.views ?? []), ...accountantMonth.sheets];
     const openOn = (reportDate: string) => {
       const snapshot = openSnapshot(company.file, { ...fintoro, views }, { reportDate });
       const { db } = snapshot;

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { slovak } from "../../connectors/fintoro/slovak.ts";
-import { translatedHeading } from "../../src/connector/translation.ts";
+import words from "../../connectors/fintoro/slovak.json" with { type: "json" };
+import { translatedHeading, type Translation } from "../../src/connector/translation.ts";
 import { deletedRecords, tablesOfManifest, viewTable } from "../../src/store/snapshot/snapshot-tables.ts";
 import { exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 
+const slovak: Translation = words;
 const { sheets: always = [], changes } = manifest.monthPackage ?? {};
 const sheets = [...always, ...Object.values(changes?.sheets ?? {}).map((sheet) => ({ ...sheet, sql: "" }))];
 const tables = [...tablesOfManifest(manifest), ...sheets.map(viewTable), deletedRecords];

@@ -1,12 +1,12 @@
 import { onTestFinished, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { monthSheets } from "../../connectors/fintoro/accountant-month.ts";
+import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { tableSql } from "../../src/report/report-layout.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 
 const tables = tablesOfManifest(manifest).filter(({ kind }) => kind !== "view");
-const views = [...(manifest.views ?? []), ...monthSheets];
+const views = [...(manifest.views ?? []), ...accountantMonth.sheets];
 
 /**
  * The tables without an index but their key, as a mirror has them, behind views that count each row that SQLite looks
