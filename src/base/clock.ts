@@ -8,6 +8,10 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
 const longestTimerMs = 2_147_483_647;
 
 export const systemClock: Clock = {
@@ -44,6 +48,10 @@ export function elapsedSince(atMs: number, nowMs: number): number {
 /** ISO 8601 in UTC: `2026-11-21T02:15:00.000Z`. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
+}
+
+export function isoOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : isoTime(epochMs);
 }
 
 /** The calendar day in an IANA time zone: `2026-11-22`. Throws a RangeError for an unknown zone. */

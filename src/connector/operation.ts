@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { Origin } from "./record-schema.ts";
 
 /** One call that the service offers: the client makes it, `connector check` compares it. */
 export interface Operation {
@@ -8,7 +7,6 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `{parameter}` names as published. */
   readonly path: string;
-  readonly origin: Origin;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
   readonly bodyType?: "json" | "multipart";

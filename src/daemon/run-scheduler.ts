@@ -29,7 +29,7 @@ export function reasonForRun(
   if (!receives) return null;
   const firstMs = spans[0]?.startedMs ?? nowMs;
   if (firstMs > seesFromMs) return "no run has read everything since deliveries were first received";
-  const lost = mayHaveLost({ spans, sinceMs: seesFromMs, nowMs, delays });
+  const lost = mayHaveLost(spans, seesFromMs, nowMs, delays);
   return lost ? "events may have been lost while no deliveries were received" : null;
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/files/atomic-file.ts";
+import { readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Lane } from "../base/lane.ts";
@@ -8,16 +7,7 @@ import { Redactor } from "../base/secret.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import type { Log } from "../base/logger.ts";
 import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
-import { objectIn } from "./http-errors.ts";
-
-interface AccessTokenParts {
-  /** `id|secret` */
-  readonly credentials: string;
-  /** Shared by the processes that use these credentials; null: kept in memory only. */
-  readonly file: string | null;
-  readonly clock: Pick<Clock, "nowMs">;
-  readonly log: Log;
-}
+import { objectIn } from "../json/literal.ts";
 
 /** Asks the service for a token with this `Authorization`; gives the body of its answer. */
 type AskForToken = (authorization: string) => Promise<Buffer>;
@@ -40,8 +30,16 @@ const usualValidMs = 10 * 60_000;
  * token is in that file (mode 0600) and in no log.
  * Source of truth: the service.
  * Worst outcome of a crash: a token is asked for that another process has already.
+ *
+ * @param credentials `id|secret`
+ * @param file shared by the processes that use these credentials; null: kept in memory only
  */
-export function createAccessTokens({ credentials, file, clock, log }: AccessTokenParts) {
+export function createAccessTokens(
+  credentials: string,
+  file: string | null,
+  clock: Pick<Clock, "nowMs">,
+  log: Log,
+) {
   let known: AccessToken | null = null;
   let refused: string | null = null;
   /** An event may wait for the next month's calls to ask for one: a run does not wait with it. */
@@ -51,13 +49,8 @@ export function createAccessTokens({ credentials, file, clock, log }: AccessToke
   const print = createHash("sha256").update(credentials).digest("hex");
 
   const stored = (): AccessToken | null => {
-    if (file === null) return null;
-    try {
-      const { token, renewAtMs, of } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-      return of === print && typeof token === "string" ? { token, renewAtMs: Number(renewAtMs) } : null;
-    } catch {
-      return null;
-    }
+    const { token, renewAtMs, of } = (file !== null && readJsonFile<Record<string, unknown>>(file)) || {};
+    return of === print && typeof token === "string" ? { token, renewAtMs: Number(renewAtMs) } : null;
   };
   const store = (token: AccessToken) => {
     try {

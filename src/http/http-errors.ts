@@ -11,7 +11,7 @@ import {
   UnauthenticatedError,
   UnavailableError,
 } from "../connector/service-errors.ts";
-import { isObject } from "../json/literal.ts";
+import { isObject, objectIn } from "../json/literal.ts";
 import { BodyError } from "./response-body.ts";
 
 /** Makes a text of the service one line that is safe to print: secrets redacted (I9), shortened. @default 300 */
@@ -73,16 +73,6 @@ export function parseErrorBody(body: Buffer, safeText: SafeText): ErrorBody {
     message: typeof message === "string" && message.trim() !== "" ? safeText(message) : null,
     fields: Object.fromEntries(fields) as ErrorBody["fields"],
   };
-}
-
-/** The object that a text is as JSON; an empty one of any other text. */
-export function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const content: unknown = JSON.parse(text);
-    return isObject(content) ? content : {};
-  } catch {
-    return {};
-  }
 }
 
 const hints: Readonly<Record<number, string>> = {

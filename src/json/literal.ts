@@ -15,6 +15,16 @@ export function isObject(value: unknown): value is JsonObject {
   return !Array.isArray(value) && !(value instanceof NumberLiteral);
 }
 
+/** The object that a text is as plain JSON; an empty one of any other text. */
+export function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const content: unknown = JSON.parse(text);
+    return isObject(content) ? content : {};
+  } catch {
+    return {};
+  }
+}
+
 /** A number whose value a double would change: kept as it is written. */
 export class NumberLiteral {
   readonly text: string;

@@ -2,9 +2,10 @@ import { readFileSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolders } from "../base/files/atomic-file.ts";
-import { isoTime, type Clock } from "../base/clock.ts";
+import { isoTime, minuteMs, type Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
+import { objectIn } from "../json/literal.ts";
 import { monthAt, type MonthCount, type MonthStore } from "./monthly-quota.ts";
 import type { SpentMinute } from "./permit.ts";
 import { defaultRules, coldState, storedState } from "./state.ts";
@@ -126,7 +127,6 @@ function openDatabase(path: string) {
   }
 }
 
-const minuteMs = 60_000;
 const keptMinutes = 24 * 60;
 
 interface MinuteRow extends Omit<SpentMinute, "at"> {
@@ -223,7 +223,7 @@ export function decodeState(
   here: Clocks,
   windowMs = defaultRules.windowMs,
 ): RateLimitState | null {
-  const parsed = storedState.safeParse(parseJson(text));
+  const parsed = storedState.safeParse(objectIn(text));
   if (!parsed.success) return null;
   const { state, ...there } = parsed.data;
   if (!isSameClock(there, here)) {
@@ -241,14 +241,6 @@ function lastTimeIn({ window, flights, late, refusals, others }: RateLimitState)
   const { pausedUntil, serialUntil } = refusals;
   const ends = [...flights.map(({ deadlineAt }) => deadlineAt), ...late.map(({ endedAt }) => endedAt)];
   return Math.max(window?.deadAt ?? 0, pausedUntil ?? 0, serialUntil ?? 0, others.until ?? 0, ...ends);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Where boots have no id, both clocks must agree. */

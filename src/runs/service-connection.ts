@@ -88,7 +88,7 @@ export function connectService(
   const tokenFile = budget === "memory" ? null : accessTokenFile(config, token);
   const accessTokens =
     protocol.access?.kind === "client_credentials" && known
-      ? createAccessTokens({ credentials: token, file: tokenFile, clock, log })
+      ? createAccessTokens(token, tokenFile, clock, log)
       : null;
   const contact = company.contact === null ? "" : ` (${company.contact})`;
   const open = (limiter: RateLimiter) => {

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/files/atomic-file.ts";
+import { readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { LogPosition } from "../base/ids.ts";
 import { Changes } from "../store/apply/change-log.ts";
@@ -75,12 +74,8 @@ export function noteGiven(mirror: string, seq: number): void {
 }
 
 function readGiven(mirror: string): number {
-  try {
-    const { given } = JSON.parse(readFileSync(numbersFile(mirror), "utf8")) as { given?: unknown };
-    return Number.isSafeInteger(given) ? Number(given) : 0;
-  } catch {
-    return 0;
-  }
+  const given = readJsonFile<{ given: unknown }>(numbersFile(mirror))?.given;
+  return Number.isSafeInteger(given) ? Number(given) : 0;
 }
 
 function numbersFile(mirror: string): string {

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/files/atomic-file.ts";
+import { readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
 import { elapsedSince, isoTime } from "../base/clock.ts";
 import type { Config, ExportConfig } from "../config/config.ts";
 
@@ -23,11 +22,6 @@ export type StepStatus = { readonly step: string; readonly age_ms: number | null
 );
 
 export type StepResult = Pick<StepRecord, "outcome" | "error" | "seq">;
-
-export interface StepTimes {
-  readonly startedMs: number;
-  readonly endedMs: number;
-}
 
 export const reportStep = "report";
 
@@ -66,11 +60,7 @@ export function followsRuns(step: string, isReportScheduled: boolean): boolean {
 
 /** What is recorded of the steps; empty where nothing is, or the file cannot be read. */
 export function readSteps(file: string): Readonly<Record<string, StepRecord>> {
-  try {
-    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, StepRecord>) : {};
-  } catch {
-    return {};
-  }
+  return (readJsonFile(file) ?? {}) as Record<string, StepRecord>;
 }
 
 /** How these steps stand, and backups and files that nobody scheduled. */
@@ -99,7 +89,8 @@ export function recordStep(
   file: string,
   step: string,
   { outcome, error, seq }: StepResult,
-  { startedMs, endedMs }: StepTimes,
+  startedMs: number,
+  endedMs: number,
 ): void {
   const records = readSteps(file);
   const at = isoTime(endedMs);

@@ -1,4 +1,4 @@
-import { elapsedSince } from "../base/clock.ts";
+import { dayMs, elapsedSince, hourMs, minuteMs } from "../base/clock.ts";
 import { someOf } from "../base/names.ts";
 import { formatDuration, formatSize } from "../base/units.ts";
 import type { AlertKind } from "../config/alert-section.ts";
@@ -9,8 +9,6 @@ import type { SchemaChange } from "../store/tables/unknown-columns.ts";
 import { everySubject, type Condition } from "./alerts/incidents.ts";
 import type { CompanyStatusView } from "./company-view.ts";
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 /** What still counts as current; configured in `serve`. */
 export type ReadyLimits = Readonly<typeof defaultReadyLimits>;
 
@@ -231,7 +229,7 @@ function wholenessConditions({ wholeness, queue, run, wholeRunMs }: CompanyStatu
 }
 
 /** For so long a change is named: until then somebody has read it. */
-const namedForMs = 7 * 24 * hourMs;
+const namedForMs = 7 * dayMs;
 
 /**
  * What the service does otherwise than it was set up, or than it is known. Changes of one day (UTC) are one condition,

@@ -38,12 +38,8 @@ interface ReceiverGap {
   readonly cause: "stopped" | "killed" | "silent" | "refused";
 }
 
-export interface EventSurroundings {
-  /** Who holds the mirror's writer lock; null: nobody. */
-  readonly writer: Pick<LockHolder, "command" | "since"> | null;
-  readonly mayBeLost: boolean;
-  readonly nowMs: number;
-}
+/** Who holds the mirror's writer lock; null: nobody. */
+type Writer = Pick<LockHolder, "command" | "since"> | null;
 
 const mostSpans = 1_000;
 const heartbeatLostMs = 4 * heartbeatMs;
@@ -97,13 +93,17 @@ function readServiceNote(meta: Meta): ServiceNote | null {
 export type EventStatus = ReturnType<typeof judgeEvents>;
 
 /** Judges the facts: is a daemon receiving, and when was none? Pure. */
-export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings) {
-  const { writer, mayBeLost, nowMs } = around;
+export function judgeEvents(
+  { spans, ...facts }: EventFacts,
+  writer: Writer,
+  mayBeLost: boolean,
+  nowMs: number,
+) {
   const last = spans.at(-1);
   const isFresh = last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
   const isReceiving = writer !== null && isFresh;
   const listening = isReceiving || (writer !== null && last?.ended === "refused");
-  const open = isReceiving ? null : isSilent({ spans, ...facts }, around) ? "silent" : "killed";
+  const open = isReceiving ? null : isSilent(spans, facts.service, writer, nowMs) ? "silent" : "killed";
   const gaps = gapsBetween(spans, open);
   return {
     ...facts,
@@ -130,7 +130,12 @@ function gapsBetween(spans: readonly EndedSpan[], open: "killed" | "silent" | nu
 }
 
 /** Does a daemon hold the mirror and write nothing? Without a webhook secret it writes no heartbeats. */
-function isSilent({ spans, service }: EventFacts, { writer, nowMs }: EventSurroundings): boolean {
+function isSilent(
+  spans: readonly EndedSpan[],
+  service: ServiceNote | null,
+  writer: Writer,
+  nowMs: number,
+): boolean {
   if (writer?.command !== "serve" || writer.since === undefined) return false;
   const heldMs = Date.parse(writer.since);
   const last = spans.at(-1);
@@ -241,7 +246,7 @@ export function mayHaveLostEvents(
   const spans = new UptimeLog(db).spans();
   const [first] = spans;
   if (!first || !whole) return first !== undefined;
-  return mayHaveLost({ spans, sinceMs: Math.max(whole.seesFromMs, first.startedMs), nowMs, delays });
+  return mayHaveLost(spans, Math.max(whole.seesFromMs, first.startedMs), nowMs, delays);
 }
 
 /** Without an event for this long, nobody knows whether the service still sends any. */
@@ -257,5 +262,5 @@ export function webhooksCover(db: Db, sinceMs: number, nowMs: number): boolean {
   const last = new InboxView(db).lastReceived();
   if (last === null || nowMs - Date.parse(last) > quietMs) return false;
   const spans = new UptimeLog(db).spans();
-  return !mayHaveLost({ spans, sinceMs: Math.max(sinceMs, nowMs - knownMs), nowMs });
+  return !mayHaveLost(spans, Math.max(sinceMs, nowMs - knownMs), nowMs);
 }

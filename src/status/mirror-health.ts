@@ -1,4 +1,4 @@
-import { isoTime } from "../base/clock.ts";
+import { isoOrNull } from "../base/clock.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Meta, shardKey } from "../state/meta.ts";
@@ -93,8 +93,7 @@ function oldestReads(db: Db, manifest: readonly Resource[], resource: Resource) 
   const candidates = new ScrubCandidates(db);
   const sources = scrubSources({ manifest, resources: [resource], parentsPerRun: "auto" });
   const oldest = (isOfParents: boolean) => {
-    const ms = candidates.oldestMs(sources.filter(({ listOf }) => (listOf !== null) === isOfParents));
-    return ms === null ? null : isoTime(ms);
+    return isoOrNull(candidates.oldestMs(sources.filter(({ listOf }) => (listOf !== null) === isOfParents)));
   };
   return { oldest_detail_at: oldest(false), oldest_parent_at: oldest(true) };
 }

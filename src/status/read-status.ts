@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { elapsedSince, isoTime, type Clock } from "../base/clock.ts";
+import { elapsedSince, hourMs, isoOrNull, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
@@ -49,7 +49,7 @@ export function readStatus(question: StatusQuestion) {
   const writer = db && lockHolder(files.lock);
   const running = health && runUnderWay(health, writer);
   const { mayHaveLostEvents: mayBeLost } = view.wholeness;
-  const events = db && judgeEvents(readEventFacts(db), { writer, mayBeLost, nowMs });
+  const events = db && judgeEvents(readEventFacts(db), writer, mayBeLost, nowMs);
   const limits = { freshForMs, outageLimitMs: hourMs };
   return {
     mirrored: db !== null,
@@ -109,8 +109,6 @@ function withNotes(
     wholeness: { ...view.wholeness, troubles: health.resources.flatMap(({ troubles }) => troubles) },
   };
 }
-
-const hourMs = 3_600_000;
 
 /**
  * What is known of the request budget; null where no request was ever sent, or its file fails: on a full disk nobody can
@@ -196,7 +194,7 @@ function runUnderWay({ runs }: Health, holder: LockHolder | null): number | "unk
 
 /** How old the lists are that the config asks for. `oldest` is null where one was never read whole. Pure. */
 function judgeFreshness({ sweptMs }: CompanyStatusView, { maxAgeMs, nowMs }: StatusQuestion) {
-  const swept = Object.entries(sweptMs).map(([name, ms]) => ({ name, at: ms === null ? null : isoTime(ms) }));
+  const swept = Object.entries(sweptMs).map(([name, ms]) => ({ name, at: isoOrNull(ms) }));
   const stale = swept.flatMap(({ name, at }) => {
     if (maxAgeMs === null) return [];
     if (at === null) return [{ name, age: "never read whole" }];

@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
+import { readJsonFile } from "../base/files/atomic-file.ts";
 import { databaseError, isBusy, withFault } from "./database.ts";
 
 /**
@@ -127,10 +128,7 @@ export function lockHolder(path: string): LockHolder | null {
 }
 
 function readHolder(note: string): LockHolder {
-  try {
-    const facts = JSON.parse(readFileSync(note, "utf8")) as Omit<LockHolder, "description">;
-    return { ...facts, description: `process ${facts.pid} (${facts.command}, since ${facts.since})` };
-  } catch {
-    return { description: "another process" };
-  }
+  const facts = readJsonFile<Omit<LockHolder, "description">>(note);
+  if (facts === null) return { description: "another process" };
+  return { ...facts, description: `process ${facts.pid} (${facts.command}, since ${facts.since})` };
 }

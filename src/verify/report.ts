@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { writeFileAtomically } from "../base/files/atomic-file.ts";
+import { readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
 import type { RecordId } from "../base/ids.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";
@@ -194,15 +193,8 @@ export function writeProof(file: string, db: Db, report: VerifyReport): void {
 
 /** What the last `verify` of this mirror found; null: none did, or the file is of another mirror. */
 export function readProof(file: string, db: Db): Proof | null {
-  if (!existsSync(file)) return null;
-  try {
-    const { mirror, ...proof } = JSON.parse(readFileSync(file, "utf8")) as Proof & {
-      readonly mirror: unknown;
-    };
-    return mirror === nameOfMirror(db) ? proof : null;
-  } catch {
-    return null;
-  }
+  const { mirror, ...proof } = readJsonFile<Proof & { readonly mirror: unknown }>(file) ?? {};
+  return mirror === nameOfMirror(db) ? (proof as Proof) : null;
 }
 
 /** Another mirror of the same company has another name; null: it is of no company yet. */

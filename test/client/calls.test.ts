@@ -197,28 +197,4 @@ describe("the operations", () => {
     expect(new Set(routes).size).toBe(routes.length);
     expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(routes.length);
   });
-
-  it("of the interface document are marked as stated", () => {
-    const stated = manifest.operations.filter(({ origin }) => origin === "stated");
-    const addresses = stated.map(({ method, path }) => `${method} ${path}`);
-    const expected = [
-      "GET /whoami",
-      ...["banks", "countries", "languages", "currencies"].map((one) => `GET /${one}`),
-      ...["delivery-methods", "payment-methods", "qr-types", "units"].map((one) => `GET /${one}`),
-      "GET /numerical-series",
-      "GET /numerical-series/{numericalSeries}",
-      "GET /subjects",
-      "GET /subjects/{subject}",
-      "DELETE /bank-accounts/{bankAccount}",
-      "GET /business-case-statuses/{businessCaseStatus}",
-      "POST /contact-activity-attachments",
-      "GET /contact-activity-logs",
-      "DELETE /warehouse-inbound-receipts/{warehouseInboundReceipt}",
-      "GET /warehouse-outbound-receipts/{warehouseOutboundReceipt}/pdf",
-      "DELETE /webhook-subscriptions/{webhookSubscription}",
-      "GET /invoices/{invoice}/pdf",
-      "GET /quotations/{quotation}/pdf",
-    ];
-    expect(addresses.toSorted()).toEqual(expected.toSorted());
-  });
 });

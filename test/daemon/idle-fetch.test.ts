@@ -16,9 +16,9 @@ test("files are fetched while attempts are recorded, and no longer when one coul
   const afterRun = async (_company: unknown, scope: string) => {
     await turn();
     if (scope !== "files") return null;
-    const times = { startedMs: attempts, endedMs: ++attempts };
+    attempts++;
     const result = { outcome: "unchanged", error: null, seq: null } as const;
-    if (attempts <= recordedAttempts) recordStep(file, "files", result, times);
+    if (attempts <= recordedAttempts) recordStep(file, "files", result, attempts - 1, attempts);
     return null;
   };
   startDaemon(company, config, { afterRun });

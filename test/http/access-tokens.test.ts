@@ -5,7 +5,7 @@ import { createAccessTokens } from "../../src/http/access-tokens.ts";
 
 function opened() {
   const clock = { nowMs: () => 0 };
-  return createAccessTokens({ credentials: "id|secret", file: null, clock, log: silentLog });
+  return createAccessTokens("id|secret", null, clock, silentLog);
 }
 
 const answer = (token: string) => Buffer.from(JSON.stringify({ access_token: token, expires_in: 7_200 }));

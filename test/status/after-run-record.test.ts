@@ -9,7 +9,7 @@ test("an attempt that failed is no success, also after one that was made while t
   const read = () => readSteps(file)[backupStep];
   const attempt = (outcome: "written" | "failed", endedMs: number) => {
     const before = read();
-    recordStep(file, backupStep, { outcome, error: null, seq: 1 }, { startedMs: endedMs - 1, endedMs });
+    recordStep(file, backupStep, { outcome, error: null, seq: 1 }, endedMs - 1, endedMs);
     return hasSucceededSince(before, read());
   };
   expect(attempt("written", Date.UTC(2099, 0, 1))).toBe(true);

@@ -5,10 +5,11 @@ import {
   judgeEvents,
   type EventFacts,
   type EventStatus,
-  type EventSurroundings,
   emptyReceiverNote,
 } from "../../src/status/event-status.ts";
 import type { EndedSpan } from "../../src/state/uptime-log.ts";
+
+type Around = { readonly writer: Parameters<typeof judgeEvents>[1]; readonly mayBeLost: boolean };
 
 const nowMs = Date.UTC(2026, 10, 21, 8);
 const minuteMs = 60_000;
@@ -32,12 +33,12 @@ const quiet: EventFacts = {
 };
 
 const serve = { command: "serve", since: ago(9 * 24 * hourMs) };
-const serving: EventSurroundings = { writer: serve, mayBeLost: false, nowMs };
-const alone: EventSurroundings = { ...serving, writer: null };
-const syncing: EventSurroundings = { ...serving, writer: { ...serve, command: "sync" } };
+const serving: Around = { writer: serve, mayBeLost: false };
+const alone: Around = { ...serving, writer: null };
+const syncing: Around = { ...serving, writer: { ...serve, command: "sync" } };
 
-function judged(facts: Partial<EventFacts> = {}, around: EventSurroundings = serving): EventStatus {
-  return judgeEvents({ ...quiet, ...facts }, around);
+function judged(facts: Partial<EventFacts> = {}, around: Around = serving): EventStatus {
+  return judgeEvents({ ...quiet, ...facts }, around.writer, around.mayBeLost, nowMs);
 }
 
 describe("a daemon listens", () => {
@@ -45,7 +46,7 @@ describe("a daemon listens", () => {
     expect(judged()).toMatchObject({ listening: true, listeningSince: ago(3 * hourMs), gaps: [] });
   });
 
-  test.each<[string, Partial<EventFacts>, EventSurroundings]>([
+  test.each<[string, Partial<EventFacts>, Around]>([
     ["without the lock: it was killed a moment ago", {}, alone],
     [
       "without a recent heartbeat: the lock is of another process",
@@ -83,7 +84,7 @@ describe("a daemon that holds the lock and writes nothing", () => {
   const spans = [span(30 * hourMs, 29 * hourMs), span(3 * hourMs, 2 * minuteMs)];
   const since = (ms: number, writer = serve) => ({ ...serving, writer: { ...writer, since: ago(ms) } });
 
-  test.each<[string, Partial<EventFacts>, EventSurroundings, boolean]>([
+  test.each<[string, Partial<EventFacts>, Around, boolean]>([
     ["since its heartbeats ended", { spans }, serving, true],
     ["since it began", { spans, service: null }, since(61_000), true],
     ["but it began a moment ago", { spans, service: null }, since(59_000), false],
@@ -100,7 +101,7 @@ describe("a daemon that holds the lock and writes nothing", () => {
   });
 });
 
-function linesOf(facts: Partial<EventFacts>, around: EventSurroundings = serving): string[] {
+function linesOf(facts: Partial<EventFacts>, around: Around = serving): string[] {
   return eventLines(judged(facts, around), nowMs);
 }
 

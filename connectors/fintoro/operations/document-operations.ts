@@ -189,10 +189,10 @@ export const documentOperations = {
     pdf: op.pdf("/quotations/{quotation}/pdf"),
   },
   documentPayments: {
-    list: op.filtered(
-      op.wholeList("/document-payments", documents.documentPayment),
-      z.strictObject({ documentType, documentId: id }),
-    ),
+    list: {
+      ...op.wholeList("/document-payments", documents.documentPayment),
+      query: z.strictObject({ documentType, documentId: id }),
+    },
     create: op.create("/document-payments", paymentInput, documents.documentPayment),
     show: op.show("/document-payments/{documentPayment}", documents.documentPayment),
     delete: op.remove("/document-payments/{documentPayment}"),

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Operation } from "../../../src/connector/operation.ts";
 
 /**
- * An operation without its name and its source. The functions below keep every literal in the type, so that the
- * types of the client's methods follow from the operations.
+ * An operation without its name. The functions below keep every literal in the type, so that the types of the client's
+ * methods follow from the operations.
  */
-export type Unnamed = Omit<Operation, "name" | "origin">;
+export type Unnamed = Omit<Operation, "name">;
 
 function get<const P extends string, const A extends Operation["answer"]>(path: P, answer: A) {
   return { method: "GET", path, status: 200, answer } as const;
@@ -28,11 +28,7 @@ export function pagedList<const P extends string, S extends z.ZodObject, F exten
 ) {
   const page = { perPage: z.int().min(1).max(perPage).optional(), page: z.int().min(1).optional() };
   const list = get(path, { kind: "list", schema, paged: true });
-  return filtered(list, z.strictObject({ ...filters, ...page }));
-}
-
-export function filtered<O extends Unnamed, Q extends z.ZodObject>(operation: O, query: Q) {
-  return { ...operation, query };
+  return { ...list, query: z.strictObject({ ...filters, ...page }) };
 }
 
 export function download<const P extends string>(path: P, mediaType: string) {

@@ -188,14 +188,14 @@ export const recordOperations = {
     units: op.wholeList("/units", lookup.unit),
   },
   numericalSeries: {
-    list: op.filtered(
-      op.wholeList("/numerical-series", own.series),
-      z.strictObject({ documentType: z.enum(own.seriesDocumentTypes) }),
-    ),
+    list: {
+      ...op.wholeList("/numerical-series", own.series),
+      query: z.strictObject({ documentType: z.enum(own.seriesDocumentTypes) }),
+    },
     show: op.show("/numerical-series/{numericalSeries}", own.series),
   },
   subjects: {
-    search: op.filtered(op.wholeList("/subjects", subject), subjectSearch),
+    search: { ...op.wholeList("/subjects", subject), query: subjectSearch },
     show: op.show("/subjects/{subject}", subject),
   },
   bankAccounts: {
@@ -206,11 +206,11 @@ export const recordOperations = {
     update: op.writeRecord("PATCH", "/bank-accounts/{bankAccount}", accountUpdate, own.bankAccount),
   },
   clients: {
-    list: op.filtered(op.wholeList("/clients", client), clientFilters),
+    list: { ...op.wholeList("/clients", client), query: clientFilters },
     ...op.records("/clients", "client", client, clientInput),
   },
   suppliers: {
-    list: op.filtered(op.wholeList("/suppliers", supplier), supplierFilters),
+    list: { ...op.wholeList("/suppliers", supplier), query: supplierFilters },
     ...op.records("/suppliers", "supplier", supplier, party),
   },
   businessCaseStatuses: {
@@ -228,7 +228,7 @@ export const recordOperations = {
     update: op.writeRecord("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
   },
   contactActivityLogs: {
-    list: op.filtered(logList, logList.query.refine(...oneTarget)),
+    list: { ...logList, query: logList.query.refine(...oneTarget) },
     ...op.records("/contact-activity-logs", "contactActivityLog", contactActivityLog, logCreateInput),
     update: op.writeRecord("PATCH", oneLog, logUpdateInput, contactActivityLog),
     attachments: op.download(`${oneLog}/attachments`, "application/zip"),

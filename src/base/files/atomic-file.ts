@@ -5,6 +5,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   statfsSync,
   statSync,
@@ -30,6 +31,15 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   writeFileSync(draft, text, { mode });
   keepMode(draft, file, mode);
   replaceFile(draft, file);
+}
+
+/** What a file of JSON holds that was written so; null where there is none, or it cannot be read. */
+export function readJsonFile<T = object>(file: string): Partial<T> | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Partial<T> | null;
+  } catch {
+    return null;
+  }
 }
 
 /** Gives a finished file the mode of the one that it is about to replace, which somebody may have chosen. */

@@ -10,7 +10,6 @@ import {
   recordStep,
   reportStep,
   stepsAfterRun,
-  type StepTimes,
 } from "../../status/after-run-record.ts";
 import type { CommandContext } from "../program/command.ts";
 import { runOwn } from "../program/own-process.ts";
@@ -51,8 +50,7 @@ export function createAfterRun(
       .finally(() => clearTimeout(timer));
     if (problem === null || signal.aborted) return null;
     log.warn(`${name}: after-run did not succeed: ${problem}`);
-    const times = { startedMs, endedMs: clock.nowMs() };
-    return recordProblem(mirrorFiles(config, name).afterRun, steps, problem, times);
+    return recordProblem(mirrorFiles(config, name).afterRun, steps, problem, startedMs, clock.nowMs());
   };
 }
 
@@ -64,12 +62,18 @@ function endingOf(code: number | null, limitMs: number | null): string | null {
 }
 
 /** Records what a process that was killed could not record itself. Gives the problem where there is no room for it. */
-function recordProblem(file: string, steps: readonly string[], problem: string, times: StepTimes) {
+function recordProblem(
+  file: string,
+  steps: readonly string[],
+  problem: string,
+  startedMs: number,
+  endedMs: number,
+) {
   try {
     const records = readSteps(file);
-    const isRecorded = (step: string) => Date.parse(records[step]?.at ?? "") >= times.startedMs;
+    const isRecorded = (step: string) => Date.parse(records[step]?.at ?? "") >= startedMs;
     const result = { outcome: "failed", error: problem, seq: null } as const;
-    for (const step of steps) if (!isRecorded(step)) recordStep(file, step, result, times);
+    for (const step of steps) if (!isRecorded(step)) recordStep(file, step, result, startedMs, endedMs);
     return null;
   } catch {
     return problem;

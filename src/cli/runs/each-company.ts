@@ -92,8 +92,7 @@ export async function recorded<T extends CompanyResult>(
   const startedMs = clock.nowMs();
   const record = (result: StepResult) => {
     try {
-      if (existsSync(files.mirror))
-        recordStep(files.afterRun, step, result, { startedMs, endedMs: clock.nowMs() });
+      if (existsSync(files.mirror)) recordStep(files.afterRun, step, result, startedMs, clock.nowMs());
     } catch (error) {
       // What was made is there, recorded or not.
       log.warn(`${company.name}: how it went cannot be recorded for status: ${messageOf(error)}`, { step });

@@ -165,16 +165,15 @@ export function notePublished(config: Config, company: string, published: Report
   for (const step of stepsOf(config)) {
     const seq = step === reportStep ? reportSeq : parquetSeq;
     const result = { outcome: "written", error: null, seq } as const;
-    if (seq !== null) recordStep(afterRun, step, result, { startedMs, endedMs: startedMs });
+    if (seq !== null) recordStep(afterRun, step, result, startedMs, startedMs);
   }
 }
 
 /** Records that what was made here could not be published: the report is made and published again. */
 export function noteUnpublished(config: Config, company: string, error: string, nowMs: number): void {
-  const times = { startedMs: nowMs, endedMs: nowMs };
   const { afterRun } = mirrorFiles(config, company);
   for (const step of stepsOf(config))
-    recordStep(afterRun, step, { outcome: "failed", error, seq: null }, times);
+    recordStep(afterRun, step, { outcome: "failed", error, seq: null }, nowMs, nowMs);
 }
 
 /** Behind the footer stand its length and the last four letters of the format. */

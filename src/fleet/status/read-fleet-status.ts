@@ -1,4 +1,4 @@
-import { isoTime } from "../../base/clock.ts";
+import { dayMs, isoTime } from "../../base/clock.ts";
 import { counted, formatDuration } from "../../base/units.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/cron-schedule.ts";
 import type { Span } from "../../state/uptime-log.ts";
@@ -18,7 +18,6 @@ export type FleetStatus = Awaited<ReturnType<typeof readFleetStatus>>;
 const silentMs = 60_000;
 /** A job that waits longer finds no free place. */
 const placeWithinMs = 5 * 60_000;
-const dayMs = 86_400_000;
 
 /**
  * Reads how the fleet stands: with so many statements, however many companies and nodes there are.

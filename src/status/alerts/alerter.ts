@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { writeFileAtomically } from "../../base/files/atomic-file.ts";
+import { readJsonFile, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
@@ -23,11 +22,7 @@ export interface AlertSending {
 
 /** What is kept of incidents; nothing where the file is missing or cannot be read. */
 export function readAlertState(file: string): AlertState {
-  try {
-    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as AlertState) : noIncidents;
-  } catch {
-    return noIncidents;
-  }
+  return { ...noIncidents, ...readJsonFile<AlertState>(file) };
 }
 
 /** What concerns a company, all companies included. */

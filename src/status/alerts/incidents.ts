@@ -1,4 +1,4 @@
-import { elapsedSince, isoTime } from "../../base/clock.ts";
+import { elapsedSince, hourMs, isoTime, minuteMs } from "../../base/clock.ts";
 import { backoffMs } from "../../base/retry.ts";
 import type { AlertKind } from "../../config/alert-section.ts";
 
@@ -71,8 +71,6 @@ export interface AlertFacts {
 
 export const noIncidents: AlertState = { incidents: [], undelivered: [] };
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 /** What comes back within this time after its end has returned. */
 const returnMs = 6 * hourMs;
 /** How long nothing must be wrong before an incident that returned has ended: longer with each return. */

@@ -1,4 +1,5 @@
 import { counted, formatCount } from "../../base/units.ts";
+import { objectIn } from "../../json/literal.ts";
 import type { InboxRow } from "../../state/inbox/inbox.ts";
 import type { Change } from "../../store/apply/change-log.ts";
 import type { ChangeQuestion, FoundChanges, CompanyPageFacts } from "./page-facts.ts";
@@ -39,7 +40,7 @@ function changeLines(changes: readonly Change[], moment: PageMoment, none: strin
 
 /** What the record calls itself (a number or a name; null: nothing), and the first of the fields that differ. */
 function differences({ op, before, after }: Change): { label: string | null; fields: readonly Piece[] } {
-  const [was, is] = [fieldsOf(before), fieldsOf(after)];
+  const [was, is] = [objectIn(before ?? ""), objectIn(after ?? "")];
   const all = { ...was, ...is };
   const names = op === "update" ? Object.keys(all) : [];
   const different = names.filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
@@ -59,15 +60,6 @@ function difference(name: string, before: string | null, after: string | null): 
   if (before === null && after === null) return html`<code>${name}</code> changed`;
   return html`<code>${name}</code> <del>${before ?? "–"}</del> <span aria-hidden="true">→</span>
     <ins>${after ?? "–"}</ins>`;
-}
-
-function fieldsOf(json: string | null): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(json ?? "{}");
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }
 
 /** Null: it holds more than one value, or was not there. */

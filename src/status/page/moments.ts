@@ -1,4 +1,4 @@
-import { isoTime } from "../../base/clock.ts";
+import { dayMs, hourMs, isoTime, minuteMs } from "../../base/clock.ts";
 import { html, type Html } from "./html.ts";
 
 /** When a page is made, and the time zone of its exact times. */
@@ -6,10 +6,6 @@ export interface PageMoment {
   readonly nowMs: number;
   readonly timeZone: string;
 }
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** `under a minute`, `12 min`, `3 h`, `4 days`: a text that changes seldom. */
 export function roughly(ms: number): string {

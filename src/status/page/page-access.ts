@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import path from "node:path";
 import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.ts";
-import type { Clock } from "../../base/clock.ts";
+import { minuteMs, type Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { Secret } from "../../base/secret.ts";
@@ -30,7 +30,6 @@ const cookieName = "fintoro_mirror_page";
 const cookieForS = 30 * 86_400;
 /** Wrong tokens in a minute, of all senders together. */
 const mostWrong = 20;
-const minuteMs = 60_000;
 /** Whoever sends one of these passes on what somebody else asked for. */
 const forwarding = [
   "forwarded",

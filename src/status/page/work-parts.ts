@@ -1,4 +1,5 @@
 import type { Lane } from "../../base/lane.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
 import { counted, formatCount, formatDuration } from "../../base/units.ts";
 import { etaMs } from "../../log/progress.ts";
 import type { SpentMinute } from "../../rate-limit/permit.ts";
@@ -24,7 +25,6 @@ import {
   type Tone,
 } from "./page-part.ts";
 
-const minuteMs = 60_000;
 const minutes = 60;
 /** Of the plot, in units of its own; a minute is ten of them wide. */
 const [width, height] = [minutes * 10, 100];
@@ -148,7 +148,6 @@ export function runProgress({ progress, view }: CompanyPageFacts): Html {
   );
 }
 
-const dayMs = 86_400_000;
 const mostListed = 6;
 const levels: Readonly<Record<string, Tone>> = {
   complete: "good",

@@ -72,19 +72,27 @@ function samplesOf(company: string, read: readonly Sample[] | number): Sample[] 
 const refusedName = "refused_deliveries_total";
 const usualReasons = refusalReasons.filter((reason) => reason !== "unknown_company");
 
+const ageMs = ({ age_ms }: StepStatus) => age_ms;
+
 /** What /metrics shows of a company, by name: the help text, and the value. Alerts depend on names and labels. */
 const families: Readonly<Record<string, readonly [help: string, read: ReadMetric]>> = {
   database_open: [
     "1 while the mirror's file is open, 0 while deliveries are refused",
     ({ open }) => Number(open),
   ],
-  service_state: ["1 for the state that the way to the service is in", serviceStates],
+  service_state: [
+    "1 for the state that the way to the service is in",
+    ({ service }) => byKey("state", { [service.state]: 1 }, workerStates),
+  ],
   service_state_since_timestamp_seconds: ["when that state began", ({ service }) => service.sinceMs],
   resource_last_success_timestamp_seconds: [
     "when the reading began that last read a resource's list whole; 0: never",
     whileOpen(({ sweptMs }) => byKey("resource", sweptMs)),
   ],
-  run_active_seconds: ["how long the run under way has lasted; 0 without one", activeMs],
+  run_active_seconds: [
+    "how long the run under way has lasted; 0 without one",
+    ({ run }, nowMs) => (run ? Math.max(0, nowMs - run.startedMs) : 0),
+  ],
   last_run_duration_seconds: [
     "how long the last run took",
     ({ lastRun }) => lastRun && lastRun.finishedMs - lastRun.startedMs,
@@ -103,7 +111,10 @@ const families: Readonly<Record<string, readonly [help: string, read: ReadMetric
     "runs that ended, by outcome",
     ({ runs }) => byKey("outcome", runs, ["complete", "partial", "failed"]),
   ],
-  rows_total: ["records by what was done with them", changedRows],
+  rows_total: [
+    "records by what was done with them",
+    ({ rows }) => rows.map(({ resource, op, count }) => ({ labels: { resource, op }, value: count })),
+  ],
   requests_total: [
     "requests by the status of the answer; none: no answer came",
     ({ requests }) => byKey("status", requests, ["200", "401", "404", "429", "500", "503", "none"]),
@@ -136,18 +147,15 @@ const families: Readonly<Record<string, readonly [help: string, read: ReadMetric
   ],
   events_oldest_waiting_seconds: ["age of the oldest such event; 0 without one", whileOpen(oldestWaitingMs)],
   events_last_received_timestamp_seconds: ["when the last event came", ({ events }) => events.lastReceivedMs],
-  report_age_seconds: [
-    "age of the last report that was made or found current",
-    (view) => stepOf(view, reportStep)?.age_ms,
-  ],
+  report_age_seconds: ["age of the last report that was made or found current", ofStep(reportStep, ageMs)],
   report_last_success_timestamp_seconds: [
     "when the report was last made or found current; 0: never",
-    (view) => successMs(view, reportStep),
+    ofStep(reportStep, lastSuccessMs),
   ],
-  backup_age_seconds: ["age of the last backup that succeeded", (view) => stepOf(view, backupStep)?.age_ms],
+  backup_age_seconds: ["age of the last backup that succeeded", ofStep(backupStep, ageMs)],
   backup_last_success_timestamp_seconds: [
     "when a backup last succeeded; 0: never",
-    (view) => successMs(view, backupStep),
+    ofStep(backupStep, lastSuccessMs),
   ],
   after_run_last_success_timestamp_seconds: [
     "when each thing that follows runs was last made or found current; 0: never",
@@ -175,7 +183,14 @@ const families: Readonly<Record<string, readonly [help: string, read: ReadMetric
     "what is wrong now, by what it is about; 0: nothing of the kind",
     (view, nowMs, limits) => byKind(openConditions(view, nowMs, limits), companyKinds),
   ],
-  alerts_open: ["incidents by what they are about; 0 without one", openIncidents],
+  alerts_open: [
+    "incidents by what they are about; 0 without one",
+    ({ alerts }) =>
+      byKind(
+        alerts.incidents.filter((one) => one.ended_at === null),
+        alertKinds,
+      ),
+  ],
   alerts_undelivered: [
     "alerts that their target has not taken yet, by target",
     ({ alerts }) =>
@@ -192,22 +207,9 @@ function whileOpen(read: ReadMetric): ReadMetric {
 const companyKinds = alertKinds.filter((kind) => kind !== "disk_low");
 
 /** Usual keys are shown from the start with 0, so that an alert on growth sees the first count. */
-function openIncidents({ alerts }: CompanyStatusView): Sample[] {
-  const open = alerts.incidents.filter(({ ended_at }) => ended_at === null);
-  return byKind(open, alertKinds);
-}
-
 function byKind(all: readonly { readonly kind: AlertKind }[], usual: readonly AlertKind[]): Sample[] {
   const counts = Object.entries(Object.groupBy(all, ({ kind }) => kind));
   return byKey("kind", Object.fromEntries(counts.map(([kind, some]) => [kind, some.length])), usual);
-}
-
-function serviceStates({ service }: CompanyStatusView): Sample[] {
-  return byKey("state", { [service.state]: 1 }, workerStates);
-}
-
-function stepOf({ afterRun }: CompanyStatusView, name: string): StepStatus | undefined {
-  return afterRun.steps.find(({ step }) => step === name);
 }
 
 /** 0: never. */
@@ -215,9 +217,9 @@ function lastSuccessMs({ last_success_at: at }: StepStatus): number {
   return at === null ? 0 : Date.parse(at);
 }
 
-function successMs(view: CompanyStatusView, name: string): number | null {
-  const step = stepOf(view, name);
-  return step ? lastSuccessMs(step) : null;
+/** Of one step; unknown where the config asks for no such thing. */
+function ofStep(name: string, read: (step: StepStatus) => number | null): ReadMetric {
+  return ({ afterRun }) => afterRun.steps.filter(({ step }) => step === name).map(read)[0];
 }
 
 function bySteps({ afterRun }: CompanyStatusView, read: (step: StepStatus) => number | null): Sample[] {
@@ -226,14 +228,6 @@ function bySteps({ afterRun }: CompanyStatusView, read: (step: StepStatus) => nu
     return value === null ? [] : [[one.step, value] as const];
   });
   return byKey("step", Object.fromEntries(known));
-}
-
-function activeMs({ run }: CompanyStatusView, nowMs: number): number {
-  return run ? Math.max(0, nowMs - run.startedMs) : 0;
-}
-
-function changedRows({ rows }: CompanyStatusView): Sample[] {
-  return rows.map(({ resource, op, count }) => ({ labels: { resource, op }, value: count }));
 }
 
 function queueRows({ queue }: CompanyStatusView): Sample[] {

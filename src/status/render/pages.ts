@@ -1,4 +1,4 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
+import { isoOrNull, isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Page } from "../../server/response.ts";
 import { openConditions, staleLists, type ReadyLimits } from "../conditions.ts";
@@ -75,10 +75,6 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
     after_run: view.afterRun.steps,
     next_run_at: isoOrNull(view.nextRunMs),
   };
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms);
 }
 
 /** Facts as a page, indented for people. */

@@ -15,20 +15,19 @@ const retryDelays: readonly RetryDelay[] = [10_000, 100_000, 1_000_000, 10_000_0
   (ms) => [ms * 0.75, ms * 1.25 + 15_000] as const,
 );
 
-interface LossQuestion {
-  /** When deliveries were received; in any order. */
-  readonly spans: readonly Span[];
-  /** When the last run began that read everything: it saw what happened before. */
-  readonly sinceMs: number;
-  readonly nowMs: number;
-  readonly delays?: readonly RetryDelay[] | undefined;
-}
-
 /**
  * Pure: may an event be lost, because all its attempts fell into gaps? Follows the moments at which each attempt can
  * have failed, from the first to the last; an event with attempts still to come is not lost.
+ *
+ * @param spans when deliveries were received; in any order
+ * @param sinceMs when the last run began that read everything: it saw what happened before
  */
-export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: LossQuestion): boolean {
+export function mayHaveLost(
+  spans: readonly Span[],
+  sinceMs: number,
+  nowMs: number,
+  delays: readonly RetryDelay[] = retryDelays,
+): boolean {
   // A clock that was ahead dated the last run: what it saw is unknown.
   if (elapsedSince(sinceMs, nowMs) === Infinity) return true;
   const gaps = gapsBetween(spans, sinceMs, nowMs);

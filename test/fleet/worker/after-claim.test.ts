@@ -20,7 +20,7 @@ function aReporter() {
     const nowMs = Date.now();
     const seq = look(mirror, (db) => Number(db.prepare("SELECT max(seq) FROM _changes").pluck().get()));
     const result = { outcome: "written", error: null, seq } as const;
-    recordStep(file, reportStep, result, { startedMs: nowMs, endedMs: nowMs });
+    recordStep(file, reportStep, result, nowMs, nowMs);
     return null;
   };
   return { asked, afterRun };
