@@ -45,7 +45,7 @@ function volumesOf(size: number) {
   const kinds = Object.keys(shares).map((kind, i) => [kind, (counts[i] ?? 0) + (i < left ? 1 : 0)]);
   return {
     ...(Object.fromEntries(kinds) as Record<DocumentKind, number>),
-    clients: some(12, 0.5),
+    clients: some(12, 0.5, 20_000),
     suppliers: some(6, 0.05, 5_000),
     bank_accounts: some(4, 0, 4),
     business_case_statuses: some(6, 0, 6),
