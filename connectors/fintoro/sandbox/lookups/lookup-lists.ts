@@ -10,46 +10,30 @@ export interface ServiceLanguage {
   readonly tag: string;
 }
 
-const languages: readonly ServiceLanguage[] = rows.languages.split(" ").map((entry, index) => {
-  const [code = "", tag = code] = entry.split(":");
-  return { id: index + 1, code, tag };
-});
+const { languages, currencies, banks } = rows;
 const byName = new Map(languages.flatMap((one) => [[one.code, one] as const, [one.tag, one] as const]));
 
-export const english = languages[1]!;
+export const english: ServiceLanguage = languages[1]!;
 export const languageById = (id: number) => languages[id - 1] ?? english;
 export const languageNamed = (name: string) => byName.get(name.toLowerCase());
 
-/** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language that the service speaks, or English. */
-export function negotiate(header: string | undefined): ServiceLanguage {
-  const ranges = (header ?? "").matchAll(/([\w*-]+)\s*(?:;\s*q=([\d.]+))?/g);
-  const wishes = Array.from(ranges, ([, range = "", quality = "1"]) => ({ range, quality: Number(quality) }));
-  const best = wishes.filter(({ quality }) => quality > 0).toSorted((a, b) => b.quality - a.quality);
-  const known = best.map(({ range }) => languageNamed(range) ?? languageNamed(range.split(/[-_]/)[0] ?? ""));
+/** `sk-SK,sk;q=0.9,en;q=0.5` -> the first language of these that the service speaks, or English. */
+export function negotiate(header = ""): ServiceLanguage {
+  const known = header.split(",").map((range) => languageNamed(/^\s*(\w*)/.exec(range)?.[1] ?? ""));
   return known.find((one) => one !== undefined) ?? english;
 }
-
-const banks = rows.banks.split(";").map((row) => {
-  const [id, name = "", swift = ""] = row.split(":");
-  return { id: Number(id), name, swift };
-});
 
 const countries = rows.countries
   .split(" ")
   .map((row) => ({ id: Number(row.slice(0, -2)), code: row.slice(-2) }));
-const unionMembers = new Set(rows.unionMembers.split(" "));
+const unionMembers = new Set(rows.unionMembers);
 export const slovakia = 703;
 export const czechia = 203;
 
-/** `perEuro` is the usual rate in units for one euro. */
-const currencies = rows.currencies.split(" ").map((entry, index) => {
-  const [symbol = "", mark = "", perEuro = "1"] = entry.split(":");
-  return { id: index + 1, symbol, mark, perEuro: Number(perEuro) };
-});
 export const euro = 1;
 export const czechCrown = 5;
 
-/** Units for one euro on a day: five decimals, within 3 % of the usual rate; 1 for the euro. */
+/** Units for one euro on a day: five decimals, within 3 % of the usual rate (`perEuro`); 1 for the euro. */
 export function rateOn(currencyId: number, day: number): number {
   const currency = currencies[currencyId - 1];
   if (!currency || currencyId === euro) return 1;
@@ -62,17 +46,13 @@ const namesIn = (type: "region" | "language" | "currency", { tag }: ServiceLangu
   return (code: string) => names.of(code) ?? code;
 };
 
-/** The labels of a group in the order of their ids; English where the language has none. */
-function labelsOf(group: "delivery" | "payment" | "qr" | "unit" | "discount", { code }: ServiceLanguage) {
-  const row = labels[code as keyof typeof labels] ?? labels.en;
-  const place = ["delivery", "payment", "qr", "unit", "discount"].indexOf(group);
-  return (row.split(" / ")[place] ?? "").split("|");
-}
-
 const numbered = (names: readonly string[]) => names.map((name, index) => ({ id: index + 1, name }));
 
+/** Words by group, in the order of their ids; English where the language has none. */
+const wordsIn = ({ code }: ServiceLanguage) => labels[code as keyof typeof labels] ?? labels.en;
+
 /** What a discount is called where a document line gives it no name. */
-export const discountLabel = (language: ServiceLanguage) => labelsOf("discount", language)[0] ?? "";
+export const discountLabel = (language: ServiceLanguage) => wordsIn(language).discount;
 
 const lists = {
   banks: () => banks,
@@ -88,12 +68,11 @@ const lists = {
     const nameOf = namesIn("currency", language);
     return currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: nameOf(symbol), mark }));
   },
-  "delivery-methods": (language: ServiceLanguage) => numbered(labelsOf("delivery", language)),
-  "payment-methods": (language: ServiceLanguage) => numbered(labelsOf("payment", language)),
-  "qr-types": (language: ServiceLanguage) => numbered(labelsOf("qr", language)),
+  "delivery-methods": (language: ServiceLanguage) => numbered(wordsIn(language).delivery),
+  "payment-methods": (language: ServiceLanguage) => numbered(wordsIn(language).payment),
+  "qr-types": (language: ServiceLanguage) => numbered(wordsIn(language).qr),
   // Every language shares the units that follow those with words.
-  units: (language: ServiceLanguage) =>
-    numbered([...labelsOf("unit", language), ...rows.unitSymbols.split(" ")]),
+  units: (language: ServiceLanguage) => numbered([...wordsIn(language).unit, ...rows.unitSymbols]),
 };
 
 export type LookupName = keyof typeof lists;
