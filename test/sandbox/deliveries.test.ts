@@ -85,7 +85,7 @@ describe("a delivery that fails", () => {
     [500, 500, null],
     [304, 304, null],
     ["redirect", 307, null],
-    ["reset", null, "socket hang up"],
+    ["reset", null, "other side closed"],
     ["hang", null, "no answer within 900 ms"],
     ["drip", null, "no answer within 900 ms"],
   ])("by %s is tried again, and is delivered when that is over", async (treatment, status, error) => {

@@ -56,13 +56,14 @@ export function controlOf(
   };
 }
 
-/** Deliveries seen from the inside. Without an index: the first company's, or all of them for `pending` and `idle`. */
+/** Deliveries seen from the inside: of all companies, where nothing else is said. */
 function deliveriesOf(companies: readonly StandInCompany[]) {
   const chosen = (index?: number) => (index === undefined ? companies : companies.slice(index, index + 1));
   const pendingWithin = (ms: number, index?: number) =>
     chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
-    history: (index = 0) => present(companies[index]).sender.attempts.list(),
+    /** Of the first company. */
+    history: () => present(companies[0]).sender.attempts.list(),
     /** Deliveries that are neither delivered nor given up, retries included. */
     pending: () => pendingWithin(Number.POSITIVE_INFINITY),
     /**
@@ -73,31 +74,23 @@ function deliveriesOf(companies: readonly StandInCompany[]) {
       timeoutMs = 10_000,
       { withinMs = 1_000, company }: { readonly withinMs?: number; readonly company?: number } = {},
     ) => {
-      const end = new AbortController();
       const endsMs = systemClock.monotonicMs() + timeoutMs;
-      const deadline = systemClock.sleep(timeoutMs, end.signal);
-      for (let count; (count = pendingWithin(withinMs, company)) > 0;) {
+      for (let count; (count = pendingWithin(withinMs, company)) > 0; await systemClock.sleep(2))
         if (systemClock.monotonicMs() >= endsMs)
           throw new Error(`${count} deliveries are still waiting after ${timeoutMs} ms`);
-        await Promise.race([deadline, ...chosen(company).map(({ sender }) => sender.nextAttempt())]);
-      }
-      end.abort();
     },
   };
 }
 
-const company = z.int().min(0).optional();
 const triggerInput = z.object({
   event: z.string(),
   id: z.int().min(1).optional(),
   forge: z.boolean().optional(),
-  company,
 });
 const tickInput = z.object({
   changes: z.int().min(1).max(100_000).optional(),
   durationMs: z.number().min(0).max(86_400_000).optional(),
   seed: z.int().min(0).max(4_294_967_295).optional(),
-  company,
 });
 
 /** Longer than the first attempt and its timeout. */
@@ -140,10 +133,10 @@ export function controlServerOf(control: Control): (incoming: WholeRequest) => P
 
 /** Answers once the events are delivered or cannot be, with the attempts so far. */
 async function triggerAnswer(control: Control, input: unknown): Promise<Reply> {
-  const { event, id, forge, company: index } = triggerInput.parse(input);
-  const done = control.trigger(event, id, { forge, company: index });
-  await control.webhooks.idle(deliveredWithinMs, { company: index ?? 0 }).catch(() => undefined);
+  const { event, id, forge } = triggerInput.parse(input);
+  const done = control.trigger(event, id, { forge });
+  await control.webhooks.idle(deliveredWithinMs, { company: 0 }).catch(() => undefined);
   const ids = new Set(done.events.map((one) => one.id));
-  const deliveries = control.webhooks.history(index).filter(({ eventId }) => ids.has(eventId));
+  const deliveries = control.webhooks.history().filter(({ eventId }) => ids.has(eventId));
   return value({ ...done, deliveries });
 }

@@ -1,9 +1,7 @@
 import { createHmac } from "node:crypto";
-import { EventEmitter, once, setMaxListeners } from "node:events";
-import { request as plainRequest } from "node:http";
-import { request as tlsRequest } from "node:https";
+import { setMaxListeners } from "node:events";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
-import { MirrorError } from "../../../../src/base/errors.ts";
+import { messageOf, MirrorError } from "../../../../src/base/errors.ts";
 import { Semaphore } from "../../../../src/base/semaphore.ts";
 import { randomFor, SeededRandom } from "../base/seeded-random.ts";
 import { boundedLog } from "../base/values.ts";
@@ -40,7 +38,7 @@ interface SenderParts {
 /** One event on its way to one subscription; `attempts` are those made. */
 interface SentCopy {
   readonly event: SentEvent;
-  readonly body: Buffer;
+  readonly body: Buffer<ArrayBuffer>;
   readonly subscription: number;
   attempts: number;
 }
@@ -84,7 +82,6 @@ export class Sender {
   private readonly pending = new Map<SentCopy, number>();
   private readonly closing = new AbortController();
   private readonly unsubscribe: () => void;
-  private readonly ended = new EventEmitter().setMaxListeners(0);
 
   constructor(parts: SenderParts) {
     this.parts = parts;
@@ -99,15 +96,10 @@ export class Sender {
     return [...this.pending.values()].filter((dueMs) => dueMs <= untilMs).length;
   }
 
-  nextAttempt(): Promise<unknown> {
-    return once(this.ended, "attempt");
-  }
-
   close(): void {
     this.unsubscribe();
     this.closing.abort();
     this.pending.clear();
-    this.ended.emit("attempt");
   }
 
   private accept(event: SentEvent): void {
@@ -143,7 +135,6 @@ export class Sender {
       if (delayMs === undefined) this.pending.delete(copy);
       else this.pending.set(copy, clock.monotonicMs() + waitMs);
       release?.();
-      this.ended.emit("attempt");
       if (delayMs === undefined) return;
       await clock.sleep(waitMs, signal);
       if (signal.aborted) return;
@@ -190,29 +181,24 @@ export class Sender {
 }
 
 /** Sends one POST on a connection of its own; follows no redirect. `timeoutMs` is for all, to the end of the answer. */
-function sendPost(
+async function sendPost(
   url: string,
   headers: Readonly<Record<string, string>>,
-  body: Buffer,
+  body: Buffer<ArrayBuffer>,
   timeoutMs: number,
   closing: AbortSignal,
 ): Promise<PostResult> {
   const late = AbortSignal.timeout(timeoutMs);
-  const send = url.startsWith("https:") ? tlsRequest : plainRequest;
   const signal = AbortSignal.any([closing, late]);
-  const length = { "content-length": String(body.length) };
-  return new Promise((resolve) => {
-    const fail = ({ message }: Error) =>
-      resolve({ status: null, error: late.aborted ? `no answer within ${timeoutMs} ms` : message });
-    send(url, { method: "POST", agent: false, headers: { ...headers, ...length }, signal })
-      .on("error", fail)
-      .on("response", (response) => {
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, error: null }));
-        response.on("error", fail);
-        response.resume();
-      })
-      .end(body);
-  });
+  const own = { ...headers, connection: "close" };
+  try {
+    const response = await fetch(url, { method: "POST", redirect: "manual", headers: own, body, signal });
+    await response.arrayBuffer();
+    return { status: response.status, error: null };
+  } catch (cause) {
+    const error = late.aborted ? `no answer within ${timeoutMs} ms` : messageOf((cause as Error).cause ?? cause);
+    return { status: null, error };
+  }
 }
 
 /**
