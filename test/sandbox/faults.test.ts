@@ -74,28 +74,13 @@ const paginator = ({ json }: Heard) => json["paginator"] as Dict;
 /** What each fault makes of the answer to `GET /invoices`. */
 const answers: readonly [string, (heard: Heard) => unknown, unknown][] = [
   ["html", ({ status, text }) => [status, text.includes("<h1>")], [200, true]],
-  ["truncated", ({ text, json }) => [text.startsWith('{"data":['), json], [true, {}]],
-  ["invalid_json", ({ text, json }) => [text.startsWith('{"data":['), json], [true, {}]],
-  [
-    "content_type",
-    ({ headers, data }) => [headers.get("content-type")?.slice(0, 10), data.length],
-    ["text/plain", 10],
-  ],
-  [
-    "redirect",
-    ({ status, headers }) => [status, headers.get("location")],
-    [302, "https://elsewhere.example/"],
-  ],
-  ["redirect_same", ({ headers }) => headers.get("location")?.endsWith("/invoices"), true],
   ["echo_token", ({ status, text }) => [status, /sandboxwrite/.test(text)], [500, true]],
-  ["empty_list", (heard) => [heard.data, paginator(heard)["totalResults"]], [[], 31]],
   ["wrong_page", (heard) => paginator(heard)["currentPage"], 2],
   [
     "endless_pages",
     (heard) => [paginator(heard)["totalPages"], paginator(heard)["nextPageUrl"]],
     [2, expect.stringContaining("page=2")],
   ],
-  ["changing_totals", (heard) => paginator(heard)["totalResults"], 32],
   ["duplicate_ids", ({ data }) => [data.length, data[0]?.["id"] === data[1]?.["id"]], [11, true]],
   ["missing_ids", ({ data }) => "id" in (data[0] ?? {}), false],
   ["huge_ids", ({ text }) => new Set(text.match(/\{"id":9007199254\d+,"uuid"/g)).size, 10],
@@ -166,7 +151,6 @@ describe("connections that break", () => {
     [{ kind: "reset", when: "half" }, 200, 100, "broken"],
     [{ kind: "hang", when: "before" }, null, 0, "silent"],
     [{ kind: "hang", when: "half" }, 200, 100, "silent"],
-    [{ kind: "drip", chunkBytes: 400, everyMs: 1 }, 200, 100, "whole"],
     [{ kind: "huge_body", sizeBytes: 300_000 }, 200, 300_000, "whole"],
   ])("%j", async (fault, status, atLeast, how) => {
     const sandbox = await faulty(fault);

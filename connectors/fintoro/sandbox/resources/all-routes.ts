@@ -3,7 +3,7 @@ import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { pathOf, type TableName } from "../model/catalogue.ts";
 import { subjects } from "../samples/parties.ts";
 import { present, refuse } from "../rules/rules.ts";
-import { file, list, nothing, oneRecord, route, value } from "../service/messages.ts";
+import { file, list, nothing, route, value } from "../service/messages.ts";
 import type { Reply, Route, RouteCall } from "../service/messages.ts";
 import { isIn, type Collection } from "./collection.ts";
 import { activities, cases, caseStatuses, keepUpload } from "./case-board.ts";
@@ -41,7 +41,7 @@ function subjectsFound({ query }: RouteCall): Reply {
 /** Every route of the API. */
 export function allRoutes(): Route[] {
   return [
-    route("GET", "/whoami", ({ company }) => oneRecord({ name: company.name })),
+    route("GET", "/whoami", ({ company }) => value({ name: company.name })),
     ...lookupNames.map((name) =>
       route("GET", `/${name}`, ({ language }) => list(lookupList(name, language))),
     ),
@@ -52,11 +52,11 @@ export function allRoutes(): Route[] {
       return list(series.map((one) => seriesView(company, one)));
     }),
     route("GET", "/numerical-series/{id}", ({ company, id }) =>
-      oneRecord(seriesView(company, present(company.tables.numerical_series.get(id)))),
+      value(seriesView(company, present(company.tables.numerical_series.get(id)))),
     ),
     route("GET", "/subjects", subjectsFound),
     route("GET", "/subjects/{id}", ({ id }) =>
-      oneRecord(subjectView(present(subjects.find((one) => one.id === id)))),
+      value(subjectView(present(subjects.find((one) => one.id === id)))),
     ),
     ...Object.values(writable).flatMap((one) => one.routes()),
     ...withPdf.map((table) =>
@@ -73,7 +73,7 @@ export function allRoutes(): Route[] {
     }),
     route("POST", "/invoices/{id}/credit-notes", ({ company, id, input, language }) => {
       const note = creditInvoice(company, present(company.tables.invoices.get(id)), input);
-      return oneRecord(documentView(company, note, language), 201);
+      return value(documentView(company, note, language), 201);
     }),
     route("POST", "/document-mails", ({ company, input }) => {
       sendMail(company, input);
@@ -84,7 +84,7 @@ export function allRoutes(): Route[] {
       "/webhook-subscriptions/{id}/rotate-secret",
       ({ company, id, language }) => {
         const rotated = rotateSecret(company, present(company.tables.webhook_subscriptions.get(id)));
-        return oneRecord(subscriptions.view(company, rotated, language, true));
+        return value(subscriptions.view(company, rotated, language, true));
       },
       false,
     ),

@@ -2,10 +2,9 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { Clock } from "../../../../src/base/clock.ts";
 import type { AnsweredRecord } from "../base/values.ts";
-import type { ActiveFaults, Fault } from "./faults.ts";
-import type { BodyChanges, Encoded } from "./messages.ts";
+import type { ActiveFaults } from "./faults.ts";
+import type { Encoded } from "./messages.ts";
 
 /** Beyond 2^53, and one apart for neighbours: two of them are the same number as doubles. */
 const hugeId = (id: string) => String(9_007_199_254_740_992n + BigInt(id));
@@ -32,60 +31,46 @@ const rewrites: Readonly<Record<string, (text: string) => string>> = {
     ),
 };
 
-/** What the faults do to the JSON of records and lists. `turn` grows with each request. */
-export function bodyChangesOf(faults: ActiveFaults, turn: number): BodyChanges {
+/** The JSON of a record, or of a list with its records, as the faults have it. */
+export function alteredText(body: object, faults: ActiveFaults): string {
   const named = Object.entries(rewrites).filter(([kind]) => faults.has(kind));
   const own = faults.get("rewrite")?.rewrite;
-  return {
-    rewrite: (record, text) => {
-      const written = named.reduce((before, [, rewrite]) => rewrite(before), text);
-      return own ? own(record, written) : written;
-    },
-    paginator: (paginator) => alterPaginator(paginator, faults, turn),
-    lines: (lines) => {
-      if (faults.has("empty_list")) return [];
-      return faults.has("duplicate_ids") ? [...lines.slice(0, 1), ...lines] : lines;
-    },
+  const textOf = (record: AnsweredRecord) => {
+    const text = named.reduce((before, [, rewrite]) => rewrite(before), JSON.stringify(record));
+    return own ? own(record, text) : text;
   };
+  const { data, paginator } = body as { data?: readonly AnsweredRecord[]; paginator?: AnsweredRecord };
+  if (!data) return textOf(body as AnsweredRecord);
+  const lines = data.map(textOf);
+  const sent = faults.has("duplicate_ids") ? [...lines.slice(0, 1), ...lines] : lines;
+  const end = paginator ? `,"paginator":${JSON.stringify(alteredPaginator(paginator, faults))}` : "";
+  return `{"data":[${sent.join(",")}]${end}}`;
 }
 
-function alterPaginator(paginator: AnsweredRecord, faults: ActiveFaults, turn: number): AnsweredRecord {
-  const [page, total] = [Number(paginator["currentPage"]), Number(paginator["totalResults"])];
-  if (faults.has("wrong_page")) return { ...paginator, currentPage: page + 1 };
-  if (faults.has("changing_totals")) return { ...paginator, totalResults: total + ((turn + 1) % 2) };
+function alteredPaginator(paginator: AnsweredRecord, faults: ActiveFaults): AnsweredRecord {
+  const next = Number(paginator["currentPage"]) + 1;
+  if (faults.has("wrong_page")) return { ...paginator, currentPage: next };
   if (!faults.has("endless_pages")) return paginator;
-  const nextPageUrl = String(paginator["firstPageUrl"]).replace(/page=\d+/, `page=${page + 1}`);
-  return { ...paginator, totalPages: page + 1, nextPageUrl };
+  const nextPageUrl = String(paginator["firstPageUrl"]).replace(/page=\d+/, `page=${next}`);
+  return { ...paginator, totalPages: next, nextPageUrl };
 }
 
-/** Applies faults whose answers arrive whole, but are not what the interface describes. `url` is the request's. */
-export function alterReply(encoded: Encoded, faults: ActiveFaults, authorization: string, url: string) {
-  const elsewhere = faults.has("redirect") ? "https://elsewhere.example/" : url;
-  const moved = { Location: elsewhere, "Content-Type": "text/html" };
-  if (faults.has("redirect") || faults.has("redirect_same"))
-    return { status: 302, headers: moved, body: Buffer.alloc(0) };
-  const as = (contentType: string, body: Buffer | string = encoded.body): Encoded => {
-    const headers = { ...encoded.headers, "Content-Type": contentType };
-    return { ...encoded, headers, body: Buffer.from(body) };
+/** Applies faults whose answers arrive whole, but are not what the interface describes. */
+export function alteredReply(encoded: Encoded, faults: ActiveFaults, authorization: string): Encoded {
+  const as = (contentType: string, body: string, status = encoded.status): Encoded => {
+    return { status, headers: { ...encoded.headers, "Content-Type": contentType }, body: Buffer.from(body) };
   };
   if (faults.has("html"))
     return as("text/html; charset=UTF-8", "<!doctype html><title>Maintenance</title><h1>Hneď sme späť…</h1>");
-  if (faults.has("echo_token")) {
-    // A careless error page that prints the request.
-    const token = authorization.replace(/^Bearer +/i, "");
-    const message = `Server Error while handling Authorization: ${authorization}`;
-    return { ...as("application/json", JSON.stringify({ message, token })), status: 500 };
-  }
-  const typed = faults.has("content_type") ? as("text/plain; charset=utf-8") : encoded;
-  const { body } = typed;
-  if (faults.has("truncated")) return { ...typed, body: body.subarray(0, Math.floor(body.length * 0.7)) };
-  if (faults.has("invalid_json"))
-    return { ...typed, body: Buffer.concat([body, Buffer.from(",,}]\n<!-- -->")]) };
-  return typed;
+  if (!faults.has("echo_token")) return encoded;
+  // A careless error page that prints the request.
+  const token = authorization.replace(/^Bearer +/i, "");
+  const message = `Server Error while handling Authorization: ${authorization}`;
+  return as("application/json", JSON.stringify({ message, token }), 500);
 }
 
 /**
- * Applies faults whose answers never arrive whole: connections that break, hang, drip or never end.
+ * Applies faults whose answers never arrive whole: connections that break, hang or never end.
  *
  * @returns true when the fault has sent the answer, so that nobody else may
  */
@@ -93,25 +78,15 @@ export async function breakConnection(
   response: ServerResponse,
   encoded: Encoded,
   faults: ActiveFaults,
-  clock: Clock,
 ): Promise<boolean> {
   const { status, headers, body } = encoded;
-  const fault = ["reset", "hang", "drip", "huge_body", "gzip_bomb"]
-    .map((kind) => faults.get(kind))
-    .find(Boolean);
+  const kinds = ["reset", "hang", "huge_body", "gzip_bomb"];
+  const fault = kinds.map((kind) => faults.get(kind)).find(Boolean);
   if (!fault) return false;
-  const { kind, when = "before", chunkBytes = 16, everyMs = 50 } = fault;
-  const isBig = kind === "huge_body" || kind === "gzip_bomb";
-  if (isBig) await sendSpaces(response, encoded, fault);
-  else if (kind === "drip" || when !== "before")
+  const { kind, when = "before", sizeBytes } = fault;
+  if (sizeBytes !== undefined) await sendSpaces(response, encoded, sizeBytes, kind === "gzip_bomb");
+  else if (when !== "before") {
     response.writeHead(status, { ...headers, "Content-Length": String(body.length) });
-  if (kind === "drip") {
-    for (let at = 0; at < body.length && !response.destroyed; at += chunkBytes) {
-      response.write(body.subarray(at, at + chunkBytes));
-      await clock.sleep(everyMs);
-    }
-    response.end();
-  } else if (!isBig && when !== "before") {
     response.flushHeaders();
     const half = body.subarray(0, Math.max(1, body.length >> 1));
     await new Promise<void>((resolve) => {
@@ -124,13 +99,16 @@ export async function breakConnection(
 }
 
 /** Valid JSON of any size: one long text of spaces, made no faster than the client reads it. */
-async function sendSpaces(response: ServerResponse, { status, headers }: Encoded, fault: Fault) {
-  const { kind, sizeBytes = 0 } = fault;
-  const zipped = kind === "gzip_bomb";
-  response.writeHead(status, { ...headers, ...(zipped && { "Content-Encoding": "gzip" }) });
+async function sendSpaces(
+  response: ServerResponse,
+  { status, headers }: Encoded,
+  sizeBytes: number,
+  isZipped: boolean,
+): Promise<void> {
+  response.writeHead(status, { ...headers, ...(isZipped && { "Content-Encoding": "gzip" }) });
   const spaces = Readable.from(spacesIn(sizeBytes));
   try {
-    await (zipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response));
+    await (isZipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response));
   } catch {
     response.destroy();
   }

@@ -1,13 +1,13 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import type { BodyChanges } from "./messages.ts";
+import type { AnsweredRecord } from "../base/values.ts";
 
 /** How much of the answer is sent before the connection breaks. */
 const moments = ["before", "headers", "half"] as const;
 
 const plainKinds =
-  "html truncated invalid_json empty_list wrong_page endless_pages changing_totals duplicate_ids shuffled_ties missing_ids huge_ids unknown_values unknown_fields missing_fields proto_key number_literals echo_token content_type redirect redirect_same drip".split(
+  "html wrong_page endless_pages duplicate_ids shuffled_ties missing_ids huge_ids unknown_values unknown_fields missing_fields proto_key number_literals echo_token".split(
     " ",
   );
 const byteKinds = ["huge_body", "gzip_bomb"];
@@ -36,16 +36,14 @@ interface ReplyFault {
   /** Of a status 429; null omits `Retry-After`. */
   readonly retryAfterS?: number | null;
   readonly latencyMs?: number;
-  readonly rewrite?: BodyChanges["rewrite"];
+  /** Gives other JSON of a record; `text` is what would be sent. */
+  readonly rewrite?: (record: AnsweredRecord, text: string) => string;
 }
 
 /** How an answer is sent that does not. */
 interface ConnectionFault {
   /** Of `reset` and `hang`. @default "before" */
   readonly when?: (typeof moments)[number];
-  /** Of `drip`. */
-  readonly chunkBytes?: number;
-  readonly everyMs?: number;
   /** Of `huge_body` and `gzip_bomb`. */
   readonly sizeBytes?: number;
 }

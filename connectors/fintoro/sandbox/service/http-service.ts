@@ -7,7 +7,7 @@ import { boundedLog } from "../base/values.ts";
 import { negotiate } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
 import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
-import { alterReply, bodyChangesOf, breakConnection } from "./altered-reply.ts";
+import { alteredReply, alteredText, breakConnection } from "./altered-reply.ts";
 import type { Fault, FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
 import { encode, error, parseFiles, parseJsonBody, readRequest, send, value } from "./messages.ts";
@@ -43,7 +43,6 @@ export class HttpService {
   private readonly closing = new AbortController();
   /** First answers by company and idempotency key, with what they answer. */
   private readonly kept = new Map<string, { readonly fingerprint: string; readonly reply: Reply }>();
-  private served = 0;
   private shuffles = 0;
 
   constructor(parts: ServiceParts) {
@@ -93,14 +92,13 @@ export class HttpService {
     const refused = permit !== null && !permit.allowed;
     const reply = refused ? error(429, "Too Many Attempts.") : await this.reply(visit);
     // The records are as they were when they were read; the rate headers are those of the reply.
-    const encoded = encode(reply, bodyChangesOf(faults, this.served));
+    const encoded = encode(reply, faults.size === 0 ? undefined : (body) => alteredText(body, faults));
     await pause();
-    const altered = alterReply(encoded, faults, authorization, `http://${host}${incoming.fullPath}`);
+    const altered = alteredReply(encoded, faults, authorization);
     const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
     const full = { ...altered, headers: { ...own, ...altered.headers } };
     this.requests.add(this.logged(visit, faults.has("reset") || faults.has("hang") ? 0 : full.status));
-    this.served++;
-    if (response.destroyed || (await breakConnection(response, full, faults, clock))) return;
+    if (response.destroyed || (await breakConnection(response, full, faults))) return;
     await send(response, full, incoming.method === "HEAD" ? "" : coding);
   }
 

@@ -99,26 +99,18 @@ export function routerOf(routes: readonly Route[]) {
   };
 }
 
-/** What a route answers, before it becomes bytes: faults can still change single records of it. */
+/** What a route answers, before it becomes bytes. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON that no fault changes. */
+  /** One record, or a list with its records in `data`; absent: an answer without a body. */
   readonly value?: object;
-  /** One record, or the records of a list, which has no paginator where it has no pages. */
-  readonly record?: AnsweredRecord;
-  readonly records?: Iterable<AnsweredRecord>;
-  readonly paginator?: AnsweredRecord | undefined;
   readonly file?: { readonly mediaType: string; readonly name: string; readonly content: Buffer };
 }
 
-export const oneRecord = (record: AnsweredRecord, status = 200): Reply => ({ status, record });
-export const list = (records: Iterable<AnsweredRecord>, paginator?: AnsweredRecord): Reply => ({
-  status: 200,
-  records,
-  paginator,
-});
 export const value = (body: object, status = 200): Reply => ({ status, value: body });
+export const list = (data: readonly AnsweredRecord[], paginator?: AnsweredRecord) =>
+  value({ data, paginator });
 export const nothing = (status = 204): Reply => ({ status });
 export const file = (mediaType: string, name: string, content: Buffer): Reply => {
   return { status: 200, file: { mediaType, name, content } };
@@ -131,35 +123,20 @@ export interface Encoded {
   readonly body: Buffer;
 }
 
-export interface BodyChanges {
-  /** Rewrites one record's JSON text; `text` is what would be sent. */
-  readonly rewrite: (record: AnsweredRecord, text: string) => string;
-  readonly paginator: (paginator: AnsweredRecord) => AnsweredRecord;
-  /** Of the texts of a list's records. */
-  readonly lines: (lines: readonly string[]) => readonly string[];
-}
-
-/** Writes the answer's body with its headers, `changes` applied. */
-export function encode({ status, headers = {}, ...reply }: Reply, changes?: BodyChanges): Encoded {
-  const { value: plain, record, records, paginator, file: download } = reply;
+/** Writes the answer's body with its headers. @param textOf gives the JSON of what succeeded */
+export function encode(reply: Reply, textOf: (body: object) => string = JSON.stringify): Encoded {
+  const { status, headers = {}, value: body, file: download } = reply;
+  const as = (content: Buffer, type: Encoded["headers"] = {}) => {
+    return { status, headers: { ...headers, ...type }, body: content };
+  };
   if (download) {
     const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(download.name)}`;
-    const named = { ...headers, "Content-Type": download.mediaType, "Content-Disposition": disposition };
-    return { status, headers: named, body: download.content };
+    const type = { "Content-Type": download.mediaType, "Content-Disposition": disposition };
+    return as(download.content, type);
   }
-  const json = (text: string) => {
-    return { status, headers: { ...headers, "Content-Type": "application/json" }, body: Buffer.from(text) };
-  };
-  const rewritten = (one: AnsweredRecord, text = JSON.stringify(one)) => changes?.rewrite(one, text) ?? text;
-  if (records) {
-    const lines = Array.from(records, (one) => rewritten(one));
-    const end = paginator
-      ? `,"paginator":${JSON.stringify(changes?.paginator(paginator) ?? paginator)}}`
-      : "}";
-    return json(`{"data":[${(changes?.lines(lines) ?? lines).join(",")}]${end}`);
-  }
-  if (record) return json(rewritten(record));
-  return plain ? json(JSON.stringify(plain)) : { status, headers, body: Buffer.alloc(0) };
+  if (!body) return as(Buffer.alloc(0));
+  const text = status < 300 ? textOf(body) : JSON.stringify(body);
+  return as(Buffer.from(text), { "Content-Type": "application/json" });
 }
 
 const compress = promisify(gzip);
