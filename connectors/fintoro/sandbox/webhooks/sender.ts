@@ -196,7 +196,9 @@ async function sendPost(
     await response.arrayBuffer();
     return { status: response.status, error: null };
   } catch (cause) {
-    const error = late.aborted ? `no answer within ${timeoutMs} ms` : messageOf((cause as Error).cause ?? cause);
+    const error = late.aborted
+      ? `no answer within ${timeoutMs} ms`
+      : messageOf((cause as Error).cause ?? cause);
     return { status: null, error };
   }
 }
