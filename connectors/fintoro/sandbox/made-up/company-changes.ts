@@ -8,7 +8,6 @@ import type { SentEvent } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
 import { writable } from "../resources/all-routes.ts";
 import { balanceOf } from "../resources/balance.ts";
-import { stampsOf } from "../resources/collection.ts";
 import { creditInvoice } from "../resources/documents.ts";
 import { isRefusedByRules, Missing, present } from "../rules/rules.ts";
 import dayWork from "./day-work.json" with { type: "json" };
@@ -37,8 +36,7 @@ const actions: Readonly<Record<string, Action>> = {
     const own = present(company.tables[table].get(id));
     const field = present(changedFields[table]);
     const value = newValue(own[field as keyof BookRow], random.int(1, 99_999));
-    const stamps = "updatedAtMs" in own ? stampsOf(company, own) : {};
-    writable[table].change(company, own, { [field]: value, ...stamps });
+    writable[table].change(company, own, { [field]: value });
   },
   deleted: ({ company }, table, id) =>
     writable[table].remove(company, present(company.tables[table].get(id))),

@@ -287,8 +287,8 @@ function seedDocument(
     items: deal.items.map((item) => ({ ...item, vatRate: vatRateIn(yearOf(issueDay), item.vatRate) })),
   });
   const table = documentsOf(company, kind);
-  if (source?.kind === "quotation") company.tables.quotations.replace({ ...source, answer: "accepted" });
-  if (kind === "quotation" && random.often(0.3)) table.replace({ ...document, answer: "rejected" });
+  if (source?.kind === "quotation") company.tables.quotations.replace({ ...source, status: "accepted" });
+  if (kind === "quotation" && random.often(0.3)) table.replace({ ...document, status: "rejected" });
   else if (random.often(0.03)) table.replace({ ...document, willBePaid: false });
   // Of three proformas with an invoice, two were paid before: their invoice is a payment receipt.
   if (kind === "invoice" && source && source.id % 3 !== 1) receiptPayments(actor, source, document);

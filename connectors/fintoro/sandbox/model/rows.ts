@@ -44,7 +44,8 @@ export type BookRow = Discount &
     >;
     readonly attachments: readonly Attachment[];
     readonly partner: BookRow | null;
-    readonly answer: "waiting" | "accepted" | "rejected";
+    /** Of a quotation; that of documents with payments follows from these. */
+    readonly status: "waiting" | "accepted" | "rejected";
     readonly company: object;
     readonly client: BookRow;
     readonly items: readonly Line[];

@@ -8,15 +8,13 @@ import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/rows.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
-import { activitiesOf, collection, removeActivitiesOf, stampsOf, stampsView } from "./collection.ts";
+import { activitiesOf, collection, kept, removeActivitiesOf, stampsView } from "./collection.ts";
 import { isIn, onePage, tenPerPage, type Write } from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
 
 /** The columns of the board. The cases of one that is removed stay without one, and without events. */
 export const caseStatuses = collection("business_case_statuses", {
   shape: z.object({ name: z.string(), color: z.string() }),
-  facts: ({ sent }) => sent,
-  view: (_, status) => ({ ...status }),
   beforeRemove: ({ tables: { business_cases: cases } }, { id: own }) => {
     for (const item of cases.where(({ statusId }) => statusId === own))
       cases.replace({ ...item, statusId: null });
@@ -42,17 +40,18 @@ export const cases = collection("business_cases", {
     const column = company.tables.business_cases.where(({ statusId }) => statusId === after.statusId);
     const last = column.reduce((most, { boardPosition }) => Math.max(most, boardPosition), 0);
     const boardPosition = own?.statusId === after.statusId ? own.boardPosition : last + 1;
-    return { ...after, boardPosition, ...stampsOf(company, own) };
+    return { ...after, boardPosition };
   },
   view: (company, item, language) => {
     const { tables } = company;
+    const status = tables.business_case_statuses.get(item.statusId);
     const [client, supplier] = [tables.clients.get(item.contactId), tables.suppliers.get(item.contactId)];
     return {
-      ...omit(item, ["statusId", "createdAtMs", "updatedAtMs"]),
+      ...omit(kept(item), ["statusId"]),
       client: client && item.contactType === "client" ? clients.view(company, client, language) : null,
       supplier:
         supplier && item.contactType === "supplier" ? suppliers.view(company, supplier, language) : null,
-      status: tables.business_case_statuses.get(item.statusId) ?? null,
+      status: status ? kept(status) : null,
       ...stampsView(item),
     };
   },
@@ -120,14 +119,14 @@ function activityFacts({ company, sent, own }: Write<z.output<typeof activitySha
     company.uploads.has(token) ? [] : [{ field: `attachmentUploadTokens.${i}`, key: "invalid" as const }],
   );
   if (used.length > 0) throw new Invalid(used);
-  const kept = own?.attachments.filter((attachment) => !removed.includes(attachment.id)) ?? [];
+  const before = own?.attachments.filter((attachment) => !removed.includes(attachment.id)) ?? [];
   const added = tokens.flatMap((token): Attachment[] => {
     const upload = company.uploads.get(token);
     company.uploads.delete(token);
     return upload ? [{ id: company.nextPartId(), ...upload }] : [];
   });
   const metadata = document ? { documentKind: document.kind, documentId: document.id } : words;
-  return { type, target, metadata, attachments: [...kept, ...added], ...stampsOf(company, own) };
+  return { type, target, metadata, attachments: [...before, ...added] };
 }
 
 /** Keeps an uploaded file until a CRM event takes it; gives its token, which works once. */

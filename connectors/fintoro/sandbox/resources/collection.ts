@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import { offsetStamp } from "../base/calendar.ts";
 import { randomFor } from "../base/seeded-random.ts";
-import { latin, type AnsweredRecord } from "../base/values.ts";
+import { latin, omit, type AnsweredRecord } from "../base/values.ts";
 import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { pathOf, referenceOf, type TableName } from "../model/catalogue.ts";
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import { compareKeys, type BookRow } from "../model/rows.ts";
-import { Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
+import { filled, Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
 import { basePath, list, nothing, route, value } from "../service/messages.ts";
 import type { Reply, Route, RouteCall } from "../service/messages.ts";
 
@@ -22,9 +22,10 @@ export interface Write<S> {
 interface CollectionRules<S extends z.ZodObject> {
   /** What a request sends. Ids that name a record must name one that is there. */
   readonly shape: S;
-  /** Makes a record of what was sent. @throws Invalid */
-  readonly facts: (write: Write<z.output<S>>) => object;
-  readonly view: View;
+  /** Makes a record of what was sent. @throws Invalid @default what was sent, null for the rest */
+  readonly facts?: (write: Write<z.output<S>>) => object;
+  /** @default the record as it is kept, without its times */
+  readonly view?: View;
   /** @default all records in one answer */
   readonly list?: ListRules | ((call: RouteCall) => Reply);
   /** Fields that no two records have in common; the table has an index of each. */
@@ -42,7 +43,8 @@ export type Collection = ReturnType<typeof collection>;
 
 /** Declares a collection by its facts. */
 export function collection<S extends z.ZodObject>(table: TableName, rules: CollectionRules<S>) {
-  const { shape, unique = [], facts, view, writes = {}, beforeRemove, afterChange } = rules;
+  const { shape, unique = [], view = (_, row) => kept(row), writes = {}, beforeRemove, afterChange } = rules;
+  const { facts = ({ sent }: Write<z.output<S>>) => filled(shape, sent) } = rules;
   const { method = "PUT", idempotent } = writes;
   const patch = method === "PATCH" ? shape.partial() : shape;
   const read = (company: Company, input: unknown, own: BookRow | null): Partial<BookRow> => {
@@ -58,13 +60,14 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     return facts({ company, sent, own });
   };
   const add = (company: Company, made: Partial<BookRow>): BookRow => {
-    const row = company.tables[table].add(made);
+    const now = company.nowMs();
+    const row = company.tables[table].add({ ...made, createdAtMs: now, updatedAtMs: now });
     emit(company, table, "created", row.id);
     afterChange?.(company, null, row);
     return row;
   };
   const change = (company: Company, before: BookRow, made: Partial<BookRow>): BookRow => {
-    const after = company.tables[table].replace({ ...before, ...made });
+    const after = company.tables[table].replace({ ...before, ...made, updatedAtMs: company.nowMs() });
     emit(company, table, "updated", after.id);
     afterChange?.(company, before, after);
     return after;
@@ -115,11 +118,8 @@ function wrongReferences(company: Company, input: object, at: string): FieldProb
 
 const isLookup = (name: string): name is LookupName => (lookupNames as readonly string[]).includes(name);
 
-/** The times of a record that is made or changed now. */
-export function stampsOf({ nowMs }: Company, own: BookRow | null = null) {
-  const now = nowMs();
-  return { createdAtMs: own?.createdAtMs ?? now, updatedAtMs: now };
-}
+/** A record without its times. */
+export const kept = (row: BookRow) => omit(row, ["createdAtMs", "updatedAtMs"]);
 
 /** Most records show the times of their creation and their last change like this. */
 export function stampsView({ createdAtMs, updatedAtMs }: BookRow) {
@@ -138,37 +138,34 @@ export function removeActivitiesOf(company: Company, table: BookRow["target"]["t
   for (const log of activitiesOf(company, { table, id })) company.tables.contact_activity_logs.remove(log.id);
 }
 
-/** How one list differs from others: what it filters and sorts by besides the fields of its records. */
+/** How one list differs from others. */
 export interface ListRules {
-  /** Does the record fit the value of a query parameter? */
+  /** Does the record fit the value of a query parameter that names no field of it? */
   readonly filters?: Readonly<Record<string, (row: BookRow, wanted: string, company: Company) => boolean>>;
-  /** Keys that `sortBy` may name; they may change without their record. */
-  readonly sorts?: Readonly<Record<string, (row: BookRow, company: Company) => number>>;
   /** The order without `sortBy` and `sortDirection`. @default by id */
   readonly usualOrder?: readonly [sortBy: string, direction: "asc" | "desc"];
   /** Records on a page without `perPage`, and at most. @default a list without pages */
   readonly pageSize?: readonly [usual: number, most: number];
   /** What the list shows of a record. @default what its own route shows */
   readonly preview?: (company: Company, row: BookRow, language: ServiceLanguage) => AnsweredRecord;
-  /** Does the fault `shuffled_ties` apply? @default false */
-  readonly shufflesTies?: boolean;
 }
 
 /** Is the text in one of the words, without regard to case and accents? */
 export const isIn = (wanted: string, ...words: readonly (string | null)[]) =>
   words.some((word) => word !== null && latin(word).includes(latin(wanted)));
 
-/** The value of a field by its name in a query: `issue_date` is `issueDate`, `createdAt` is `createdAtMs`. */
-function fieldOf(row: BookRow, name: string): string | number | null {
+/** `issue_date` is `issueDate`, `createdAt` is `createdAtMs`. */
+function fieldNamed(name: string): string {
   const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const value: unknown = row[(field.endsWith("At") ? `${field}Ms` : field) as keyof BookRow];
-  return typeof value === "string" || typeof value === "number" ? value : null;
+  return field.endsWith("At") ? `${field}Ms` : field;
 }
 
+type Value = string | number | null;
+
 /** A field has the value; texts contain it; `From` and `To` are limits. A record without the field fits. */
-function fits(row: BookRow, param: string, wanted: string): boolean {
+function fits(valueOf: (field: string) => Value, param: string, wanted: string): boolean {
   const [, name = param, limit] = /^(.+?)(From|To)?$/.exec(param) ?? [];
-  const value = fieldOf(row, name);
+  const value = valueOf(fieldNamed(name));
   if (value === null) return !name.endsWith("Id");
   if (limit === undefined) return typeof value === "string" ? isIn(wanted, value) : value === Number(wanted);
   const order = typeof value === "number" ? value - Number(wanted) : compareKeys(value, wanted);
@@ -177,34 +174,45 @@ function fits(row: BookRow, param: string, wanted: string): boolean {
 
 const notFilters = new Set(["page", "perPage", "sortBy", "sortDirection"]);
 
-/** Makes the handler of a list. */
-function recordList(table: TableName, rules: ListRules, view: NonNullable<ListRules["preview"]>) {
-  const { filters = {}, sorts = {}, usualOrder = ["id", "asc"], shufflesTies } = rules;
-  const { pageSize, preview = view } = rules;
-  const sorted = ({ company, shuffle }: RouteCall, sortBy: string): readonly BookRow[] => {
-    const special = sorts[sortBy];
+/** Makes the handler of a list. It is filtered and sorted by fields of its records, as they are kept or shown. */
+function recordList(table: TableName, rules: ListRules, view: View) {
+  const { filters = {}, usualOrder = ["id", "asc"], pageSize, preview = view } = rules;
+  const show =
+    ({ company, language }: RouteCall) =>
+    (row: BookRow) =>
+      preview(company, row, language);
+  const fieldOf = (call: RouteCall, row: BookRow) => (field: string) => {
+    const value: unknown = field in row ? row[field as keyof BookRow] : show(call)(row)[field];
+    return typeof value === "string" || typeof value === "number" ? value : null;
+  };
+  const ascending = (call: RouteCall, sortBy: string): readonly BookRow[] => {
+    const rows = call.company.tables[table];
+    const field = fieldNamed(sortBy);
     const keyOf = (row: BookRow) => {
-      const key = special ? special(row, company) : (fieldOf(row, sortBy) ?? "");
+      const key = fieldOf(call, row)(field) ?? "";
       return typeof key === "number" ? key : latin(key);
     };
-    const turn = shufflesTies ? shuffle : null;
-    if (!special && turn === null) return company.tables[table].sorted(sortBy, keyOf);
-    const tieOf = ({ id }: BookRow) => (turn === null ? id : randomFor(turn, "tie", id).next());
-    const rows = Array.from(company.tables[table].values(), (row) => [row, keyOf(row), tieOf(row)] as const);
-    rows.sort(([, a, firstTie], [, b, secondTie]) => compareKeys(a, b) || firstTie - secondTie);
-    return rows.map(([row]) => row);
+    const { shuffle } = call;
+    const [first] = rows.values();
+    // What is shown may change without the record.
+    if (shuffle === null && first && field in first) return rows.sorted(field, keyOf);
+    const tieOf = ({ id }: BookRow) => (shuffle === null ? id : randomFor(shuffle, "tie", id).next());
+    const keyed = Array.from(rows.values(), (row) => [row, keyOf(row), tieOf(row)] as const);
+    keyed.sort(([, a, firstTie], [, b, secondTie]) => compareKeys(a, b) || firstTie - secondTie);
+    return keyed.map(([row]) => row);
   };
   return (call: RouteCall): Reply => {
-    const { company, language, query } = call;
-    const { sortBy = usualOrder[0], sortDirection = usualOrder[1] } = query;
-    const wanted = Object.entries(query).filter(([param]) => !notFilters.has(param));
+    const { sortBy = usualOrder[0], sortDirection = usualOrder[1] } = call.query;
+    const wanted = Object.entries(call.query).filter(([param]) => !notFilters.has(param));
     const isWanted = (row: BookRow) =>
-      wanted.every(([param, value]) => filters[param]?.(row, value, company) ?? fits(row, param, value));
-    const ascending = sorted(call, sortBy);
-    const all = sortDirection === "asc" ? ascending : ascending.toReversed();
+      wanted.every(
+        ([param, value]) =>
+          filters[param]?.(row, value, call.company) ?? fits(fieldOf(call, row), param, value),
+      );
+    const sorted = ascending(call, sortBy);
+    const all = sortDirection === "asc" ? sorted : sorted.toReversed();
     const rows = wanted.length === 0 ? all : all.filter(isWanted);
-    const show = (row: BookRow) => preview(company, row, language);
-    return pageSize ? onePage(call, table, rows, show, pageSize) : list(rows.map(show));
+    return pageSize ? onePage(call, table, rows, show(call), pageSize) : list(rows.map(show(call)));
   };
 }
 

@@ -19,7 +19,7 @@ function commonView(company: Company, document: BookRow, language: ServiceLangua
     total: centsToNumber(totals.net),
     totalWithVat: centsToNumber(totals.gross),
     ...(balance && { toBePaid: centsToNumber(balance.toBePaid), status: balance.status }),
-    ...(kind === "quotation" && { status: document.answer }),
+    ...(kind === "quotation" && { status: document.status }),
     hasVat: totals.hasVat,
   };
   return { common, balance, totals };

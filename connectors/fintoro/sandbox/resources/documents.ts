@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
-import { decimal, divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { discountLabel, euro, languageById, rateOn } from "../lookups/lookup-lists.ts";
@@ -9,7 +8,7 @@ import { documentsOf, type Company } from "../model/company.ts";
 import type { DocumentKind, BookRow } from "../model/rows.ts";
 import { nullable, optional, parse, refuse, sentOnly } from "../rules/rules.ts";
 import { collection, type ListRules, type Write } from "./collection.ts";
-import { balanceOf, paymentsOf, totalsOf } from "./balance.ts";
+import { balanceOf, paymentsOf } from "./balance.ts";
 import { documentPreview, documentView } from "./document-view.ts";
 import { primaryAccount } from "./own-settings.ts";
 import { clients, snapshotOf } from "./partners.ts";
@@ -49,20 +48,12 @@ type SentDocument = z.output<typeof documentShape>;
 
 const documentList: ListRules = {
   filters: {
-    status: ({ answer }, wanted) => answer === wanted,
     paymentStatus: (one, wanted, company) =>
       !kindFacts[one.kind].payable || balanceOf(company, one).status === wanted,
-  },
-  sorts: {
-    total: (document) => Number(totalsOf(document).net),
-    totalWithVat: (document) => Number(totalsOf(document).gross),
-    totalWithVatEur: (document) =>
-      Number(divide(totalsOf(document).gross * 1_000_000n, decimal(document.currencyRate))),
   },
   usualOrder: ["issueDate", "desc"],
   pageSize: [10, 500],
   preview: documentPreview,
-  shufflesTies: true,
 };
 
 /** The documents of each kind. A change leaves nothing as it was: what is not sent gets its default. */
@@ -76,7 +67,7 @@ function documentsAs(kind: DocumentKind) {
     unique: ["number"],
     facts: (write) => ({
       ...(kind === "credit-note" ? creditNoteFacts(write) : saleFacts(write, kind)),
-      ...(write.own && pick(write.own, ["uuid", "type", "willBePaid", "answer"])),
+      ...(write.own && pick(write.own, ["uuid", "type", "willBePaid", "status"])),
     }),
     view: documentView,
     list: documentList,
@@ -118,7 +109,8 @@ function creditNoteFacts(write: Write<SentDocument>): Partial<BookRow> {
   const { company, sent } = write;
   const invoice = company.tables.invoices.get(sent.invoiceId) ?? refuse("invoiceId", "required");
   const head = headOf(write, "credit-note", 0);
-  const usual = pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]);
+  const methods = pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]);
+  const usual = { ...methods, variableSymbol: variableSymbol(head.number) };
   const terms = termsOf(write, "credit-note", usual, head.issueDate);
   const items = itemsFrom(write, "credit-note", terms.languageId);
   return { ...head, ...pick(invoice, ["clientId", "client"]), ...terms, items };
@@ -141,7 +133,7 @@ function headOf({ company, sent }: Write<SentDocument>, kind: DocumentKind, dueD
     deliveryDate: dated("deliveryDate", issueDate),
     validityDate: dated("validityDate", dateOf(issueDay + usualDays.validity)),
     willBePaid: true,
-    answer: "waiting" as const,
+    status: "waiting" as const,
   };
 }
 
@@ -202,34 +194,18 @@ const creditShape = documentShape
   .pick({ number: true, numericalSeriesId: true, note: true, textAboveItems: true })
   .extend(optional(["issueDate", "dueDate", "deliveryDate"], text));
 
+/** Fields of an invoice that its credit note does not take over. */
+const ownOfInvoice =
+  "number numericalSeriesId issueDate dueDate deliveryDate variableSymbol proformaId orderId quotationId".split(
+    " ",
+  );
+
 /** Creates a credit note over a whole invoice: its terms, and its lines with the sign turned. @throws Invalid */
 export function creditInvoice(company: Company, invoice: BookRow, input: unknown): BookRow {
-  const { note = invoice.note, textAboveItems = invoice.textAboveItems, ...sent } = parse(creditShape, input);
-  const { issueDate = dateOf(company.today) } = sent;
-  const { dueDate = issueDate, deliveryDate = issueDate } = sent;
-  const items = invoice.items.map((item) => {
-    const own = { id: company.nextPartId(), uuid: company.random.uuid() };
-    return { ...item, ...own, unitPrice: -item.unitPrice };
-  });
-  const taken = takeNumber(company, "credit-note", sent, dayOf(issueDate));
-  const { id: invoiceId, ...terms } = invoice;
-  return documents["credit-note"].add(company, {
-    ...terms,
-    kind: "credit-note",
-    type: "credit-note",
-    uuid: company.random.uuid(),
-    ...taken,
-    issueDate,
-    dueDate,
-    deliveryDate,
-    note,
-    textAboveItems,
-    items,
-    invoiceId,
-    variableSymbol: variableSymbol(taken.number),
-    willBePaid: true,
-    ...everyKey(["proformaId", "orderId", "quotationId"], null),
-  });
+  const wish = sentOnly(parse(creditShape, input));
+  const items = invoice.items.map((item) => ({ ...item, unitPrice: -item.unitPrice }));
+  const sent = { ...omit(invoice, ownOfInvoice), ...wish, items, invoiceId: invoice.id } as SentDocument;
+  return documents["credit-note"].add(company, creditNoteFacts({ company, sent, own: null }));
 }
 
 /** Takes the number that the request names, or the next free one of a series, which then counts on. */

@@ -6,7 +6,7 @@ import { eventTypes } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
 import { refuse, sentOnly } from "../rules/rules.ts";
-import { collection, stampsOf } from "./collection.ts";
+import { collection } from "./collection.ts";
 
 /**
  * A new account becomes the primary one, which it cannot stop being by itself. Its times have no offset. Documents
@@ -27,9 +27,9 @@ export const accounts = collection("bank_accounts", {
     const isPrimary = own === null || sent.isPrimary === true || own.isPrimary;
     const primary = primaryAccount(company);
     if (isPrimary && primary && primary.id !== own?.id)
-      accounts.change(company, primary, { isPrimary: false, ...stampsOf(company, primary) });
+      accounts.change(company, primary, { isPrimary: false });
     const start = { autoPairingStrategy: "by_variable_symbol", bankId: null, openBanking: null };
-    return { ...start, ...own, ...sentOnly(sent), isPrimary, ...stampsOf(company, own) };
+    return { ...start, ...own, ...sentOnly(sent), isPrimary };
   },
   view: (_, account, language) => ({
     ...accountReference(account, language),
@@ -73,7 +73,7 @@ export const subscriptions = collection("webhook_subscriptions", {
     const isLoopback = /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname ?? "");
     if (protocol !== "https:" && !(isLoopback && company.allowLoopbackWebhooks)) refuse("url");
     const { secret = newSecret(company), lastSuccessAtMs = null, lastFailureAtMs = null } = own ?? {};
-    return { ...sent, secret, lastSuccessAtMs, lastFailureAtMs, ...stampsOf(company, own) };
+    return { ...sent, secret, lastSuccessAtMs, lastFailureAtMs };
   },
   view: ({ index }, own, _, isNew) => ({
     ...pick(own, ["id", "name", "url", "isActive", "subscribedEvents"]),
@@ -89,7 +89,7 @@ export const subscriptions = collection("webhook_subscriptions", {
 });
 
 export function rotateSecret(company: Company, own: BookRow): BookRow {
-  return subscriptions.change(company, own, { secret: newSecret(company), ...stampsOf(company, own) });
+  return subscriptions.change(company, own, { secret: newSecret(company) });
 }
 
 const newSecret = ({ random }: Company) => `whsec_${random.uuid().replaceAll("-", "")}`;

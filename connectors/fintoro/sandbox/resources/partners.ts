@@ -3,7 +3,7 @@ import { omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { BookRow } from "../model/rows.ts";
 import { filled, nullable } from "../rules/rules.ts";
-import { collection, isIn, removeActivitiesOf, stampsOf, stampsView, type ListRules } from "./collection.ts";
+import { collection, isIn, kept, removeActivitiesOf, stampsView, type ListRules } from "./collection.ts";
 
 const [id, text] = [z.int(), z.string()];
 
@@ -51,14 +51,14 @@ const byName: ListRules = {
 /** All clients in one answer. One goes with its CRM events; documents keep their copy. */
 export const clients = collection("clients", {
   shape: partyShape.extend({ ...deliveryShape.shape, ...preferenceShape.shape }),
-  facts: ({ company, sent, own }) => {
+  facts: ({ sent }) => {
     const { hasDeliveryAddress, ...address } = filled(deliveryShape, sent);
     const given = Object.values(address).some((value) => value !== null);
     const delivery = { hasDeliveryAddress: hasDeliveryAddress ?? given, ...address };
-    return { ...partyFrom(sent), ...delivery, ...filled(preferenceShape, sent), ...stampsOf(company, own) };
+    return { ...partyFrom(sent), ...delivery, ...filled(preferenceShape, sent) };
   },
   view: (_, client, language) => ({
-    ...omit(client, ["countryId", "deliveryCountryId", "createdAtMs", "updatedAtMs"]),
+    ...omit(kept(client), ["countryId", "deliveryCountryId"]),
     country: lookup("countries", client.countryId, language),
     deliveryCountry: lookup("countries", client.deliveryCountryId, language),
     ...stampsView(client),
@@ -70,9 +70,9 @@ export const clients = collection("clients", {
 /** All suppliers in one answer, without their times. */
 export const suppliers = collection("suppliers", {
   shape: partyShape,
-  facts: ({ company, sent, own }) => ({ ...partyFrom(sent), ...stampsOf(company, own) }),
+  facts: ({ sent }) => partyFrom(sent),
   view: (_, supplier, language) => ({
-    ...omit(supplier, ["countryId", "createdAtMs", "updatedAtMs"]),
+    ...omit(kept(supplier), ["countryId"]),
     country: lookup("countries", supplier.countryId, language),
   }),
   list: byName,

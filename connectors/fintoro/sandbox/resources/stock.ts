@@ -5,8 +5,8 @@ import { pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
-import { filled, nullable, refuse } from "../rules/rules.ts";
-import { collection, isIn, stampsOf, tenPerPage } from "./collection.ts";
+import { nullable, refuse } from "../rules/rules.ts";
+import { collection, isIn, kept, tenPerPage } from "./collection.ts";
 import { totalsOf } from "./balance.ts";
 import * as partners from "./partners.ts";
 
@@ -22,8 +22,6 @@ export const warehouses = collection("warehouses", {
     outboundNumericalSeriesNextNumber: id,
   }),
   unique: ["code"],
-  facts: ({ sent }) => sent,
-  view: (_, warehouse) => ({ ...warehouse }),
   writes: { idempotent: false },
   beforeRemove: ({ tables }, warehouse) => {
     const receiptTables = [tables.warehouse_inbound_receipts, tables.warehouse_outbound_receipts];
@@ -32,30 +30,25 @@ export const warehouses = collection("warehouses", {
   },
 });
 
-const itemShape = z.object({
-  name: text,
-  ...nullable(["description", "ean", "warehouseCode"], text),
-  unitPrice: amount,
-  unitId: id,
-  vatRate: amount,
-  useWarehouse: z.boolean().default(false),
-  enableNegativeStock: z.boolean().default(false),
-  ...nullable(["maxStock", "purchasePrice", "purchaseVatRate"], amount),
-});
-
 /** The price list. A list may leave the stock by warehouse to the record. */
 export const priceList = collection("price_list_items", {
-  shape: itemShape,
+  shape: z.object({
+    name: text,
+    ...nullable(["description", "ean", "warehouseCode"], text),
+    unitPrice: amount,
+    unitId: id,
+    vatRate: amount,
+    useWarehouse: z.boolean().default(false),
+    enableNegativeStock: z.boolean().default(false),
+    ...nullable(["maxStock", "purchasePrice", "purchaseVatRate"], amount),
+  }),
   unique: ["ean", "warehouseCode"],
-  facts: ({ sent }) => filled(itemShape, sent),
   view: itemView,
   list: {
     filters: {
       name: ({ name, warehouseCode, ean }, wanted) => isIn(wanted, name, warehouseCode, ean),
-      stockFrom: (item, wanted, company) => toNumber(stockOf(company, item.id)) >= Number(wanted),
       onlyWarehouseItems: ({ useWarehouse }, wanted) => useWarehouse || wanted !== "true",
     },
-    sorts: { stock: (item, company) => toNumber(stockOf(company, item.id)) },
     usualOrder: ["name", "asc"],
     pageSize: [50, 200],
     preview: (company, item, language) => {
@@ -79,7 +72,7 @@ function itemView(company: Company, item: BookRow, language: ServiceLanguage) {
   const { purchasePrice: price, purchaseVatRate: rate } = item;
   const levels = [...(company.stock.get(item.id) ?? [])].toSorted(([a], [b]) => a - b);
   return {
-    ...item,
+    ...kept(item),
     unit: lookup("units", item.unitId, language),
     unitPriceWithVat: priceWithVat(item.unitPrice, item.vatRate),
     stock: toNumber(stockOf(company, item.id)),
@@ -137,12 +130,12 @@ function receiptsOf(side: Side) {
           const { name: itemName = "", warehouseCode: itemCode = null, unitId = 1 } = item ?? {};
           return { id: company.nextPartId(), ...line, itemName, itemCode, unitId };
         }),
-        ...stampsOf(company, own),
       };
     },
     /** The partner's id is null once the partner is deleted. */
     view: (company, receipt, language) => {
       const { tables, index } = company;
+      const warehouse = tables.warehouses.get(receipt.warehouseId);
       const kind = `warehouse-${side}-receipt`;
       const { net, gross, hasVat } = totalsOf(receipt);
       return {
@@ -150,7 +143,7 @@ function receiptsOf(side: Side) {
         webDokladUrl: `${publicOrigin}/web-doklad/${index + 1}/${kind}/${receipt.uuid}`,
         pdfDownloadUrl: `${publicOrigin}/api/public/v1/${kind}s/${receipt.id}/pdf`,
         company: receipt.company,
-        warehouse: { ...tables.warehouses.get(receipt.warehouseId) },
+        warehouse: warehouse && kept(warehouse),
         currency: lookup("currencies", euro, language),
         language: lookup("languages", receipt.languageId, language),
         hasVat,
