@@ -11,20 +11,12 @@ import {
 } from "../store/own-tables/statement.ts";
 import type { ListRef } from "./sweeps.ts";
 
-/** The variant of a parent's list is `clients:17`. */
-interface ListingStart extends ListRef {
+/** A list while it is read. The variant of a parent's list is `clients:17`. */
+export interface Listing extends ListRef, Pick<EarlierReadings, "total" | "startedSeq" | "startedAt"> {
   readonly run: number;
   readonly attempt: number;
-  /** When the first page of the first reading that counts was sent: rows received before, and not shown, are absent. */
-  readonly startedSeq: number;
-  readonly startedAt: string;
-}
-
-export interface Listing extends ListingStart {
   readonly perPage: number;
   readonly pages: number;
-  /** As the page that named most said. */
-  readonly total: number;
   /** False once the list moved in another way than by an append: this reading cannot be complete. */
   readonly steady: boolean;
   /** Pages running that showed no record that this reading had not shown before. */
@@ -47,7 +39,12 @@ export interface ListedPage extends ShownRecords, Pick<Listing, "perPage" | "tot
 }
 
 /** What earlier readings showed together. They count with the next one if that names the same total. */
-export interface EarlierReadings extends Pick<Listing, "total" | "startedSeq" | "startedAt"> {
+export interface EarlierReadings {
+  /** As the page that named most said. */
+  readonly total: number;
+  /** When the first page of the first reading that counts was sent: rows received before, and not shown, are absent. */
+  readonly startedSeq: number;
+  readonly startedAt: string;
   readonly ids: readonly RecordId[];
   readonly withoutId: number;
 }
@@ -91,15 +88,13 @@ export class Listings extends Repository {
     updateRows(this.db, "_listings", changes, { resource, variant });
   }
 
-  /** Adds a page to the open listing; the same page again replaces what it showed. */
-  putPage({ resource, variant }: ListingStart, { page, total, ids, withoutId }: ListedPage): void {
-    const row = { resource, variant, page, ids: ids.join(","), total, without_id: withoutId.join(",") };
-    insertRow(this.db, "_listing_pages", row, "or replace");
-  }
-
-  /** Does the page show a record that no other page of this reading showed? Asked before the page is added. */
-  showsNew(listing: Listing, { ids, withoutId }: ShownRecords): boolean {
-    const key = `${listing.resource} ${listing.variant}`;
+  /**
+   * Adds a page to the open listing; the same page again replaces what it showed. Returns whether it shows a record that no
+   * other page of this reading showed.
+   */
+  putPage(listing: Listing, { page, total, ids, withoutId }: ListedPage): boolean {
+    const { resource, variant } = listing;
+    const key = `${resource} ${variant}`;
     const pages = this.progress(listing).read;
     let known = this.seen.get(key);
     if (known?.pages !== pages) {
@@ -111,6 +106,8 @@ export class Listings extends Repository {
     for (const one of withoutId) known.shown.add(one);
     // Where the transaction rolls back, the number of pages differs the next time.
     this.seen.set(key, { pages: pages + 1, shown: known.shown });
+    const row = { resource, variant, page, ids: ids.join(","), total, without_id: withoutId.join(",") };
+    insertRow(this.db, "_listing_pages", row, "or replace");
     return known.shown.size > size;
   }
 
@@ -121,24 +118,24 @@ export class Listings extends Repository {
   }
 
   /** What one page showed; null where it is not read. */
-  pageShown({ resource, variant }: ListingStart, page: number): ShownRecords | null {
+  pageShown({ resource, variant }: ListRef, page: number): ShownRecords | null {
     const [row] = selectRows(this.db, "_listing_pages", shownColumns, { resource, variant, page });
     return row ? shownIn([row]) : null;
   }
 
   /** What the pages showed together. */
-  shown({ resource, variant }: ListingStart): ShownRecords {
+  shown({ resource, variant }: ListRef): ShownRecords {
     return shownIn(selectRows(this.db, "_listing_pages", shownColumns, { resource, variant }, "page"));
   }
 
   /** Notes that the pages up to this one are still as they were read, although the list names another total now. */
-  confirmPages({ resource, variant }: ListingStart, upToPage: number, total: number): void {
+  confirmPages({ resource, variant }: ListRef, upToPage: number, total: number): void {
     confirmPages.run(this.db, { resource, variant, upToPage, total });
   }
 
-  /** What the readings showed that an open listing continues. */
-  earlier({ resource, variant }: ListRef): EarlierReadings | null {
-    const json = selectRows(this.db, "_listings", ["earlier"], { resource, variant })[0]?.earlier;
+  /** What the readings showed that the open listing of this attempt continues. */
+  earlier({ resource, variant }: ListRef, attempt: number): EarlierReadings | null {
+    const json = selectRows(this.db, "_listings", ["earlier"], { resource, variant, attempt })[0]?.earlier;
     if (json === undefined || json === null) return null;
     const { ids, ...same } = JSON.parse(json) as EarlierReadings & { ids: string };
     return { ...same, ids: parseIds(ids) };

@@ -65,7 +65,8 @@ describe("a list without a total", () => {
     const verdict = judgeWalk(
       { pages: 2, startedSeq: 1, startedAt: "" },
       { ids: [1, 1], withoutId: [] },
-      { earlier: null, wasWhole: false, isRepeated: true },
+      null,
+      { wasWhole: false, isRepeated: true },
     );
     expect(verdict).toMatchObject({ kind: "dead end", why: "page 2 showed nothing new" });
   });

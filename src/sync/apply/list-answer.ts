@@ -66,9 +66,15 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     if (kind === "paged") run.tally.totals.set(resource.name, facts.total);
     if (kind !== "walked" && item.kind === "list" && page === 1)
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
-    addListingPage(answer, { ...facts, ...shown }, changes && newestStamp(records, changes.stamp));
+    const newest = changes && newestSoFar(item.payload as PagePayload, newestStamp(records, changes.stamp));
+    addListingPage(answer, { ...facts, ...shown, newest });
   };
   await applyTogether(run, complete);
+}
+
+/** The newest time stamp on this page and those before it. */
+function newestSoFar({ newest: before = null }: PagePayload, newest: string | null): string | null {
+  return before !== null && (newest === null || before > newest) ? before : newest;
 }
 
 function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {

@@ -29,18 +29,28 @@ export function pagePlace({ kind, payload }: WorkItem) {
   return { ...place, variant: `${parent}:${parentId}` };
 }
 
+/** A page of a list, and the newest time stamp on it and those before it; null: none, or there is no list of changes. */
+type AnsweredPage = ListedPage & PageFacts & { readonly newest: string | null };
+
+/** All that a reading showed, and what those before it showed with which it may count. */
+interface Reading extends Pick<AnsweredPage, "newest"> {
+  readonly listing: Listing;
+  readonly shown: ShownRecords;
+  readonly earlier: EarlierReadings | null;
+  /** It ended with a full page that showed nothing new. */
+  readonly isRepeated?: boolean;
+}
+
 /**
  * Adds one page to its listing, inside the apply transaction. Page 1 opens the listing and queues the other pages; of a
  * list without a total each full page (`walkedFacts`) queues the next one. The page that ends the reading closes the
  * listing, or has the list read again, and decides about records that no page showed.
- *
- * @param newest the newest time stamp on the page; null: none, or the list has no list of changes
  */
-export function addListingPage(answer: AnswerContext, page: ListedPage & PageFacts, newest: string | null) {
+export function addListingPage(answer: AnswerContext, page: AnsweredPage): void {
   const { page: number, again } = pagePlace(answer.item);
-  if (number === 1 && !again) return beginReading(answer, page, newest);
+  if (number === 1 && !again) return beginReading(answer, page);
   const open = openReading(answer);
-  if (open && answer.resource.list.kind === "walked") addWalkedPage(answer, open, page, newest);
+  if (open && answer.resource.list.kind === "walked") addWalkedPage(answer, open, page);
   else if (open) addPage(answer, open, page);
 }
 
@@ -49,8 +59,7 @@ export function addUselessPage(answer: AnswerContext): void {
   const open = openReading(answer);
   if (!open) return;
   const { page } = pagePlace(answer.item);
-  const { perPage, total, overstated } = open;
-  addPage(answer, open, { page, perPage, total, overstated, ids: [], withoutId: [] });
+  addPage(answer, open, { ...open, page, ids: [], withoutId: [] });
 }
 
 /** The listing that a page after the first belongs to; null where its reading was given up. */
@@ -60,17 +69,16 @@ function openReading({ run, resource, item }: AnswerContext): Listing | null {
   return open?.attempt === attempt ? open : null;
 }
 
-function beginReading(answer: AnswerContext, page: ListedPage & PageFacts, newest: string | null): void {
+function beginReading(answer: AnswerContext, page: AnsweredPage): void {
   const { run, resource, item, stamp } = answer;
   const { listings } = run;
   const { name } = resource;
   const { variant, attempt } = pagePlace(item);
   const isWalked = resource.list.kind === "walked";
   const { perPage, overstated } = page;
-  const total = isWalked ? 0 : page.total;
   // Where several parents' lists led nowhere, the pages of others are not tried.
   const pages = isWalked || (run.deadEnds.get(name) ?? 0) < mostDeadEnds ? page.pages : 1;
-  const listing = {
+  const listing: Listing = {
     resource: name,
     variant,
     run: requireRunId(run),
@@ -79,22 +87,17 @@ function beginReading(answer: AnswerContext, page: ListedPage & PageFacts, newes
     startedAt: isoTime(stamp.receivedAtMs),
     perPage,
     pages,
-    total,
+    total: isWalked ? 0 : page.total,
     overstated: overstated || pages < page.pages,
     steady: true,
     idle: 0,
     tails: 0,
   };
-  const continues = attempt > 1 && listings.find(name, variant)?.attempt === attempt - 1;
-  const earlier = continues ? listings.earlier(listing) : null;
-  if (pages === 1) {
-    if (isWalked) return endWalk(answer, listing, page, earlier, newest);
-    return endReading(answer, listing, page, judgeReading(listing, page, earlier), earlier);
-  }
+  const earlier = listings.earlier(listing, attempt - 1);
+  if (pages === 1) return endReading(answer, { listing, shown: page, earlier, newest: page.newest });
   listings.open(listing, earlier);
-  listings.showsNew(listing, page);
-  listings.putPage(listing, { ...page, total });
-  if (isWalked) followWalk(answer, listing, page, newest);
+  listings.putPage(listing, { ...page, total: listing.total });
+  if (isWalked) followWalk(answer, listing, page);
   else queueOtherPages(answer, page);
 }
 
@@ -104,87 +107,74 @@ function addPage(answer: AnswerContext, open: Listing, page: ListedPage & Pick<L
   const { again } = pagePlace(answer.item);
   const before = again ? listings.pageShown(open, page.page) : null;
   const { leastTotal } = listings.progress(open);
-  const showsNew = listings.showsNew(open, page);
+  const showsNew = listings.putPage(open, page);
   const listing = withPage(open, { page, before, leastTotal, showsNew });
-  listings.putPage(listing, page);
   const more = before && open.attempt === 1 ? page.ids.length - before.ids.length : 0;
   run.tally.of(open.resource).listed += Math.max(0, more);
   if (before && listing.steady) listings.confirmPages(listing, page.page, page.total);
   const step = nextStep(listing, listings.progress(listing));
-  if (step.kind === "wait") return listings.update(listing);
-  if (step.kind === "read tail") {
-    queueTail(answer, listing, step);
-    return listings.update({ ...listing, pages: step.pages, tails: listing.tails + 1 });
-  }
-  const [shown, earlier] = [listings.shown(listing), listings.earlier(listing)];
-  endReading(answer, listing, shown, judgeReading(listing, shown, earlier), earlier);
+  if (step.kind === "judge") return endReading(answer, readingOf(answer, listing, null));
+  if (step.kind === "read tail") queueTail(answer, listing, step);
+  const grown = step.kind === "read tail" && { pages: step.pages, tails: listing.tails + 1 };
+  listings.update({ ...listing, ...grown });
 }
 
-function addWalkedPage(
-  answer: AnswerContext,
-  listing: Listing,
-  page: ListedPage & PageFacts,
-  newest: string | null,
-): void {
+function addWalkedPage(answer: AnswerContext, listing: Listing, page: AnsweredPage): void {
   const { listings } = answer.run;
-  const isFull = page.pages > page.page;
-  const showsNew = listings.showsNew(listing, page);
-  const earlier = listings.earlier(listing);
-  // Page 1 had room for more, and there was none: it is the whole list, also where the service repeats it.
   const { list } = answer.resource;
+  const isFull = page.pages > page.page;
+  const showsNew = listings.putPage(listing, { ...page, total: 0 });
+  // Page 1 had room for more, and there was none: it is the whole list, also where the service repeats it.
   const isShort = list.kind === "walked" && page.perPage < list.pageSize;
-  if (page.page === 2 && !showsNew && isShort)
-    return endWalk(answer, { ...listing, pages: 1 }, listings.shown(listing), earlier, newest);
-  listings.putPage(listing, { ...page, total: 0 });
-  if (!isFull || !showsNew) return endWalk(answer, listing, listings.shown(listing), earlier, newest, isFull);
+  const reading = readingOf(answer, listing, page.newest);
+  if (page.page === 2 && !showsNew && isShort) {
+    const shown = listings.pageShown(listing, 1) ?? page;
+    return endReading(answer, { ...reading, listing: { ...listing, pages: 1 }, shown });
+  }
+  if (!isFull || !showsNew) return endReading(answer, { ...reading, isRepeated: isFull });
   listings.update({ ...listing, pages: page.pages });
-  followWalk(answer, listing, page, newest);
+  followWalk(answer, listing, page);
+}
+
+function readingOf({ run: { listings } }: AnswerContext, listing: Listing, newest: string | null): Reading {
+  const earlier = listings.earlier(listing, listing.attempt);
+  return { listing, shown: listings.shown(listing), earlier, newest };
 }
 
 /** Queues the next page. Where several runs read the list, it waits once this one has read its part. */
-function followWalk(answer: AnswerContext, listing: Listing, page: PageFacts, newest: string | null): void {
+function followWalk(answer: AnswerContext, listing: Listing, page: AnsweredPage): void {
   const { run, resource } = answer;
-  queueNextPage(answer, newestSoFar(answer, newest), page);
+  queueNextPage(answer, page);
   const left = run.wholePages.get(resource.name);
   if (left === undefined || listing.variant !== "") return;
   run.wholePages.set(resource.name, left - 1);
   if (left <= 1) holdWholeList(run, resource.name);
 }
 
-/** The newest time stamp on this page and those before it. */
-function newestSoFar({ item }: AnswerContext, newest: string | null): string | null {
-  const before = (item.payload as PagePayload).newest ?? null;
-  return before !== null && (newest === null || before > newest) ? before : newest;
-}
-
-/** A reading is over: `judgeWalk` says whether it showed the whole list. `isRepeated`: it ended with a page of nothing new. */
-function endWalk(
-  answer: AnswerContext,
-  listing: Listing,
-  shown: ShownRecords,
-  earlier: EarlierReadings | null,
-  newest: string | null,
-  isRepeated = false,
-): void {
+/**
+ * Judges the reading of a list without a total. Of one that was read whole it notes what the next ones go by: the newest time
+ * stamp, how many records fill a page, and how many there are.
+ */
+function judgeWalked(answer: AnswerContext, reading: Reading): Verdict {
   const { run, resource, item } = answer;
-  const { variant, startedAt } = listing;
+  const { listing, shown, earlier, newest, isRepeated = false } = reading;
+  const { variant, startedAt, pages, perPage } = listing;
   const { name } = resource;
   const { meta } = run.mirror;
-  const { newestBefore = null } = item.payload as PagePayload;
   const isFollowed = changesOf(resource) === null || newestListed(meta, name) !== null;
   const wasWhole = variant === "" && isFollowed && run.runs.lastSwept(name) !== null;
-  const verdict = judgeWalk(listing, shown, { earlier, wasWhole, isRepeated });
-  const total = verdict.seen.size + shown.withoutId.length;
-  if (verdict.kind === "whole") {
-    // What may have been missed is in the next list of changes: what changed since the reading before, as its own stamps
-    // say, and where there was none, since the last list of changes.
-    const proven = listing.pages === 1 ? newestSoFar(answer, newest) : earlier && newestBefore;
-    if (variant === "") noteFullPage(meta, name, listing.perPage);
-    if (proven !== null) noteNewest(meta, name, proven < startedAt ? proven : startedAt);
-    // An event or the list of changes may have changed how many there are since the whole list was read.
-    noteExpected(meta, name, variant === changesVariant ? run.mirror.records.counts(name).live : total);
-  }
-  endReading(answer, { ...listing, total }, shown, verdict);
+  const verdict = judgeWalk(listing, shown, earlier, { wasWhole, isRepeated });
+  if (verdict.kind !== "whole") return verdict;
+  // What may have been missed is in the next list of changes: what changed since the reading before, as its own stamps
+  // say, and where there was none, since the last list of changes.
+  const { newestBefore = null } = item.payload as PagePayload;
+  const proven = pages === 1 ? newest : earlier && newestBefore;
+  if (variant === "") noteFullPage(meta, name, perPage);
+  if (proven !== null) noteNewest(meta, name, proven < startedAt ? proven : startedAt);
+  // An event or the list of changes may have changed how many there are since the whole list was read.
+  const live = variant === changesVariant && run.mirror.records.counts(name).live;
+  noteExpected(meta, name, live === false ? verdict.total : live);
+  return verdict;
 }
 
 /**
@@ -192,44 +182,39 @@ function endWalk(
  * Records that were not shown are checked either way, since absence alone deletes nothing; not if the list was not read
  * to its end.
  */
-function endReading(
-  answer: AnswerContext,
-  listing: Listing,
-  shown: ShownRecords,
-  verdict: Verdict,
-  before: EarlierReadings | null = null,
-): void {
+function endReading(answer: AnswerContext, reading: Reading): void {
   const { run, resource, item } = answer;
   const { listings } = run;
+  const { listing, shown, earlier } = reading;
+  const { variant } = listing;
+  const { name } = resource;
+  const isWalked = resource.list.kind === "walked";
+  const verdict = isWalked ? judgeWalked(answer, reading) : judgeReading(listing, shown, earlier);
   const { kind, seen, startedSeq, startedAt } = verdict;
   if (listing.idle >= mostIdlePages) dropPages(answer);
   if (kind === "again" && listing.attempt < (verdict.grew ? mostGrowingSweeps : mostSweeps)) {
     listings.open(listing, verdict.earlier);
     return queueSweepAgain(answer, listing);
   }
-  listings.close(listing.resource, listing.variant);
+  listings.close(name, variant);
   const isWhole = kind === "whole";
   if (!isWhole) noteUnsettled(answer, listing, verdict);
   const read = { ...listing, startedSeq, startedAt };
   if (isWhole && item.kind !== "child")
-    run.runs.noteSwept(requireRunId(run), sweepKey(listing.resource, listing.variant), startedAt);
-  if (listing.variant === changesVariant) return;
+    run.runs.noteSwept(requireRunId(run), sweepKey(name, variant), startedAt);
+  if (variant === changesVariant) return;
   if (item.kind === "child") {
     const payload = item.payload as ChildPayload;
     const at = answer.stamp.receivedAtMs;
     const parent = { resource: payload.parent, id: parentIdOf(payload) };
-    run.parents.markListed(resource.name, parent, at, requireRunId(run));
+    run.parents.markListed(name, parent, at, requireRunId(run));
     childListComplete(run, resource, shown.ids);
   } else {
     listComplete(run, resource, shown.ids);
-    if (before) {
-      // These count although the last reading did not show them.
-      const last = new Set(shown.ids);
-      const earlier = new Set([...seen].filter((id) => !last.has(id)));
-      const { variant } = listing;
-      const { name } = resource;
-      run.joinedLists.set(sweepKey(name, variant), { resource: name, variant, earlier });
-    }
+    // These count although the last reading did not show them.
+    const last = new Set(shown.ids);
+    const joined = { resource: name, variant, earlier: new Set([...seen].filter((id) => !last.has(id))) };
+    if (earlier) run.joinedLists.set(sweepKey(name, variant), joined);
     if (isWhole) completeSweep(answer, read, seen);
   }
   if (kind === "dead end") return;
@@ -238,8 +223,8 @@ function endReading(
 }
 
 function noteUnsettled({ run, resource, item }: AnswerContext, listing: Listing, verdict: Verdict): void {
-  const { kind, why, earlier, seen } = verdict;
-  const { attempt, total, variant } = listing;
+  const { kind, why, earlier, seen, total } = verdict;
+  const { attempt, variant } = listing;
   const { name } = resource;
   const which = item.kind === "child" ? `the list of ${variant.replace(":", " ")}` : "the list";
   if (kind === "dead end") run.deadEnds.set(name, (run.deadEnds.get(name) ?? 0) + 1);

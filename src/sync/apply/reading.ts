@@ -49,7 +49,7 @@ export function nextStep(
   return { kind: "read tail", anchor: lastOlder, pages: Math.max(pages, Math.ceil(total / perPage)) };
 }
 
-export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt"> {
+export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt" | "total"> {
   /**
    * `whole`: every record of the list was shown. `again`: another reading may show the rest. `dead end`: it may not,
    * the paginator does not lead on.
@@ -71,7 +71,7 @@ export function judgeReading(listing: Listing, shown: ShownRecords, before: Earl
   const { total, startedSeq, startedAt } = listing;
   const seen = new Set(shown.ids);
   const own = { total, startedSeq, startedAt, ids: [...seen], withoutId: shown.withoutId.length };
-  const alone = { seen, startedSeq, startedAt, earlier: null };
+  const alone = { seen, total, startedSeq, startedAt, earlier: null };
   const why = deadEndOf(listing);
   if (why !== null) return { ...alone, kind: "dead end", why };
   if (!listing.steady) return { ...alone, kind: "again" };
@@ -109,19 +109,14 @@ function deadEndOf({ idle, tails, overstated, total, steady }: Listing): string 
 export function judgeWalk(
   { pages, startedSeq, startedAt }: Pick<Listing, "pages" | "startedSeq" | "startedAt">,
   { ids, withoutId }: ShownRecords,
-  /** What the reading before it showed; an earlier run read the list whole; the last page was full, and showed nothing new. */
-  {
-    earlier,
-    wasWhole,
-    isRepeated,
-  }: {
-    readonly earlier: EarlierReadings | null;
-    readonly wasWhole: boolean;
-    readonly isRepeated: boolean;
-  },
+  /** What the reading before it showed. */
+  earlier: EarlierReadings | null,
+  /** Did an earlier run read the list whole? Was the last page full, and showed nothing new? */
+  { wasWhole, isRepeated }: Readonly<Record<"wasWhole" | "isRepeated", boolean>>,
 ): Verdict {
   const seen = new Set(ids);
-  const read = { seen, startedSeq, startedAt, earlier: null };
+  const total = seen.size + withoutId.length;
+  const read = { seen, total, startedSeq, startedAt, earlier: null };
   if (isRepeated) return { ...read, kind: "dead end", why: `page ${pages} showed nothing new` };
   const known = new Set(earlier?.ids);
   if (pages === 1 || wasWhole || (earlier && ids.every((id) => known.has(id))))

@@ -100,8 +100,10 @@ export function queueOtherPages(answer: AnswerContext, { pages, perPage }: PageC
  * The page after a full one of a list without a total.
  * Guard: a page that shows nothing new queues none (`apply/listing.ts`).
  */
-export function queueNextPage(answer: AnswerContext, newest: string | null, facts: PageCount): void {
-  const { pages, perPage } = facts;
+export function queueNextPage(
+  answer: AnswerContext,
+  { pages, perPage, newest }: PageCount & { readonly newest: string | null },
+): void {
   queuePages(answer, [pages], { newest, perPage });
 }
 
