@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
 import { yieldToLoop } from "../base/cancellation.ts";
-import type { DeriveResult } from "../store/apply/derive-rows.ts";
 import { idsHeld } from "../store/apply/held-record.ts";
 import { Fences } from "../store/apply/fences.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
@@ -10,7 +9,7 @@ import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
 import { PreviewDifferences } from "../store/apply/preview-differences.ts";
-import { ResourceTable } from "../store/apply/resource-table.ts";
+import { ResourceTable, type DeriveResult } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";

@@ -9,7 +9,8 @@ import { openTables } from "../state/checks/open-tables.ts";
 import { Parents } from "../state/parents.ts";
 import { decodeStored, ownerCells } from "../store/apply/derive-rows.ts";
 import { idsHeld, readHeld, differencesOf, isAsReceived, rowsOf } from "../store/apply/held-record.ts";
-import type { HeldRecord, DerivedRows } from "../store/apply/held-record.ts";
+import type { HeldRecord } from "../store/apply/held-record.ts";
+import type { RecordRows } from "../store/tables/table-statements.ts";
 import { textOf, type DecodedRecord } from "../store/apply/merge-rules.ts";
 import { PreviewDifferences } from "../store/apply/preview-differences.ts";
 import type { CellsByName } from "../store/apply/previews.ts";
@@ -228,7 +229,7 @@ function rowDifferences(table: ResourceTable, held: HeldRecord, record: DecodedR
 }
 
 /** Cells that the record does not name are the mirror's: the owner of an owned record. */
-function rowsLike(table: ResourceTable, held: HeldRecord, { row }: DecodedRecord): DerivedRows {
+function rowsLike(table: ResourceTable, held: HeldRecord, { row }: DecodedRecord): RecordRows {
   const fence = held.fence && { ...held.fence, gone: 0 };
   const overrides = ownerCells(table, held);
   return rowsOf(table.plan, { ...held, fence, deletedAt: null }, row, { overrides, nowMs: 0 });

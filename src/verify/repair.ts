@@ -71,7 +71,7 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
 /** The next read of the record is stored, where the JSON is not the one that its hash is of, or has no fence. */
 function distrust({ statements }: ResourceTable, id: RecordId): void {
   const held = readHeld(statements, id);
-  if (!held.fence) for (const child of statements.children) child.clear(id);
+  if (!held.fence) statements.clearChildren(id);
   else if (!isAsReceived(held)) statements.of("forgetSha").run(id);
 }
 

@@ -6,7 +6,7 @@ import { quoted } from "../sql-text.ts";
 import type { Cell, Row } from "../tables/row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
 import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
-import type { TableStatements } from "../tables/table-statements.ts";
+import type { RecordRows, TableStatements } from "../tables/table-statements.ts";
 import { dataCells, type Fence } from "./merge-rules.ts";
 import type { Overrides } from "./read-stamp.ts";
 
@@ -19,14 +19,6 @@ export interface HeldRecord {
   readonly detailAt: string | null;
   /** For each child table, `position` and data columns of each row. */
   readonly children: readonly (readonly (readonly Cell[])[])[];
-}
-
-/** The rows that follow from a record's JSON. */
-export interface DerivedRows {
-  readonly cells: readonly Cell[];
-  readonly deletedAt: string | null;
-  readonly detailAt: string | null;
-  readonly children: Row["children"];
 }
 
 /** A cell that is not what the JSON says. A row of a child table that one side lacks is `{}` on the other. */
@@ -86,7 +78,7 @@ export function rowsOf(
   { fence, deletedAt, detailAt }: HeldRecord,
   row: Row,
   { overrides, nowMs }: { readonly overrides: Overrides; readonly nowMs: number },
-): DerivedRows {
+): RecordRows {
   const isGone = fence ? fence.gone === 1 : deletedAt !== null;
   const isProvisional = fence?.source === "preview";
   return {
@@ -98,7 +90,7 @@ export function rowsOf(
 }
 
 /** Where the rows of a record are not those that follow from its JSON; of a row that is not there, nothing. Pure. */
-export function differencesOf(plan: TablePlan, held: HeldRecord, derived: DerivedRows): CellDifference[] {
+export function differencesOf(plan: TablePlan, held: HeldRecord, derived: RecordRows): CellDifference[] {
   const { cells, deletedAt, detailAt } = held;
   const marks = [
     { field: "_deleted_at", mirror: deletedAt, raw: derived.deletedAt },

@@ -10,38 +10,21 @@ import { dataColumns, rawTable } from "../tables/table-layout.ts";
 import { knownPlan, type NewColumn, type TablePlan } from "../tables/table-plan.ts";
 import { TableStatements } from "../tables/table-statements.ts";
 import { addUnknownColumns, noteOddType, unsharedPlan } from "../tables/unknown-columns.ts";
-import {
-  assertOnlyIdMissing,
-  dataCells,
-  isLive,
-  isProvisional,
-  isSameSha,
-  judgeBytes,
-  saysTheSame,
-  type DecodedRecord,
-  type Fence,
-} from "./merge-rules.ts";
+import { assertOnlyIdMissing, dataCells, isLive, isProvisional, isSameSha } from "./merge-rules.ts";
+import { judgeBytes, saysTheSame, type DecodedRecord, type Fence } from "./merge-rules.ts";
 import { Previews, type CellsByName } from "./previews.ts";
-import { readHeld } from "./held-record.ts";
+import { differencesOf, readHeld, rowsOf, type HeldRecord } from "./held-record.ts";
 import type { NewChange } from "./change-log.ts";
-import {
-  decodeStored,
-  deriveRecord,
-  ownerCells,
-  type DerivableRows,
-  type DeriveResult,
-} from "./derive-rows.ts";
-import type {
-  ApplyResult,
-  IncomingPreview,
-  IncomingRecord,
-  Overrides,
-  PreviewResult,
-  ReadStamp,
-  Removal,
-  Source,
-} from "./read-stamp.ts";
+import { decodeStored, ownerCells } from "./derive-rows.ts";
+import type { IncomingPreview, IncomingRecord, Overrides, ReadStamp, Source } from "./read-stamp.ts";
+import type { ApplyResult, PreviewResult, Removal } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
+
+/**
+ * What deriving a record's rows found. `written`: they differed and are right now. `unusable`: the record has no JSON,
+ * or its JSON cannot become rows any more: its rows stay as they are, and its next read is decoded whatever it says.
+ */
+export type DeriveResult = "same" | "written" | "unusable";
 
 type IncomingRow = IncomingPreview &
   Pick<Partial<IncomingRecord>, "listed" | "overrides"> & { readonly source: Source };
@@ -54,7 +37,7 @@ type IncomingRow = IncomingPreview &
  * Source of truth: the fence says which read was applied last, `_raw_<resource>` what it said.
  * Worst outcome of a crash: the transaction is rolled back, and its answer is read again.
  */
-export class ResourceTable implements DerivableRows {
+export class ResourceTable {
   readonly resource: Resource;
   readonly context: TableContext;
   plan: TablePlan;
@@ -154,7 +137,7 @@ export class ResourceTable implements DerivableRows {
       this.remember(stamp, id);
       return "absent";
     }
-    const seq = this.logChange({ stamp, id }, "delete", fence);
+    const seq = this.logChange(stamp, id, "delete", this.storedJson(id), fence);
     this.markDeleted(id, isoTime(stamp.receivedAtMs));
     this.context.sequence.markStored();
     this.statements.of("markGone").run(stamp.receivedSeq, stamp.receivedAtMs, seq, id);
@@ -162,7 +145,7 @@ export class ResourceTable implements DerivableRows {
   }
 
   private markDeleted(id: RecordId, at: string): void {
-    for (const child of this.statements.children) child.clear(id);
+    this.statements.clearChildren(id);
     this.statements.of("markDeleted").run(at, at, id);
   }
 
@@ -187,9 +170,55 @@ export class ResourceTable implements DerivableRows {
     if (isGone) this.markDeleted(id, this.formatTime(stamp.receivedAtMs));
   }
 
-  /** Compares the rows of a record with its JSON, and makes them anew where they differ. */
+  /**
+   * Compares the rows of a record with its JSON, and makes them anew where they differ: with a change in the log, if the
+   * record shows (I2). Rows that do not differ are not written, and the JSON is the same before and after. The fence says
+   * whether the record is deleted.
+   *
+   * @param overrides cells that the JSON does not name. @default they stay: the owner of an owned record
+   */
   derive(id: RecordId, stamp: ReadStamp, overrides?: Overrides): DeriveResult {
-    return deriveRecord(this, id, stamp, overrides);
+    const { statements, context, resource } = this;
+    const held = readHeld(statements, id);
+    const { fence, json, cells, deletedAt } = held;
+    if (json === undefined && !fence) return this.removeExtra(id, held, stamp);
+    const isGone = fence ? fence.gone === 1 : deletedAt !== null;
+    const decoded =
+      json === undefined ? null : this.decodeAndGrow(id, json, fence?.source ?? "detail", stamp);
+    if (!decoded || decoded instanceof OddValue) {
+      if (isGone) return "same";
+      const odd = { resource: resource.name, id, json: json ?? "", reason: decoded?.message ?? "" };
+      if (decoded) context.quarantine.add(stamp, odd);
+      statements.of("forgetSha").run(id);
+      return "unusable";
+    }
+    const cellsOfOwner = overrides ?? ownerCells(this, held);
+    const rows = rowsOf(this.plan, held, decoded.row, { overrides: cellsOfOwner, nowMs: stamp.receivedAtMs });
+    if (cells && differencesOf(this.plan, held, rows).length === 0) return "same";
+    this.statements.writeRows(id, rows, this.formatTime(stamp.receivedAtMs), true);
+    if (!isGone) this.logDerived(id, held, stamp, "update");
+    else if (isShown(held)) this.logDerived(id, held, stamp, "delete");
+    return "written";
+  }
+
+  private decodeAndGrow(id: RecordId, json: string, source: Source, stamp: ReadStamp) {
+    const decoded = decodeStored(this, json, source);
+    if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return decoded;
+    this.addColumns(decoded.row.unknown, stamp, id);
+    return decodeStored(this, json, source);
+  }
+
+  /** Rows without JSON, of a record that was never read: they show something that the service never said. */
+  private removeExtra(id: RecordId, held: HeldRecord, stamp: ReadStamp): DeriveResult {
+    this.statements.of("removeRow").run(id);
+    this.statements.clearChildren(id);
+    this.logDerived(id, held, stamp, "delete");
+    return "written";
+  }
+
+  private logDerived(id: RecordId, { fence, json }: HeldRecord, stamp: ReadStamp, op: "update" | "delete") {
+    const before = (op === "update" && json) || null;
+    this.statements.of("setLastChange").run(this.logChange(stamp, id, op, before, fence), id);
   }
 
   /** Adds columns for unknown fields, without values. Rows derived afterwards have them. */
@@ -272,9 +301,13 @@ export class ResourceTable implements DerivableRows {
 
   /** What the mirror holds of a record; null when an earlier version took values that are odd today. */
   private stored(id: RecordId, { source }: Fence): DecodedRecord | null {
-    const json = this.statements.of("selectRaw").get(id) as string | undefined;
-    const decoded = json === undefined ? null : decodeStored(this, json, source);
+    const json = this.storedJson(id);
+    const decoded = json === null ? null : decodeStored(this, json, source);
     return decoded instanceof OddValue ? null : decoded;
+  }
+
+  private storedJson(id: RecordId): string | null {
+    return (this.statements.of("selectRaw").get(id) as string | undefined) ?? null;
   }
 
   private storedCells(id: RecordId): CellsByName {
@@ -284,7 +317,8 @@ export class ResourceTable implements DerivableRows {
 
   private write(incoming: IncomingRow, sha: Buffer, decoded: DecodedRecord, fence?: Fence): void {
     const { stamp, id, slice, source, listed } = incoming;
-    const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);
+    const before = isLive(fence) ? this.storedJson(id) : null;
+    const seq = this.logChange(stamp, id, isLive(fence) ? "update" : "insert", before, fence);
     // A provisional row has no children.
     this.writeCells(incoming, decoded, fence !== undefined && !isProvisional(fence));
     this.statements.of("upsertRaw").run(id, slice);
@@ -294,15 +328,14 @@ export class ResourceTable implements DerivableRows {
     this.statements.of("upsertFence").run([id, sha, covered, source, receivedSeq, receivedAtMs, seq, 0]);
   }
 
-  /** Call before the record's JSON is written. Returns the number of the change. */
+  /** @param before the record's JSON before the change. Returns the number of the change. */
   private logChange(
-    { stamp, id }: Pick<IncomingRow, "stamp" | "id">,
+    stamp: ReadStamp,
+    id: RecordId,
     op: NewChange["op"],
+    before: string | null,
     fence: Fence | undefined,
   ): number {
-    const before = isLive(fence)
-      ? ((this.statements.of("selectRaw").get(id) as string | undefined) ?? null)
-      : null;
     const change = { stamp, resource: this.resource.name, id, op, before };
     return this.context.log.add(change, fence?.last_change ?? null);
   }
@@ -311,12 +344,9 @@ export class ResourceTable implements DerivableRows {
     const { stamp, id, source, overrides } = incoming;
     const at = this.formatTime(stamp.receivedAtMs);
     const detailAt = source === "preview" ? null : at;
-    this.statements.of("upsertRow").run([id, ...dataCells(this.plan, row, overrides), null, at, detailAt]);
-    for (const [i, rows] of row.children.entries()) {
-      const child = this.statements.children[i];
-      if (hasChildren) child?.clear(id);
-      child?.insert(id, rows);
-    }
+    const cells = dataCells(this.plan, row, overrides);
+    const rows = { cells, children: row.children, deletedAt: null, detailAt };
+    this.statements.writeRows(id, rows, at, hasChildren);
   }
 
   /** ISO; formatted once for all records of one answer. */
@@ -328,4 +358,8 @@ export class ResourceTable implements DerivableRows {
 
 function sha1(slice: Buffer): Buffer {
   return hash("sha1", slice, "buffer");
+}
+
+function isShown({ cells, deletedAt, children }: HeldRecord): boolean {
+  return (cells !== undefined && deletedAt === null) || children.some((rows) => rows.length > 0);
 }

@@ -1,7 +1,7 @@
 import type { RecordId } from "../../base/ids.ts";
 import { prepared, type Db, type Mode, type Statement } from "../database.ts";
 import { insertSql, quoted, upsertSql } from "../sql-text.ts";
-import type { Cell } from "./row-decoder.ts";
+import type { Cell, Row } from "./row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "./table-layout.ts";
 import type { ChildPlan, TablePlan } from "./table-plan.ts";
 
@@ -47,6 +47,13 @@ const modes: Readonly<Record<string, Mode>> = {
   selectRawBytes: "column",
 };
 
+/** The rows of a record, its own with the data columns. */
+export interface RecordRows extends Pick<Row, "children"> {
+  readonly cells: readonly Cell[];
+  readonly deletedAt: string | null;
+  readonly detailAt: string | null;
+}
+
 /** The statements of one resource, for the plan's present columns; each is prepared at its first use. */
 export class TableStatements {
   readonly children: readonly ChildStatements[];
@@ -62,6 +69,17 @@ export class TableStatements {
   of(name: keyof typeof texts): Statement {
     const text = () => texts[name](this.plan).replaceAll("?", "+?");
     return prepared(this.db, this, name, modes[name] ?? "rows", text);
+  }
+
+  /** Writes the rows of a record. `at`: when it was written, ISO. `hasChildren`: it may have child rows already. */
+  writeRows(id: RecordId, rows: RecordRows, at: string, hasChildren: boolean): void {
+    this.of("upsertRow").run([id, ...rows.cells, rows.deletedAt, at, rows.detailAt]);
+    if (hasChildren) this.clearChildren(id);
+    for (const [i, child] of this.children.entries()) child.insert(id, rows.children[i] ?? []);
+  }
+
+  clearChildren(id: RecordId): void {
+    for (const child of this.children) child.clear(id);
   }
 
   /** Throws where a table or column of the plan is not there. */
