@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import { inTransaction, type Db } from "../store/database.ts";
-import { insertRow, removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
+import { highest, insertRow, removeRows, Repository } from "../store/own-tables/statement.ts";
+import { statement, updateRows } from "../store/own-tables/statement.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta extends Repository {
@@ -21,7 +22,6 @@ export class Meta extends Repository {
   }
 }
 
-const lastRun = statement((db) => db.selectFrom("_runs").select(db.fn.max<number | null>("id").as("id")));
 const valueOf = statement((db, p: { key: string }) =>
   db.selectFrom("_meta").select("value").where("key", "=", p.key),
 );
@@ -130,11 +130,7 @@ export function markRestored(
   db: Db,
   { nowMs, takenAt }: { readonly nowMs: number; readonly takenAt: string },
 ): void {
-  const restored: Restored = {
-    at: isoTime(nowMs),
-    taken_at: takenAt,
-    last_run: lastRun.value(db) ?? 0,
-  };
+  const restored: Restored = { at: isoTime(nowMs), taken_at: takenAt, last_run: highest(db, "_runs", "id") };
   inTransaction(db, () => {
     updateRows(db, "_runs", { finished_at: restored.at, outcome: "interrupted" }, { finished_at: null });
     removeRows(db, "_listings", {});

@@ -31,7 +31,7 @@ import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { beginLog, findLog, readLog } from "./log-identity.ts";
 import { Meta } from "./meta.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
-import { statement } from "../store/own-tables/statement.ts";
+import { highest } from "../store/own-tables/statement.ts";
 
 /**
  * Numbers the moments of this mirror: one more at each sending, each receiving and each reason to read again. Local
@@ -50,8 +50,11 @@ class Sequence {
 
   constructor(db: Db, meta: Meta) {
     this.meta = meta;
-    const known = [meta.get("seq") as number | null, ...highestStored.map((highest) => highest.value(db))];
-    this.last = Math.max(...known.map((seq) => seq ?? 0));
+    const queued = highest(db, "_work", "dirty_seq");
+    const listed = highest(db, "_listings", "started_seq");
+    // An event that found its record queued already is noted in the inbox alone.
+    const delivered = highest(db, "_inbox", "dirty_seq", { state: "waiting" });
+    this.last = Math.max(Number(meta.get("seq") ?? 0), queued, listed, delivered);
   }
 
   next(): number {
@@ -76,16 +79,6 @@ class Sequence {
     this.stored = false;
   }
 }
-
-const highestStored = [
-  statement((db) => db.selectFrom("_work").select(db.fn.max<number | null>("dirty_seq").as("seq"))),
-  statement((db) => db.selectFrom("_listings").select(db.fn.max<number | null>("started_seq").as("seq"))),
-  // An event that found its record queued already is noted here alone.
-  statement((db) => {
-    const waiting = db.selectFrom("_inbox").where("state", "=", "waiting");
-    return waiting.select(db.fn.max<number | null>("dirty_seq").as("seq"));
-  }),
-];
 
 /**
  * The live mirror of one company: the tables of its resources, and what is written with them.

@@ -127,7 +127,4 @@ export class Runs extends Repository {
   }
 }
 
-interface StoredRun extends Omit<RunRow, "swept" | "report"> {
-  readonly swept: string;
-  readonly report: string;
-}
+type StoredRun = Omit<RunRow, "swept" | "report"> & Readonly<Record<"swept" | "report", string>>;

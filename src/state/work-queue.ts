@@ -1,16 +1,8 @@
 import { recordId, type RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import {
-  among,
-  count,
-  countRows,
-  hasRow,
-  removeRows,
-  Repository,
-  statement,
-  updateRows,
-} from "../store/own-tables/statement.ts";
+import { among, count, countRows, hasRow, highest } from "../store/own-tables/statement.ts";
+import { removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import type { Db } from "../store/database.ts";
 import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
@@ -267,8 +259,7 @@ export class WorkQueue extends Repository {
 
   /** Number of the newest reason to read; 0: the queue is empty. */
   newestReason(): number {
-    const [newest] = this.selectColumn<number | null>("SELECT max(dirty_seq) FROM _work");
-    return newest ?? 0;
+    return highest(this.db, "_work", "dirty_seq");
   }
 
   /**

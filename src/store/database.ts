@@ -174,8 +174,23 @@ function codeOf(error: Error): string {
   return "code" in error ? String(error.code) : "";
 }
 
-/** The prepared statements of each connection, by whom they belong to and a name. */
-const kept = new WeakMap<Db, Map<unknown, Map<string, Statement>>>();
+/** What is kept of a connection. */
+interface Kept {
+  /** Prepared statements by whom they belong to, and a name. */
+  readonly statements: Map<unknown, Map<string, Statement>>;
+  /** To create it anew for each delivery would cost more than the transaction. Null: it made none yet. */
+  runner: Database.Transaction<(step: () => unknown) => unknown> | null;
+  /** Throws where another process may write. */
+  assertOwner: (() => void) | null;
+}
+
+const connections = new WeakMap<Db, Kept>();
+
+function keptOf(db: Db): Kept {
+  let kept = connections.get(db);
+  if (!kept) connections.set(db, (kept = { statements: new Map(), runner: null, assertOwner: null }));
+  return kept;
+}
 
 /** How a statement gives its rows; the last three give bigints for integers. */
 export type Mode = "rows" | "column" | "exact" | "ids" | "cells";
@@ -185,8 +200,7 @@ export type Mode = "rows" | "column" | "exact" | "ids" | "cells";
  * to run, and of the 400 of a mirror most companies use few at a time.
  */
 export function prepared(db: Db, owner: unknown, name: string, mode: Mode, text: () => string): Statement {
-  let owners = kept.get(db);
-  if (!owners) kept.set(db, (owners = new Map()));
+  const owners = keptOf(db).statements;
   let statements = owners.get(owner);
   if (!statements) owners.set(owner, (statements = new Map()));
   const known = statements.get(name);
@@ -214,35 +228,23 @@ const mostUnknown = 100;
  * it know: it begins to collect in small steps. A collection on demand would stop everything for 0.1 s.
  */
 export function releaseMemory(db: Db): void {
-  for (const statements of kept.get(db)?.values() ?? []) unknown += statements.size;
-  kept.delete(db);
+  const { statements: owners } = keptOf(db);
+  for (const statements of owners.values()) unknown += statements.size;
+  owners.clear();
   db.pragma("shrink_memory");
   if (unknown < mostUnknown) return;
   Buffer.allocUnsafeSlow(unknown * statementBytes);
   unknown = 0;
 }
 
-type Runner = Database.Transaction<(step: () => unknown) => unknown>;
-
-/** One per connection: to create it anew for each delivery would cost more than the transaction. */
-const runners = new WeakMap<Db, Runner>();
-
-function runnerOf(db: Db): Runner {
-  let runner = runners.get(db);
-  if (!runner) runners.set(db, (runner = db.transaction((step: () => unknown) => step())));
-  return runner;
-}
-
-const owners = new WeakMap<Db, () => void>();
-
 /** From now on each transaction calls `assertOwner` first, once no other process can write: it throws where one may. */
 export function guardWrites(db: Db, assertOwner: () => void): void {
-  owners.set(db, assertOwner);
+  keptOf(db).assertOwner = assertOwner;
 }
 
 /** Throws where `guardWrites` says that another process may write. */
 export function assertMayWrite(db: Db): void {
-  owners.get(db)?.();
+  keptOf(db).assertOwner?.();
 }
 
 /**
@@ -250,12 +252,14 @@ export function assertMayWrite(db: Db): void {
  * would fail at its first write if another connection wrote meanwhile. Throws what `step` throws, MirrorError `database`.
  */
 export function inTransaction<T>(db: Db, step: () => T): T {
-  const assertOwner = db.inTransaction ? undefined : owners.get(db);
+  const kept = keptOf(db);
+  const assertOwner = db.inTransaction ? null : kept.assertOwner;
   const owned = () => {
     assertOwner?.();
     return step();
   };
-  return guarded(db.name, () => runnerOf(db).immediate(owned) as T);
+  const runner = (kept.runner ??= db.transaction((run: () => unknown) => run()));
+  return guarded(db.name, () => runner.immediate(owned) as T);
 }
 
 /** Between two steps of about 10 ms, signals and timers of this process are heard. */

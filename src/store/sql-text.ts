@@ -1,8 +1,7 @@
-/** `INSERT … ON CONFLICT(key) DO UPDATE SET` every other column; parameters in the order of `columns`. */
-export function upsertSql(table: string, key: string, columns: readonly string[]): string {
-  const others = columns.filter((column) => column !== key).map(quoted);
-  const changes = others.map((column) => `${column} = excluded.${column}`).join(", ");
-  return `${insertSql(table, columns)} ON CONFLICT (${quoted(key)}) DO UPDATE SET ${changes}`;
+/** `INSERT … ON CONFLICT (id) DO UPDATE SET` every other column; parameters: the id, and in the order of `others`. */
+export function upsertSql(table: string, others: readonly string[]): string {
+  const changes = others.map(quoted).map((column) => `${column} = excluded.${column}`);
+  return `${insertSql(table, ["id", ...others])} ON CONFLICT (id) DO UPDATE SET ${changes.join(", ")}`;
 }
 
 /**

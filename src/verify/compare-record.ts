@@ -11,8 +11,7 @@ import { decodeStored, ownerCells } from "../store/apply/derive-rows.ts";
 import { idsHeld, readHeld, differencesOf, isAsReceived, rowsOf } from "../store/apply/held-record.ts";
 import type { HeldRecord } from "../store/apply/held-record.ts";
 import type { RecordRows } from "../store/tables/table-statements.ts";
-import { textOf, type DecodedRecord } from "../store/apply/merge-rules.ts";
-import { PreviewDifferences } from "../store/apply/preview-differences.ts";
+import { isProvisional, textOf, type DecodedRecord } from "../store/apply/merge-rules.ts";
 import type { CellsByName } from "../store/apply/previews.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
 import type { Db } from "../store/database.ts";
@@ -30,7 +29,6 @@ export class MirrorView {
   readonly manifest: Manifest;
   readonly records: Records;
   readonly parents: Parents;
-  private readonly differences: PreviewDifferences;
   private tables: ReadonlyMap<string, ResourceTable> = new Map();
 
   /** Throws MirrorError `database` where the tables are not those of this version. */
@@ -39,13 +37,11 @@ export class MirrorView {
     this.manifest = manifest;
     this.records = new Records(db);
     this.parents = new Parents(db);
-    this.differences = new PreviewDifferences(db);
     this.reopen();
   }
 
   /** Finds columns that the writer has added since. Throws as the constructor. */
   reopen(): void {
-    this.differences.begin();
     const { tables, unreadable } = openTables(this.db, this.manifest);
     const [first] = unreadable;
     if (first)
@@ -73,11 +69,6 @@ export class MirrorView {
     return decodeStored(this.table(resource), json, fence?.source ?? "detail");
   }
 
-  /** Columns that previews show differently from details: they are not compared. */
-  uncompared(resource: string): ReadonlySet<string> {
-    return this.differences.uncompared(resource);
-  }
-
   *ids(resource: string): Generator<readonly RecordId[]> {
     const { plan } = this.table(resource);
     for (let from: bigint | null = firstId; from !== null;) {
@@ -90,11 +81,6 @@ export class MirrorView {
 
 export function isLiveRow(held: HeldRecord): held is LiveRecord {
   return held.cells !== undefined && held.deletedAt === null;
-}
-
-/** Is only the preview of the record known? */
-export function isOfPreview({ fence }: HeldRecord): boolean {
-  return fence?.source === "preview" && fence.gone === 0;
 }
 
 /** Changes with everything that a read writes, also where the read found nothing new. */
@@ -153,7 +139,7 @@ export function compareRecord(
     raw instanceof OddValue
       ? [{ field: "_raw", mirror: raw.message, service: "a preview" }]
       : shownDifferences(view, resource.name, held, service, table.previews.cells(raw.record));
-  const fields = isOfPreview(held) ? ofPreview() : recordDifferences(table, held, raw, service);
+  const fields = isProvisional(held.fence) ? ofPreview() : recordDifferences(table, held, raw, service);
   if (fields.length === 0) return equal;
   // Of a row that is as it was received.
   const isOld = isSound(view, resource, held);
@@ -180,8 +166,10 @@ function shownDifferences(
   service: DecodedRecord,
   shown: CellsByName,
 ): FieldDifference[] {
-  const uncompared = view.uncompared(name);
-  return rowDifferences(view.table(name), held, service).filter(
+  const table = view.table(name);
+  // Columns that previews show differently from details.
+  const uncompared = table.context.differences.uncompared(name);
+  return rowDifferences(table, held, service).filter(
     ({ field }) => shown.has(field) && !uncompared.has(field),
   );
 }

@@ -9,14 +9,14 @@ import type { Transport } from "../connector/transport.ts";
 import { integerOf } from "../json/literal.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import type { HeldRecord } from "../store/apply/held-record.ts";
-import type { Fence } from "../store/apply/merge-rules.ts";
+import { isProvisional, type Fence } from "../store/apply/merge-rules.ts";
 import type { Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { dataColumns } from "../store/tables/table-layout.ts";
 import { ownerColumns } from "../sync/deletion/deletion.ts";
 import { countRecords } from "../sync/plan/estimate.ts";
-import { compareRecord, differsFromListed, isLiveRow, isOfPreview, isSound } from "./compare-record.ts";
+import { compareRecord, differsFromListed, isLiveRow, isSound } from "./compare-record.ts";
 import { versionOf, type MirrorView, type RecordVerdict } from "./compare-record.ts";
 import type { AskedRead, ServiceCopy } from "./service-copy.ts";
 
@@ -118,7 +118,7 @@ export class Comparison {
         const isLive = isLiveRow(held);
         const isShown = shown?.delete(id) ?? isLive;
         counts.mirror += Number(isLive);
-        counts.provisional += Number(isLive && isOfPreview(held));
+        counts.provisional += Number(isLive && isProvisional(held.fence));
         if (!isSound(view, resource, held)) this.suspect(name, id);
         else if (isLive && !isShown) absent.push(id);
         else {
@@ -163,7 +163,7 @@ export class Comparison {
   private addDetail(resource: Resource, id: RecordId, held: HeldRecord): void {
     const { name, list, detail } = resource;
     const isWhole = this.copy.held(name, id).fence?.source === "list" && list.kind !== "owned";
-    if (detail === undefined || isWhole || list.kind === "parents" || isOfPreview(held)) return;
+    if (detail === undefined || isWhole || list.kind === "parents" || isProvisional(held.fence)) return;
     const owner = this.ownerOf(resource, held);
     if (owner === "gone") this.suspect(name, id);
     else if (owner !== "live")
@@ -226,15 +226,15 @@ export class Comparison {
   }
 
   /** The lists of all parents, and records that no parent's list can show. */
-  private addParents({ name, list }: Resource): void {
+  private addParents(resource: Resource): void {
+    const { name, list } = resource;
     if (list.kind !== "parents") return;
     const { records, parents } = this.view;
-    const names = list.parents.map(({ resource }) => resource);
-    for (const { resource, id, listedAtMs } of parents.stalest(name, names, Number.MAX_SAFE_INTEGER))
-      this.deepReads.push({ resource, id, listOf: name, readAtMs: listedAtMs ?? 0 });
-    const links = list.parents.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
-    for (const { column } of links)
-      for (const id of records.liveWithoutParent(name, column, links, mostAbsent)) this.suspect(name, id);
+    const names = list.parents.map((one) => one.resource);
+    for (const { listedAtMs, ...parent } of parents.stalest(name, names, Number.MAX_SAFE_INTEGER))
+      this.deepReads.push({ ...parent, listOf: name, readAtMs: listedAtMs ?? 0 });
+    for (const { field } of list.parents)
+      for (const id of records.orphans(resource, field, mostAbsent)) this.suspect(name, id);
   }
 
   /** Compares a detail, or the list of a parent, that the copy has read. True: it is equal. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mostSweeps } from "../../src/sync/context/limits.ts";
+import { mostSweeps } from "../../src/sync/apply/listing.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { jsonReply, rewritten, type Reply } from "../support/company/proxy.ts";

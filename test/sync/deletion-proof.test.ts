@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { judgeDeletion, deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
-import { massDeleteLimit } from "../../src/sync/context/limits.ts";
+import { massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, openShop, resourceOf } from "../support/mirror/mirror.ts";

@@ -11,7 +11,7 @@ import {
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
 import { failureOutcome } from "../../src/sync/retry/retry-policy.ts";
-import { mostAttempts, itemRetryDelayMs } from "../../src/sync/context/limits.ts";
+import { mostAttempts, itemRetryDelayMs } from "../../src/sync/retry/retry-policy.ts";
 import { SetAsideItems } from "../../src/sync/context/run-context.ts";
 import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { listAgeMs, mostQuarantined } from "../../src/sync/context/limits.ts";
+import { listAgeMs } from "../../src/sync/plan/chosen-lists.ts";
+import { mostQuarantined } from "../../src/sync/plan/read-reasons.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub.ts";

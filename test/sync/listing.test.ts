@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { mostSweeps } from "../../src/sync/context/limits.ts";
+import { mostSweeps } from "../../src/sync/apply/listing.ts";
 import { removeRecord } from "../../src/sync/deletion/deletion.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty, openShop } from "../support/mirror/mirror.ts";

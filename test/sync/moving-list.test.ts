@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mostDeadEnds, mostSweeps } from "../../src/sync/context/limits.ts";
+import { mostDeadEnds, mostSweeps } from "../../src/sync/apply/listing.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { removeRecord } from "../../src/sync/deletion/deletion.ts";
 import { openShop, resourceOf } from "../support/mirror/mirror.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EarlierReadings } from "../../src/state/listings.ts";
 import { judgeReading, nextStep, withPage, type PageEffect } from "../../src/sync/apply/reading.ts";
-import { mostIdlePages, mostTails } from "../../src/sync/context/limits.ts";
+import { mostIdlePages, mostTails } from "../../src/sync/apply/reading.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 
 const before = (ids: readonly number[], more: Partial<EarlierReadings> = {}): EarlierReadings => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { date, orNull } from "../../src/connector/record-schema.ts";
 import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { scrubAgeMs } from "../../src/sync/context/limits.ts";
+import { scrubAgeMs } from "../../src/sync/plan/scrub.ts";
 import {
   giveBackScrub,
   readRecent,

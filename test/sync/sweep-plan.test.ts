@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
-import { listAgeMs } from "../../src/sync/context/limits.ts";
+import { listAgeMs } from "../../src/sync/plan/chosen-lists.ts";
 import { sweepKey, variantsOf } from "../../src/state/sweeps.ts";
 import { dueLists, listRequests, planSweeps, type Unfinished } from "../../src/sync/plan/chosen-lists.ts";
 import { resources, resourceOf } from "../support/mirror/mirror.ts";
@@ -10,8 +10,13 @@ const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"
 
 /** @param open by `sweepKey`: how long ago each open sweep was begun */
 function planned(unfinished: Unfinished | null, open: Readonly<Record<string, number>> = {}) {
-  const openSweeps = new Map(Object.entries(open).map(([key, agoMs]) => [key, startMs - agoMs]));
-  return planSweeps(list, { unfinished, openSweeps, nowMs: startMs });
+  const lists = list.flatMap(({ name: resource, ...plan }) =>
+    variantsOf({ name: resource, ...plan }).map((variant) => {
+      const agoMs = open[sweepKey(resource, variant)];
+      return { resource, variant, openSinceMs: agoMs === undefined ? null : startMs - agoMs };
+    }),
+  );
+  return planSweeps(lists, unfinished, startMs);
 }
 
 function plan(...args: Parameters<typeof planned>): string[] {

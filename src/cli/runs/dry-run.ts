@@ -16,7 +16,7 @@ import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { estimateRun, minutesText, planRun, scrubText } from "../../sync/plan/estimate.ts";
 import type { KnownRecords, ResourceEstimate } from "../../sync/plan/estimate.ts";
-import { listsRead, wholeListsNow } from "../../sync/plan/chosen-lists.ts";
+import { listsRead, planWholeLists, wholeListFacts } from "../../sync/plan/chosen-lists.ts";
 import {
   parentsPerRunOf,
   readRecent,
@@ -89,7 +89,7 @@ function knownOf(
   const nowMs = context.clock.nowMs();
   const facts = { meta: new Meta(db), records, runs, listings: new Listings(db) };
   const settings = wholeListSettings(config, monthLeft, nowMs);
-  const wholeLists = wholeListsNow(facts, manifest.resources, settings, nowMs);
+  const wholeLists = planWholeLists(wholeListFacts(facts, manifest.resources), settings, nowMs);
   const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
   const read = listsRead(withoutChanges, unfinished, nowMs);
   return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists, listsRead: read };

@@ -1,6 +1,6 @@
 import { Meta } from "../meta.ts";
 import type { Db } from "../../store/database.ts";
-import { removeRows, statement, Repository } from "../../store/own-tables/statement.ts";
+import { highest, insertRow, removeRows, statement, Repository } from "../../store/own-tables/statement.ts";
 
 /**
  * Ids that are filed at once, in order, so that many share a page of the index: four times as many spare an event 1 µs
@@ -38,7 +38,7 @@ export class EventIds extends Repository {
   begin(): void {
     this.inThis.clear();
     this.forget(this.filed());
-    const lastStored = lastSeq.value(this.db) ?? 0;
+    const lastStored = highest(this.db, "_inbox", "seq");
     if (lastStored < Math.max(this.lastSeq, this.filedSeq)) this.reset();
     for (const { eventId, seq } of idsAfter.all(this.db, { seq: Math.max(this.lastSeq, this.filedSeq) })) {
       this.unfiled.set(eventId, seq);
@@ -69,7 +69,8 @@ export class EventIds extends Repository {
 
   private file(): void {
     const ids = [...this.unfiled].map(([eventId, seq]) => ({ hash: hashOf(eventId), seq }));
-    for (const id of ids.toSorted((a, b) => a.hash - b.hash)) fileId.run(this.db, id);
+    for (const id of ids.toSorted((a, b) => a.hash - b.hash))
+      insertRow(this.db, "_inbox_ids", id, "or ignore");
     this.meta.set(filedKey, this.lastSeq);
   }
 
@@ -111,7 +112,6 @@ export class EventIds extends Repository {
   }
 }
 
-const lastSeq = statement((db) => db.selectFrom("_inbox").select(db.fn.max<number | null>("seq").as("seq")));
 const idsAfter = statement((db, p: { seq: number }) =>
   db.selectFrom("_inbox").select(["event_id as eventId", "seq"]).where("seq", ">", p.seq).orderBy("seq"),
 );
@@ -124,9 +124,6 @@ const idsUnder = statement((db, p: { key: number }) => {
   const events = db.selectFrom("_inbox_ids as x").innerJoin("_inbox as i", "i.seq", "x.seq");
   return events.select("i.event_id").where("x.hash", "=", p.key);
 });
-const fileId = statement((db, p: { hash: number; seq: number }) =>
-  db.insertInto("_inbox_ids").orIgnore().values({ hash: p.hash, seq: p.seq }),
-);
 const filed = statement((db, p: { upTo: number }) => {
   const events = db.selectFrom("_inbox as i").leftJoin("_inbox_ids as x", "x.seq", "i.seq");
   return events

@@ -53,10 +53,11 @@ const pagesAtOnce = 256;
 export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
   const { db, retention, clock, signal, dryRun = false } = parts;
   const nowMs = clock.nowMs();
-  const remove = (keptMs: number | null, find: (db: Db, limit: AgeLimit) => Removable) =>
-    keptMs === null
-      ? { rows: 0, bytes: 0 }
-      : removeAll(parts, find(db, { until: isoTime(nowMs - keptMs), now: isoTime(nowMs) }));
+  const remove = (keptMs: number | null, find: (db: Db, limit: AgeLimit) => Iterable<RemovablePart>) =>
+    removeAll(
+      parts,
+      keptMs === null ? [] : find(db, { until: isoTime(nowMs - keptMs), now: isoTime(nowMs) }),
+    );
   const runs = await remove(retention.runsMs, oldRuns);
   const inbox_bodies = await remove(retention.inboxBodiesMs, oldInboxBodies);
   const changes = await remove(retention.changesMs, oldChanges);
@@ -72,16 +73,19 @@ export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
   };
 }
 
-async function removeAll(parts: PruneParts, removable: Removable): Promise<Removed> {
-  const { db, clock, signal, dryRun = false } = parts;
+async function removeAll(
+  { db, clock, signal, dryRun = false }: PruneParts,
+  parts: Iterable<RemovablePart>,
+): Promise<Removed> {
   const total = { rows: 0, bytes: 0 };
-  for (let from: number | null = removable.start; from !== null && !signal.aborted;) {
-    const { rows, bytes, next, remove } = removable.find(from);
+  let isFirst = true;
+  for (const { rows, bytes, remove } of parts) {
+    if (!isFirst) await clock.sleep(pauseMs, signal);
+    if (signal.aborted) break;
+    isFirst = false;
     if (rows > 0 && !dryRun) inTransaction(db, remove);
     total.rows += rows;
     total.bytes += bytes;
-    from = next;
-    if (from !== null) await clock.sleep(pauseMs, signal);
   }
   return total;
 }
@@ -104,19 +108,9 @@ interface AgeLimit {
   readonly now: string;
 }
 
-/** Some rows in their order, and what of them may go. */
-interface RemovablePart {
-  readonly rows: number;
-  readonly bytes: number;
+/** What of some rows may go, and how. */
+interface RemovablePart extends Readonly<Removed> {
   readonly remove: () => void;
-  /** Where the next part begins; null: nothing more may go. */
-  readonly next: number | null;
-}
-
-/** Finds what may go, some rows at a time from `start` on; removes nothing by itself. */
-interface Removable {
-  readonly start: number;
-  find(from: number): RemovablePart;
 }
 
 /** Rows of one part: a transaction that removes them takes some milliseconds. */
@@ -132,12 +126,8 @@ export function countOld(rows: readonly { readonly at: string | null }[], { unti
   return first.findLastIndex(({ at }) => at !== null && at < until) + 1;
 }
 
-function partOf(
-  going: readonly { readonly bytes: number | null }[],
-  next: number | null,
-  remove: () => void,
-): RemovablePart {
-  return { rows: going.length, bytes: going.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0), next, remove };
+function partOf(going: readonly { readonly bytes: number | null }[], remove: () => void): RemovablePart {
+  return { rows: going.length, bytes: going.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0), remove };
 }
 
 interface SelectedRun {
@@ -159,7 +149,7 @@ interface SelectedRun {
  * Source of truth: table `_runs`.
  * Worst outcome of a crash: some old runs stay until the next prune.
  */
-function oldRuns(db: Db, limit: AgeLimit): Removable {
+function* oldRuns(db: Db, limit: AgeLimit): Generator<RemovablePart> {
   const needed = `SELECT run FROM _listings UNION SELECT min(id) FROM _runs WHERE outcome IN ('complete', 'partial')`;
   const kept = new Set(db.prepare(needed).pluck().all());
   const tables = "SELECT key FROM json_each(report, '$.resources') ORDER BY key";
@@ -178,13 +168,12 @@ function oldRuns(db: Db, limit: AgeLimit): Removable {
     if (stays && resumes !== null) kept.add(resumes);
     return stays;
   };
-  const find = (from: number) => {
-    const rows = select.all(from) as SelectedRun[];
+  for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+    const rows = select.all(before) as SelectedRun[];
     const going = rows.filter((row) => !mustStay(row));
-    const next = rows.length === rowsAtOnce ? (rows.at(-1)?.id ?? null) : null;
-    return partOf(going, next, () => removeRows(db, "_runs", { id: going.map(({ id }) => id) }));
-  };
-  return { start: Number.MAX_SAFE_INTEGER, find };
+    yield partOf(going, () => removeRows(db, "_runs", { id: going.map(({ id }) => id) }));
+    before = rows.length === rowsAtOnce ? (rows.at(-1)?.id ?? null) : null;
+  }
 }
 
 const bodiesBeginKey = "inbox_bodies_begin";
@@ -197,7 +186,7 @@ const bodiesBeginKey = "inbox_bodies_begin";
  * Source of truth: `_inbox`; before `inbox_bodies_begin` of `_meta` there is no body.
  * Worst outcome of a crash: some bodies stay until the next prune.
  */
-function oldInboxBodies(db: Db, limit: AgeLimit): Removable {
+function* oldInboxBodies(db: Db, limit: AgeLimit): Generator<RemovablePart> {
   const meta = new Meta(db);
   const select = db.prepare(`SELECT seq, received_at AS at, state = 'waiting' AS waits,
       iif(typeof(body) = 'integer', NULL, octet_length(body)) AS bytes
@@ -206,18 +195,19 @@ function oldInboxBodies(db: Db, limit: AgeLimit): Removable {
     WHERE seq BETWEEN ? AND ? AND state <> 'waiting' AND typeof(body) <> 'integer'`);
   /** The first that was left; null: none. */
   let left: number | null = null;
-  const find = (from: number) => {
-    const rows = select.all(from) as { seq: number; at: string; waits: number; bytes: number | null }[];
+  for (let from: number | null = Number(meta.get(bodiesBeginKey) ?? 0); from !== null;) {
+    const first = from;
+    const rows = select.all(first) as { seq: number; at: string; waits: number; bytes: number | null }[];
     const old = rows.slice(0, countOld(rows, limit));
     left ??= old.find(({ waits }) => waits === 1)?.seq ?? null;
     const last = old.at(-1)?.seq ?? 0;
     const going = old.filter(({ waits, bytes }) => waits === 0 && bytes !== null);
-    return partOf(going, old.length === rowsAtOnce ? last + 1 : null, () => {
-      shorten.run(from, last);
+    yield partOf(going, () => {
+      shorten.run(first, last);
       meta.set(bodiesBeginKey, left ?? last + 1);
     });
-  };
-  return { start: Number(meta.get(bodiesBeginKey) ?? 0), find };
+    from = old.length === rowsAtOnce ? last + 1 : null;
+  }
 }
 
 /** The event worker counts the deletions of a day by the change log, whatever the config says. */
@@ -239,22 +229,22 @@ type OldChange = { readonly seq: number; readonly at: string | null; readonly by
  * Source of truth: `_change_log`; `changes_begin` of `_meta`, which is written with each removal, shows that it was no damage.
  * Worst outcome of a crash: the log begins at an earlier change than the config asks for.
  */
-function oldChanges(db: Db, limit: AgeLimit): Removable {
+function* oldChanges(db: Db, limit: AgeLimit): Generator<RemovablePart> {
   const guarded = isoTime(Date.parse(limit.now) - guardedMs);
   const select =
     db.prepare(`SELECT l.seq, iif(l.op = 'delete' AND r.at > ?, ?, r.at) AS at, octet_length(l.before) AS bytes
     FROM _change_log l LEFT JOIN _reads r ON r.id = l.read
     WHERE l.seq >= ? AND l.seq < (SELECT max(seq) FROM _change_log) ORDER BY l.seq LIMIT ${rowsAtOnce}`);
-  const find = (from: number) => {
+  for (let from: number | null = 0; from !== null;) {
     const rows = select.all(guarded, limit.now, from) as OldChange[];
     const old = rows.slice(0, countOld(rows, limit));
     const last = old.at(-1)?.seq ?? 0;
-    return partOf(old, old.length === rowsAtOnce ? last + 1 : null, () => {
+    yield partOf(old, () => {
       db.prepare("DELETE FROM _change_log WHERE seq <= ?").run(last);
       // Reads are numbered in the order of their changes.
       db.exec("DELETE FROM _reads WHERE id < (SELECT read FROM _change_log ORDER BY seq LIMIT 1)");
       new Meta(db).set(changesBeginKey, last + 1);
     });
-  };
-  return { start: 0, find };
+    from = old.length === rowsAtOnce ? last + 1 : null;
+  }
 }

@@ -6,7 +6,7 @@ import { stringifyLossless } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { Cause, ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
-import { count, hasRow, Repository, statement } from "../own-tables/statement.ts";
+import { count, hasRow, highest, Repository, statement } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "../tables/table-layout.ts";
 
 /** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
@@ -132,7 +132,7 @@ function oneLine(json: string | null): string {
 export class Changes extends Repository {
   /** The number of the last change; 0 for none. */
   lastSeq(): number {
-    return lastSeq.value(this.db) ?? 0;
+    return highest(this.db, "_change_log", "seq");
   }
 
   /** The number of the first change that is there, after the first `skipped`; 1 for none. */
@@ -211,9 +211,6 @@ export class Changes extends Repository {
 const changeSql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
   FROM _changes`;
 
-const lastSeq = statement((db) =>
-  db.selectFrom("_change_log").select(db.fn.max<number | null>("seq").as("seq")),
-);
 const firstSeq = statement((db, p: { skipped: number }) =>
   db.selectFrom("_change_log").select("seq").orderBy("seq").limit(1).offset(p.skipped),
 );

@@ -5,14 +5,6 @@ import type { ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
 import { countRows, removeRows, Repository, selectRows, statement } from "../own-tables/statement.ts";
 
-/** A record that cannot become a row, with the reason. `at` is ISO. */
-interface Quarantined {
-  readonly resource: string;
-  readonly recordId: RecordId | null;
-  readonly reason: string;
-  readonly at: string;
-}
-
 /**
  * Records that cannot become rows, kept as they came (I12).
  *
@@ -66,7 +58,8 @@ export class Quarantine extends Repository {
     return countRows(this.db, "_quarantine", {});
   }
 
-  all(): Quarantined[] {
+  /** Each with the reason, and when it came, ISO. */
+  all() {
     return everything.exact(this.db);
   }
 

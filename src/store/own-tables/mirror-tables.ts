@@ -1,5 +1,6 @@
 import { sql, type ColumnDefinitionBuilder, type Generated, type RawBuilder, type Selectable } from "kysely";
 import type { RecordId } from "../../base/ids.ts";
+import type { ScalarType } from "../../connector/record-schema.ts";
 
 /** A column as SQLite declares it. `T`: what its values are here; no value is ever set. */
 export interface OwnColumn<T> {
@@ -92,7 +93,8 @@ export const firstTables = {
     id: rowNumber,
     ...columnsOf(text, "at", "table_name", "column_name", "path", "what"),
     record_id: maybe(bigId),
-    type: maybeText,
+    /** Of an unknown field's column: the type of what was seen so far. */
+    type: maybe(wordOf<ScalarType>()),
   },
   /** The version of the columns and decoding that made a table's rows; `next_id` while they are made again. */
   _derivations: { resource: keyText, version: text, next_id: maybe(bigId) },

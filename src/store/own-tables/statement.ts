@@ -99,7 +99,7 @@ export function insertRow<T extends Table>(
   db: Db,
   table: T,
   row: kysely.Insertable<MirrorTables[T]>,
-  or: "" | "or replace" = "",
+  or: "" | "or replace" | "or ignore" = "",
 ): number {
   const places = Object.keys(row).map(() => "+?");
   const text = `insert ${or} into ${table} (${quotedNames(Object.keys(row))}) values (${places.join()})`;
@@ -141,6 +141,17 @@ export function hasRow<T extends Table>(db: Db, table: T, where: Where<T>): bool
 
 export function countRows<T extends Table>(db: Db, table: T, where: Where<T>): number {
   const text = `select count(*) from ${table} where ${conditions(where)}`;
+  return ofText(db, text, "column").get(valuesIn(where)) as number;
+}
+
+/** The highest number in a column; 0: there is no row. */
+export function highest<T extends Table>(
+  db: Db,
+  table: T,
+  column: keyof OwnRow<T> & string,
+  where: Where<T> = {},
+): number {
+  const text = `select coalesce(max("${column}"), 0) from ${table} where ${conditions(where)}`;
   return ofText(db, text, "column").get(valuesIn(where)) as number;
 }
 

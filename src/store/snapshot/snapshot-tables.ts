@@ -3,8 +3,6 @@ import type { ReportType, ReportView, ReportViewColumn } from "../../connector/r
 import type { Resource } from "../../connector/resource.ts";
 import { knownPlan } from "../tables/table-plan.ts";
 import type { Column, ColumnScalar, RowPlan, TablePlan } from "../tables/table-plan.ts";
-import { planWithUnknown } from "../tables/unknown-columns.ts";
-import type { Db } from "../database.ts";
 
 /** `drop`: the column stays, empty. `hash`: a keyed hash stands for each value, so that equal values still join. */
 export type RedactMode = "drop" | "hash";
@@ -51,23 +49,15 @@ export const reportTypes: Readonly<Record<ColumnScalar, ReportType>> = {
   any: "TEXT",
 };
 
-/** The tables of a snapshot as the connector declares them, without columns of unknown fields. */
-export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
-  const tables = manifest.resources.flatMap((resource) => describeTables(resource, knownPlan(resource)));
-  return [...tables, ...(manifest.views ?? []).map(viewTable)];
+/** The tables of a snapshot as the connector declares them. @param planOf @default without columns of unknown fields */
+export function tablesOfManifest({ resources, views = [] }: Manifest, planOf = knownPlan): SnapshotTable[] {
+  const tables = resources.flatMap((resource) => describeTables(resource, planOf(resource)));
+  return [...tables, ...views.map(viewTable)];
 }
 
-/** The same with those that every report has: what can be read, without columns of unknown fields. */
-export function tablesOfReport(manifest: Manifest): SnapshotTable[] {
-  return [...tablesOfManifest(manifest), documentFiles, deletedRecords, about];
-}
-
-/** All tables of the mirror of `db`, in the connector's order. */
-export function snapshotTables(db: Db, manifest: Manifest): SnapshotTable[] {
-  const tables = manifest.resources.flatMap((resource) =>
-    describeTables(resource, planWithUnknown(db, resource)),
-  );
-  return [...tables, ...(manifest.views ?? []).map(viewTable), documentFiles, deletedRecords, about];
+/** The same with those that every report has, in the connector's order. */
+export function tablesOfReport(manifest: Manifest, planOf = knownPlan): SnapshotTable[] {
+  return [...tablesOfManifest(manifest, planOf), documentFiles, deletedRecords, about];
 }
 
 function describeTables(resource: Resource, plan: TablePlan): SnapshotTable[] {

@@ -3,15 +3,11 @@ import { hasTable, type Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames, fenceTable } from "../tables/table-layout.ts";
+import { planWithUnknown } from "../tables/unknown-columns.ts";
 import { createOverlaidViews, overlaid } from "./overlay.ts";
 import { redactedColumns, redactTables, type RedactRule } from "./redaction.ts";
-import {
-  historyOf,
-  historyTable,
-  snapshotTables,
-  type SnapshotColumn,
-  type SnapshotTable,
-} from "./snapshot-tables.ts";
+import { historyOf, historyTable, tablesOfReport } from "./snapshot-tables.ts";
+import type { SnapshotColumn, SnapshotTable } from "./snapshot-tables.ts";
 
 /**
  * Creates temporary views of the mirror attached as `schema`: live rows under the tables' plain names, without
@@ -25,7 +21,10 @@ export function createSnapshotViews(
   redact: readonly RedactRule[],
 ): SnapshotTable[] {
   assertReadable(db, schema);
-  const present = redactTables(snapshotTables(db, manifest), redact);
+  const present = redactTables(
+    tablesOfReport(manifest, (resource) => planWithUnknown(db, resource)),
+    redact,
+  );
   const tables = present.flatMap((table) =>
     hasTable(db, historyTable(table.name)) ? [table, historyOf(table)] : [table],
   );

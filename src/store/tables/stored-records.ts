@@ -1,4 +1,6 @@
 import type { RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { Resource } from "../../connector/resource.ts";
 import { quoted } from "../sql-text.ts";
 import { Repository } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
@@ -84,25 +86,18 @@ export class Records extends Repository {
     return this.selectColumn(sql, id, id);
   }
 
-  /**
-   * Live records that name a parent in this column, or none at all, and have no live one; those received longest ago first.
-   *
-   * @param links the columns that name a parent, with its resource
-   */
-  liveWithoutParent(
-    table: string,
-    column: string,
-    links: readonly { parent: string; column: string }[],
-    most: number,
-  ): RecordId[] {
+  /** Live records that name a parent in this field, or none at all, and have no live one; those received longest ago first. */
+  orphans({ name, list }: Resource, field: string, most: number): RecordId[] {
+    const links = list.kind === "parents" ? list.parents : [];
+    const column = (one: string) => `c.${quoted(snakeCase(one))}`;
     const dead = links.map(
       (link) =>
-        `NOT EXISTS (SELECT 1 FROM ${fence(link.parent)} p WHERE p.id = c.${quoted(link.column)} AND p.gone = 0)`,
+        `NOT EXISTS (SELECT 1 FROM ${fence(link.resource)} p WHERE p.id = ${column(link.field)} AND p.gone = 0)`,
     );
-    const none = links.map((link) => `c.${quoted(link.column)} IS NULL`).join(" AND ");
+    const none = links.map((link) => `${column(link.field)} IS NULL`).join(" AND ");
     return this.selectIds(
-      `SELECT c.id FROM ${quoted(table)} c JOIN ${fence(table)} f ON f.id = c.id WHERE f.gone = 0
-         AND (c.${quoted(column)} IS NOT NULL OR ${none}) AND ${dead.join(" AND ")}
+      `SELECT c.id FROM ${quoted(name)} c JOIN ${fence(name)} f ON f.id = c.id WHERE f.gone = 0
+         AND (${column(field)} IS NOT NULL OR ${none}) AND ${dead.join(" AND ")}
          ORDER BY f.received_seq LIMIT ?`,
       most,
     );

@@ -15,8 +15,7 @@ const updateFence = (set: string) => (plan: TablePlan) => `UPDATE ${ofFence(plan
 
 const texts = {
   /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
-  upsertRow: (plan) =>
-    upsertSql(plan.table, "id", ["id", ...names(plan), "_deleted_at", "_synced_at", "_detail_at"]),
+  upsertRow: (plan) => upsertSql(plan.table, [...names(plan), "_deleted_at", "_synced_at", "_detail_at"]),
   /** The data columns, `_deleted_at` and `_detail_at`. */
   selectRow: (plan) =>
     `SELECT ${listed([...names(plan), "_deleted_at", "_detail_at"])} FROM ${ofRows(plan)} WHERE id = ?`,
@@ -28,7 +27,7 @@ const texts = {
   selectRaw: (plan) => `SELECT json FROM ${ofRaw(plan)} WHERE id = ?`,
   selectRawBytes: (plan) => `SELECT CAST(json AS BLOB) FROM ${ofRaw(plan)} WHERE id = ?`,
   selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
-  upsertFence: ({ table }) => upsertSql(fenceTable(table), "id", ["id", ...fenceFacts]),
+  upsertFence: ({ table }) => upsertSql(fenceTable(table), fenceFacts),
   setListedSha: updateFence("listed_sha = ?"),
   setLastChange: updateFence("last_change = ?"),
   /** Parameters: gone twice, source, id. What is deleted has no SHA-1. */

@@ -2,6 +2,7 @@ import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Db } from "../database.ts";
+import { hasRow, insertRow, selectRows, updateRows } from "../own-tables/statement.ts";
 import type { OddType, UnknownKey } from "./row-decoder.ts";
 import { keyNode, knownPlan, planTable, seenTypeWith } from "./table-plan.ts";
 import type { Column, KeyNode, NewColumn, RowPlan, TablePlan, SeenType } from "./table-plan.ts";
@@ -63,11 +64,9 @@ function noteSchemaChange(
   { table, name, path, what, seen = null }: NotedChange,
   { id, at }: FirstRecord,
 ): void {
-  const insert = `INSERT INTO _schema_changes (at, table_name, column_name, path, what, record_id, type)
-    SELECT ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (
-      SELECT 1 FROM _schema_changes WHERE table_name = ? AND path = ? AND what = ?)`;
-  const keys = JSON.stringify(path);
-  db.prepare(insert).run(at, table, name, keys, what, id, seen, table, keys, what);
+  const change = { table_name: table, path: JSON.stringify(path), what };
+  if (hasRow(db, "_schema_changes", change)) return;
+  insertRow(db, "_schema_changes", { ...change, column_name: name, at, record_id: id, type: seen });
 }
 
 /** A type that only nulls came before is no change of it. */
@@ -81,9 +80,8 @@ function widen(
   const seen = seenTypeWith(column.seen ?? null, value);
   if (seen === null || seen === column.seen) return;
   rows.columns[rows.columns.indexOf(column)] = { ...column, seen };
-  const sql =
-    "UPDATE _schema_changes SET type = ? WHERE table_name = ? AND column_name = ? AND what = 'added'";
-  db.prepare(sql).run(seen, place.table, column.name);
+  const added = { table_name: place.table, column_name: column.name, what: "added" };
+  updateRows(db, "_schema_changes", { type: seen }, added);
   if (column.seen !== null) noteSchemaChange(db, { ...place, what: seen, seen }, first);
 }
 
@@ -100,29 +98,23 @@ export interface SchemaChange {
 
 /** What differs from what the connector knows today, the oldest first. */
 export function schemaChanges(db: Db, resources: readonly Resource[]): SchemaChange[] {
-  const sql = `SELECT table_name AS "table", column_name AS name, path, what, type AS seen,
-      CAST(record_id AS TEXT) AS record, at FROM _schema_changes ORDER BY id`;
-  const rows = db.prepare(sql).all() as (SchemaRow & Record<"what" | "record" | "at", string>)[];
-  return rows.flatMap(({ table, name, path, what, seen, record, at }) => {
+  const columns = ["table_name", "column_name", "path", "what", "type", "record_id", "at"] as const;
+  const rows = selectRows(db, "_schema_changes", columns, {}, "id");
+  return rows.flatMap(({ table_name: table, column_name: name, path, what, type: seen, record_id, at }) => {
     const type = what === "added" ? null : what;
     const keys = JSON.parse(path) as string[];
     const known = resources.flatMap((one) => rowsOf(knownPlan(one), table) ?? []);
     if ((type === null || seen !== null) && known.some(({ root }) => isKnown(root, keys))) return [];
-    return [{ field: `${table}.${name}`, type, record, at }];
+    return [{ field: `${table}.${name}`, type, record: String(record_id), at }];
   });
-}
-
-/** Of an unknown field's column `seen` is the type of what was seen so far. */
-interface SchemaRow extends Record<"table" | "name" | "path", string> {
-  readonly seen: SeenType;
 }
 
 /** The plan of a resource with the columns that earlier runs added, except what the connector knows by now. */
 export function planWithUnknown(db: Db, resource: Resource): TablePlan {
-  const sql = `SELECT table_name AS "table", column_name AS name, path, type AS seen
-    FROM _schema_changes WHERE what = 'added'`;
+  const columns = ["table_name", "column_name", "path", "type"] as const;
+  const added = selectRows(db, "_schema_changes", columns, { what: "added" }, "id");
   let plan = knownPlan(resource);
-  for (const { table, name, path, seen } of db.prepare(sql).all() as SchemaRow[]) {
+  for (const { table_name: table, column_name: name, path, type: seen } of added) {
     const keys = JSON.parse(path) as string[];
     const known = rowsOf(plan, table);
     if (!known || isKnown(known.root, keys) || known.columns.some((column) => column.name === name)) continue;

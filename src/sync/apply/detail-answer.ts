@@ -5,11 +5,11 @@ import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
 import type { EventOutcome, CompletedEvent } from "../../state/inbox/inbox.ts";
 import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
-import { mostAttempts } from "../context/limits.ts";
 import type { AnswerContext, ReadContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueOverlapped, isRecheck, queueRecheck } from "../plan/read-reasons.ts";
+import { mostAttempts } from "../retry/retry-policy.ts";
 
 /**
  * Applies a record as its own route gives it, and the records it owns, inside the apply transaction.

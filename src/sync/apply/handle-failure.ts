@@ -2,8 +2,7 @@ import { hintOf, messageOf } from "../../base/errors.ts";
 import { ContradictionError, ForbiddenError } from "../../connector/service-errors.ts";
 import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
-import { itemRetryDelayMs, mostRefusedInARow } from "../context/limits.ts";
-import type { AnswerContext } from "../context/run-context.ts";
+import { mostRefusedInARow, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
 import { deletionVerdict, removeRecord, probeRoute } from "../deletion/deletion.ts";
@@ -11,7 +10,7 @@ import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { otherListForm, childrenOf, queueOtherForm } from "../plan/list-reads.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueRecord } from "../plan/read-reasons.ts";
-import type { FailureOutcome } from "../retry/retry-policy.ts";
+import { itemRetryDelayMs, type FailureOutcome } from "../retry/retry-policy.ts";
 import { completeEvents, isNews, isOfEvent } from "./detail-answer.ts";
 
 /** Outcomes that concern the work item or its resource; the engine handles the others. */

@@ -9,14 +9,20 @@ import type { EarlierReadings, ListedPage, Listing, ShownRecords } from "../../s
 import { changesOf, changesVariant, newestListed, sweepKey } from "../../state/sweeps.ts";
 import { noteExpected, noteFullPage, noteNewest } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { mostDeadEnds, mostGrowingSweeps, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { dropPages, holdWholeList } from "../plan/list-reads.ts";
 import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
-import { judgeReading, judgeWalk, nextStep, withPage, type Verdict } from "./reading.ts";
+import { judgeReading, judgeWalk, mostIdlePages, nextStep, withPage, type Verdict } from "./reading.ts";
+
+/** A list that changes while it is read is read this many times in all; after that only I5 protects its rows. */
+export const mostSweeps = 3;
+/** And this many times, while each reading shows records that those before it did not: a list that shuffles ties. */
+const mostGrowingSweeps = 10;
+/** After so many parents' lists that do not lead on, only the first page of further ones is read in the run. */
+export const mostDeadEnds = 3;
 
 /**
  * Which listing a work item's page belongs to, its number from 1, and the number of the reading. The listing of

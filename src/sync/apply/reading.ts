@@ -1,7 +1,11 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { EarlierReadings, ReadingProgress } from "../../state/listings.ts";
 import type { ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
-import { mostIdlePages, mostTails } from "../context/limits.ts";
+
+/** So many pages running without a new record mean that a paginator does not lead on. */
+export const mostIdlePages = 3;
+/** The end of a list that grows while it is read is read again this many times per reading. */
+export const mostTails = 5;
 
 export interface PageEffect {
   readonly page: ListedPage & Pick<Listing, "overstated">;

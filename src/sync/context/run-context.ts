@@ -17,7 +17,6 @@ import type { WorkItem } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { retryInTurn, onNextTurn, retryWhileBusy } from "../../store/transient-errors.ts";
-import { mostRefusedInARow } from "./limits.ts";
 import type { Tally } from "./tally.ts";
 
 /** Counts removed records per resource, for the guard against mass deletions. */
@@ -263,6 +262,9 @@ function commitAnswers(run: RunContext): void {
     else answer.resolve();
   }
 }
+
+/** So many records refused in a row, without a 200 of another one in between, hold the resource's records. */
+export const mostRefusedInARow = 5;
 
 /** Why a record is not asked for that its list shows after that. */
 export const refusedInARow = "reads of other records were refused in a row";

@@ -7,11 +7,11 @@ import { recordOf } from "../../extract/work-request.ts";
 import type { BegunList } from "../../state/sweeps.ts";
 import { recordTarget, childTarget, longestDelayMs } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import { itemRetryDelayMs } from "../context/limits.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import type { ProbeTrial, RouteProofs } from "../context/run-context.ts";
 import { childrenOf, queueChildList, queueStaleList } from "../plan/list-reads.ts";
 import { asksForDeletion, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
+import { itemRetryDelayMs } from "../retry/retry-policy.ts";
 
 /** What a 404 on a record's own route proves (I5). */
 type DeletionVerdict =

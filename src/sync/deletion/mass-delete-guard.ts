@@ -1,8 +1,12 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
-import { massDeleteLimit } from "../context/limits.ts";
 import type { Removals, RunContext } from "../context/run-context.ts";
+
+/** Records of a resource that one run may remove without `--allow-mass-delete` (I5). */
+export function massDeleteLimit(liveRecords: number): number {
+  return Math.max(20, Math.floor(liveRecords * 0.05));
+}
 
 export function runRemovals(): Removals {
   const counts = new Map<string, number>();

@@ -6,7 +6,7 @@ import { ContradictionError } from "../../connector/service-errors.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { isUrgent, type WorkItem } from "../../state/work-item.ts";
-import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
+import type { Cause } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../apply/list-answer.ts";
@@ -243,7 +243,8 @@ export class Engine {
       const sent = await transport.send(request);
       const { body } = sent;
       ({ requestId } = sent);
-      const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
+      const stamp = stampOf(run, { cause: causeOf(item), sentSeq, requestId });
+      const answer = { run, resource, item, stamp };
       if (item.kind === "list" || item.kind === "child") await applyList(answer, body);
       else await applyTogether(run, () => applyDetail(answer, body));
       policy.succeeded(item);
@@ -251,15 +252,11 @@ export class Engine {
     } catch (thrown) {
       if (this.options.signal.aborted && this.failure === null) return;
       const error = thrown instanceof ContradictionError ? thrown.of(read, requestId) : thrown;
-      const stamp = this.stamp(item, sentSeq, requestIdOf(error));
+      const stamp = stampOf(run, { cause: causeOf(item), sentSeq, requestId: requestIdOf(error) });
       await this.judge({ run, resource, item, stamp }, error);
     } finally {
       mirror.fences.end(sentSeq);
     }
-  }
-
-  private stamp(item: WorkItem, sentSeq: number, requestId: string | null): ReadStamp {
-    return stampOf(this.run, { cause: causeOf(item), sentSeq, requestId });
   }
 
   /** In the event worker an unforeseen error in here gives the item up, so that it does not block the others. */

@@ -4,23 +4,19 @@ import type { Listings } from "../../state/listings.ts";
 import type { Meta } from "../../state/meta.ts";
 import type { RunRow, Runs } from "../../state/runs.ts";
 import { sweepKey, variantsOf, changesOf, changesVariant, newestListed } from "../../state/sweeps.ts";
-import type { BegunList } from "../../state/sweeps.ts";
+import type { BegunList, ListRef } from "../../state/sweeps.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
-import { listAgeMs } from "../context/limits.ts";
 import type { RunContext, WholeListSettings } from "../context/run-context.ts";
 
 /** The run before this one, if it was interrupted: when each list was begun that it read whole. */
 export type Unfinished = Pick<RunRow, "id" | "swept">;
 
-interface SweepQuestion {
-  readonly unfinished: Unfinished | null;
-  /** Lists of which pages are still in the queue, by `sweepKey`: when they were begun, epoch ms. */
-  readonly openSweeps: ReadonlyMap<string, number>;
-  /** Resources whose whole list several runs read, whether they end early or not. @default none */
-  readonly inParts?: ReadonlyMap<string, number>;
-  /** The lists that are read of a resource. @default all that show the whole of it */
-  readonly listsOf?: (resource: Resource) => readonly string[];
-  readonly nowMs: number;
+/** A list that a run may read. */
+interface PlannedList extends ListRef {
+  /** Pages of it wait in the queue: when its reading began, epoch ms; null: none do. */
+  readonly openSinceMs: number | null;
+  /** Do several runs read it, whether they end early or not? @default false */
+  readonly inParts?: boolean;
 }
 
 /** Requests that the lists of a resource with so many records take. Pure. */
@@ -41,31 +37,29 @@ export function listRequests(resource: Resource, records: number): number {
  * @returns `begin`: lists to read from their first page; `abandoned`: those of them that are open, to be dropped
  *   first; `trusted`: all others, as `dueLists` takes them
  */
-export function planSweeps(resources: readonly Resource[], question: SweepQuestion) {
-  const { unfinished, openSweeps, inParts, listsOf = variantsOf, nowMs } = question;
+export function planSweeps(lists: readonly PlannedList[], unfinished: Unfinished | null, nowMs: number) {
   const begin: BegunList[] = [];
-  const abandoned: BegunList[] = [];
+  const abandoned: ListRef[] = [];
   const trusted: BegunList[] = [];
-  for (const resource of resources) {
-    for (const variant of listsOf(resource)) {
-      const key = sweepKey(resource.name, variant);
-      const open = openSweeps.get(key);
-      const swept = unfinished?.swept[key];
-      const begunMs = open ?? (swept === undefined ? null : Date.parse(swept));
-      const list = { resource: resource.name, variant, begunMs: begunMs ?? nowMs };
-      const isContinued = unfinished !== null || (variant === "" && inParts?.has(resource.name));
-      const isTrusted = isContinued && begunMs !== null && (open !== undefined || !isDue(list, nowMs));
-      if (isTrusted) trusted.push(list);
-      else begin.push({ ...list, begunMs: nowMs });
-      if (!isTrusted && open !== undefined) abandoned.push(list);
-    }
+  for (const { resource, variant, openSinceMs, inParts } of lists) {
+    const swept = unfinished?.swept[sweepKey(resource, variant)];
+    const begunMs = openSinceMs ?? (swept === undefined ? nowMs : Date.parse(swept));
+    const list = { resource, variant, begunMs };
+    const isFresh = swept !== undefined && !isDue(list, nowMs);
+    const isTrusted = (unfinished !== null || inParts) && (openSinceMs !== null || isFresh);
+    if (isTrusted) trusted.push(list);
+    else begin.push({ ...list, begunMs: nowMs });
+    if (!isTrusted && openSinceMs !== null) abandoned.push(list);
   }
   return { begin, abandoned, trusted };
 }
 
 /** Resources of which a run that continues the unfinished one reads no list: all were read, and none is due. Pure. */
 export function listsRead(resources: readonly Resource[], unfinished: Unfinished | null, nowMs: number) {
-  const { begin, trusted } = planSweeps(resources, { unfinished, openSweeps: new Map(), nowMs });
+  const lists = resources.flatMap((one) =>
+    variantsOf(one).map((variant) => ({ resource: one.name, variant, openSinceMs: null })),
+  );
+  const { begin, trusted } = planSweeps(lists, unfinished, nowMs);
   const unread = new Set(begin.map(({ resource }) => resource));
   return new Set(trusted.map(({ resource }) => resource).filter((name) => !unread.has(name)));
 }
@@ -78,6 +72,9 @@ export function dueLists(lists: Iterable<BegunList>, nowMs: number): BegunList[]
 function isDue({ begunMs }: BegunList, nowMs: number): boolean {
   return elapsedSince(begunMs, nowMs) >= listAgeMs;
 }
+
+/** A list is read again, whatever else is waiting, when its last reading began longer ago than this. */
+export const listAgeMs = 20 * 3_600_000;
 
 interface WholeListFacts {
   readonly name: string;
@@ -119,7 +116,7 @@ export function planWholeLists(
 }
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
-function wholeListFacts({ meta, records, runs, listings }: ListFacts, resources: readonly Resource[]) {
+export function wholeListFacts({ meta, records, runs, listings }: ListFacts, resources: readonly Resource[]) {
   return resources
     .filter((resource) => changesOf(resource) !== null)
     .map((resource) => {
@@ -132,16 +129,6 @@ function wholeListFacts({ meta, records, runs, listings }: ListFacts, resources:
       const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };
       return { name, readAtMs, requests, open };
     });
-}
-
-/** The resources of which a run reads the whole list now, although it could read what changed, with the pages of each. */
-export function wholeListsNow(
-  facts: ListFacts,
-  resources: readonly Resource[],
-  settings: WholeListSettings | null,
-  nowMs: number,
-): ReadonlyMap<string, number> {
-  return planWholeLists(wholeListFacts(facts, resources), settings ?? everyRun, nowMs);
 }
 
 interface ListFacts {

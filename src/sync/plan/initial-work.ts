@@ -16,10 +16,7 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   queue.endQuick();
   queue.revive(run.names, run.share);
   queueQuarantined(run);
-  const listsOf = chooseLists(run);
-  const openSweeps = openSweepsOf(run, listsOf);
-  const { wholePages: inParts, startedAtMs: nowMs } = run;
-  const plan = planSweeps(resources, { unfinished, openSweeps, listsOf, inParts, nowMs });
+  const plan = planSweeps(listsOfRun(run), unfinished, run.startedAtMs);
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
     listings.close(resource, variant);
@@ -30,18 +27,20 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   for (const resource of resources) addParents(run, resource, unfinished !== null);
 }
 
-/** Lists of which pages are queued: all of them are ready now. One whose first page was not read yet begins now. */
-function openSweepsOf(run: RunContext, listsOf: ReturnType<typeof chooseLists>): Map<string, number> {
-  const { queue, listings, resources, startedAtMs } = run;
-  const open = new Map<string, number>();
-  for (const resource of resources) {
-    for (const variant of listsOf(resource)) {
-      if (!queue.isAnyReady(resource.name, `page:${variant}:`)) continue;
-      const listing = listings.find(resource.name, variant);
-      open.set(sweepKey(resource.name, variant), listing ? Date.parse(listing.startedAt) : startedAtMs);
-    }
-  }
-  return open;
+/** A list of which pages are queued is open: all of them are ready now. One whose first page was not read yet begins now. */
+function listsOfRun(run: RunContext) {
+  const { queue, listings, resources, startedAtMs, wholePages } = run;
+  const listsOf = chooseLists(run);
+  return resources.flatMap((one) =>
+    listsOf(one).map((variant) => {
+      const { name: resource } = one;
+      const isOpen = queue.isAnyReady(resource, `page:${variant}:`);
+      const startedAt = listings.find(resource, variant)?.startedAt;
+      const sinceMs = startedAt === undefined ? startedAtMs : Date.parse(startedAt);
+      const inParts = variant === "" && wholePages.has(resource);
+      return { resource, variant, openSinceMs: isOpen ? sinceMs : null, inParts };
+    }),
+  );
 }
 
 /**

@@ -10,7 +10,6 @@ import type { ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import type { InvalidError } from "../../connector/service-errors.ts";
-import { smallestPage } from "../context/limits.ts";
 
 type Sweep = Omit<PagePayload, "page">;
 type PageCount = Pick<PageFacts, "pages" | "perPage">;
@@ -220,6 +219,9 @@ function names({ fields }: InvalidError, param: string): boolean {
 function plain(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
 }
+
+/** No smaller pages are tried when the service refuses the size of a page without naming one it accepts. */
+const smallestPage = 10;
 
 /** The largest number below the current size that the messages name, in whatever language, else half of it. */
 function smallerSize(current: number, { serviceMessage, fields }: InvalidError): number | null {

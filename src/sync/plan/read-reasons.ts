@@ -1,9 +1,7 @@
 import type { RecordId, RecordRef } from "../../base/ids.ts";
-import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
 import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
-import { mostOrphans, mostQuarantined } from "../context/limits.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import { childList, childrenOf } from "./list-reads.ts";
 
@@ -108,6 +106,9 @@ export function queueScrub(run: RunContext, { source, id }: ScrubCandidate): boo
   return run.queue.addIfAbsent({ ...read, dirtySeq: run.mirror.sequence.next() });
 }
 
+/** Records in quarantine that a run reads again. */
+export const mostQuarantined = 100;
+
 /**
  * Details in quarantine once more: what came may have been a passing answer, and no list need show that the row is old.
  * Guard: once per run, `mostQuarantined` of them. Records that a list shows in full are judged anew with their list.
@@ -126,16 +127,15 @@ function isProvenByList({ detail, gives, fullWhen, list }: Resource): boolean {
   return detail === undefined || (gives === "full" && fullWhen === undefined && list.kind !== "parents");
 }
 
+/** Records without a parent that a run checks at a time: as many as may be removed without permission. */
+const mostOrphans = 20;
+
 /** Queues records that no parent's list can show, once the parents' own list is complete. */
 export function queueOrphans(answer: AnswerContext): void {
   const { run } = answer;
-  for (const { resource, link } of childrenOf(run, answer.resource.name)) {
-    const links = resource.list.kind === "parents" ? resource.list.parents : [];
-    const parents = links.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
-    const column = snakeCase(link.field);
-    for (const id of run.mirror.records.liveWithoutParent(resource.name, column, parents, mostOrphans))
+  for (const { resource, link } of childrenOf(run, answer.resource.name))
+    for (const id of run.mirror.records.orphans(resource, link.field, mostOrphans))
       queueRecord(answer, "no parent", { resource: resource.name, id });
-  }
 }
 
 /** Reasons of lists. In the lane of events they replaced an event's, which the read completes, or that of a recheck. */

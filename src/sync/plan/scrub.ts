@@ -6,7 +6,6 @@ import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
 import type { Db } from "../../store/database.ts";
 import { knownPlan, type TablePlan } from "../../store/tables/table-plan.ts";
-import { mostRecent, recentActivityMs, scrubAgeMs } from "../context/limits.ts";
 import type { RunContext } from "../context/run-context.ts";
 
 export interface ScrubSettings {
@@ -39,6 +38,12 @@ export interface ScrubPlan {
   readonly fills: boolean;
 }
 
+/** The scrub leaves out what was read more recently than this; its day is as long. */
+export const scrubAgeMs = 20 * 3_600_000;
+/** Within this time a change, an event or a document of a record counts as recent activity. */
+const recentActivityMs = 90 * 86_400_000;
+/** So many of the parents, and of the records, with recent activity are looked at in one scrub. */
+const mostRecent = 20_000;
 const dayMs = 24 * 3_600_000;
 const usualTimeMs = 30 * 60_000;
 const coveredTimeMs = 5 * 60_000;

@@ -5,10 +5,12 @@ import { backoffMs } from "../../base/retry.ts";
 import { formatDuration } from "../../base/units.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { mostRetries, retryPauseMs } from "../context/limits.ts";
 import type { Outage, Tally } from "../context/tally.ts";
-import { failureOutcome, mayPass, ownFailures } from "./retry-policy.ts";
+import { failureOutcome, mayPass, ownFailures, retryPauseMs } from "./retry-policy.ts";
 import type { FailureOutcome, RetryPolicy } from "./retry-policy.ts";
+
+/** A run tries a work item again this often, after failures of its own. */
+const mostRetries = 5;
 
 const pauses = { baseMs: 2_000, maxMs: 60_000 };
 

@@ -2,8 +2,8 @@ import { MirrorError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { ContradictionError, NotFoundError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
-import { failureOutcome, ownFailures, type FailureOutcome, type RetryPolicy } from "./retry-policy.ts";
+import { failureOutcome, itemRetryDelayMs, mostAttempts, ownFailures } from "./retry-policy.ts";
+import type { FailureOutcome, RetryPolicy } from "./retry-policy.ts";
 
 const longestPostponeMs = 60_000;
 /** So many failures without an answer in between end the engine's work, although the company can be identified. */

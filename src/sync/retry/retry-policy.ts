@@ -1,9 +1,24 @@
 import { MirrorError, type ErrorKind } from "../../base/errors.ts";
+import { backoffMs } from "../../base/retry.ts";
 import { ContradictionError, InvalidError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { itemRetryDelayMs, mostAttempts, mostContradictions, retryPauseMs } from "../context/limits.ts";
 import type { Outage } from "../context/tally.ts";
 import { refusesPageSize } from "../plan/list-reads.ts";
+
+/** The event worker, and who asks after a parent, try a work item this often before it is a dead letter. */
+export const mostAttempts = 3;
+/** An answer that contradicts its question, or itself, is asked for this often in all. */
+const mostContradictions = 5;
+
+/** The pauses between them, ms: 2, 4, 8, 16 and 30 s, together a minute. `failures` counts from 1. */
+export function retryPauseMs(failures: number): number {
+  return backoffMs(failures, { baseMs: 2_000, maxMs: 30_000 });
+}
+
+/** Time before a work item is tried again within the run, ms: 1 s, doubled per attempt, 32 s at most. */
+export function itemRetryDelayMs(attempts: number): number {
+  return backoffMs(attempts + 1, { baseMs: 1_000, maxMs: 32_000 });
+}
 
 /** What differs between a run, which ends, and the event worker, which does not. */
 export interface RetryPolicy {
