@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import { createRefusalLog, type RefusalLog } from "../webhook/delivery-log.ts";
-import { rawRefusal } from "./response.ts";
+import { rawRefusal, stopParsing } from "./response.ts";
 
 export const connectionLimits = {
   connections: 512,
@@ -230,15 +230,4 @@ export class Connections {
       else step(isAnswering);
     });
   }
-}
-
-/**
- * Has Node parse nothing more of what came on the connection: a packet of 64 kB holds a thousand requests, and each of
- * them would be made an object, and an error at the connection's end. There is no public way; a Node whose parser is
- * another one goes on to the end of the packet.
- */
-function stopParsing(socket: Socket): void {
-  const { parser } = socket as { parser?: { onIncoming: unknown } | null };
-  // As Node's own answers 2 for a request after which no HTTP follows.
-  if (parser) parser.onIncoming = () => 2;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { areTooShort } from "./response.ts";
 
 /** The bytes of a body, or why it was not read to its end. */
 export type BodyResult = Buffer | "large" | "slow" | "gone" | "full";
@@ -8,8 +9,6 @@ export type BodyReader = (request: IncomingMessage, done: (result: BodyResult) =
 
 export const bodyLimits = {
   bodyBytes: 256_000,
-  /** Chunks of one body: each costs time and memory, however short it is. */
-  bodyPieces: 512,
   bodiesBytes: 32_000_000,
   /** For a whole body: sending slowly gives no more time than sending nothing. */
   bodyDeadlineMs: 10_000,
@@ -20,7 +19,7 @@ export const bodyLimits = {
  * longest ends as `full`: who sends slowly keeps no other sender out.
  */
 export function createBodyReader(limits: typeof bodyLimits): BodyReader {
-  const { bodyBytes, bodyPieces, bodiesBytes, bodyDeadlineMs } = limits;
+  const { bodyBytes, bodiesBytes, bodyDeadlineMs } = limits;
   let freeBytes = bodiesBytes;
   /**
    * Ends each body of which a part has come, the oldest first. One that comes whole is never in here: what leaves a set
@@ -48,7 +47,7 @@ export function createBodyReader(limits: typeof bodyLimits): BodyReader {
       done(result);
     };
     const onData = (chunk: Buffer) => {
-      if (sizeBytes + chunk.length > bodyBytes || chunks.length >= bodyPieces) return end("large");
+      if (sizeBytes + chunk.length > bodyBytes || areTooShort(chunks.length, sizeBytes)) return end("large");
       if (chunk.length > freeBytes) makeRoom(chunk.length);
       if (over) return;
       if (chunk.length > freeBytes) return end("full");

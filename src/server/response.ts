@@ -1,4 +1,5 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 
@@ -6,8 +7,6 @@ const textType = "text/plain; charset=utf-8";
 const retryAfterSeconds = 5;
 /** How much of a refused request is still read, and for how long. */
 const lingerBytes = 4_000_000;
-/** A chunk counts for at least so many: short ones cost as much time as long ones. */
-const leastChunkBytes = 8_000;
 const lingerMs = 2_000;
 
 export interface Page {
@@ -79,16 +78,45 @@ function isBodiless({ headers }: IncomingMessage): boolean {
 }
 
 function discard(request: IncomingMessage, done: () => void): void {
-  let sizeBytes = 0;
+  let [sizeBytes, pieces] = [0, 0];
   const timer = setTimeout(() => request.destroy(), lingerMs);
   request.on("data", (chunk: Buffer) => {
-    sizeBytes += Math.max(chunk.length, leastChunkBytes);
-    if (sizeBytes > lingerBytes) request.destroy();
+    sizeBytes += chunk.length;
+    if (sizeBytes <= lingerBytes && !areTooShort(++pieces, sizeBytes)) return;
+    stopParsing(request.socket);
+    request.destroy();
   });
   request.on("error", () => undefined);
   request.once("end", done);
   request.once("close", () => clearTimeout(timer));
   request.resume();
+}
+
+/** So many pieces of a body may be shorter than what a packet of TCP holds: each costs time, however short it is. */
+const shortPieces = 64;
+const leastPieceBytes = 500;
+
+/** Whether a body comes in pieces as no sender of deliveries makes them. */
+export function areTooShort(pieces: number, sizeBytes: number): boolean {
+  return pieces > shortPieces + sizeBytes / leastPieceBytes;
+}
+
+const kOnBody = 3;
+
+/**
+ * Has Node make nothing more of what came on a connection that was just ended: a packet of 64 kB holds a thousand
+ * requests or ten thousand chunks, and each would be made an object. There is no public way; a Node whose parser is
+ * another one goes on to the end of the packet.
+ */
+export function stopParsing(socket: Socket): void {
+  const { parser } = socket as { parser?: Record<string | number, unknown> | null };
+  const onBody = parser?.[kOnBody];
+  if (!parser || !onBody) return;
+  // As Node's own answers 2 for a request after which no HTTP follows.
+  parser["onIncoming"] = () => 2;
+  parser[kOnBody] = null;
+  // Before the connection's close event, with which Node takes the parser for another connection.
+  setImmediate(() => (parser[kOnBody] = onBody));
 }
 
 /** The bytes of a refusal for a socket without an HTTP request on it. */

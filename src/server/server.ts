@@ -62,7 +62,7 @@ export async function startServer(options: ServerOptions) {
   server.on("checkExpectation", (_, response: ServerResponse) => handler.refuseExpectation(response));
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  return { port, close: (graceMs: number) => handler.close(graceMs) };
+  return { port, close: (graceMs: number) => handler.connections.close(graceMs) };
 }
 
 class RequestHandler {
@@ -86,10 +86,6 @@ class RequestHandler {
     this.kept = createKeptPages(clock, { ...keptFor, costMs: () => clock.monotonicMs() });
   }
 
-  close(graceMs: number): Promise<void> {
-    return this.connections.close(graceMs);
-  }
-
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */
   handle(response: ServerResponse, expectsContinue: boolean): void {
     if (!this.connections.takes(response)) return;
@@ -100,8 +96,10 @@ class RequestHandler {
     if (method !== "POST" && receiver.knows(company))
       return this.refuse(response, receiver.refuse(company, noPost), { allow: "POST" });
     const admission = receiver.admit(company, rawHeaders);
-    if ("status" in admission) this.refuse(response, admission);
-    else this.receive(response, admission, expectsContinue);
+    if ("status" in admission) return this.refuse(response, admission);
+    if (this.isAnnouncedTooLong(response)) return this.bodyEnded(response, admission, "large");
+    if (expectsContinue) response.writeContinue();
+    this.readBody(response.req, (result) => this.bodyEnded(response, admission, result));
   }
 
   /** An `Expect` header that is not about the body. */
@@ -125,6 +123,9 @@ class RequestHandler {
       const answer = this.refuseRequest(405, `this page takes ${allow.replace(", ", " and ")}`);
       return this.refuse(response, answer, { allow });
     }
+    // What comes while a page is being made is kept, chunk by chunk.
+    if (method !== "POST" && response.req.headers["transfer-encoding"] !== undefined)
+      return this.refuse(response, this.refuseRequest(411, "a page takes no chunks"));
     if (!isPageHost(response.req.headers.host, this.options.pageHosts?.() ?? []))
       return this.refuse(response, this.refuseRequest(421, wrongHost));
     this.connections.track(response);
@@ -134,25 +135,15 @@ class RequestHandler {
     else if (site) void siteAnswer(site, response.req, this.readBody, log).then(respond);
   }
 
-  private receive(response: ServerResponse, admission: AdmittedDelivery, expectsContinue: boolean): void {
-    if (this.isAnnouncedTooLong(response)) return this.bodyEnded(response, admission, "large");
-    if (expectsContinue) response.writeContinue();
-    this.readBody(response.req, (result) => this.bodyEnded(response, admission, result));
-  }
-
   private bodyEnded(response: ServerResponse, admission: AdmittedDelivery, result: BodyResult): void {
     if (typeof result !== "string") {
       this.connections.track(response);
       this.receiver.deliver(admission, result, (answer) => this.answer(response, answer));
       return;
     }
-    const { bodyBytes, bodyPieces } = this.limits;
+    const { bodyBytes } = this.limits;
     const reasons = {
-      large: [
-        413,
-        `the body is longer than ${bodyBytes} bytes, or in over ${bodyPieces} pieces`,
-        "too_large",
-      ],
+      large: [413, `the body is longer than ${bodyBytes} bytes, or in too many short pieces`, "too_large"],
       slow: [408, "the body took too long", "slow_body"],
       full: [503, "too many deliveries are being received; send the delivery again", "too_busy"],
       gone: [499, "the sender closed the connection", "sender_gone"],
