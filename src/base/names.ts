@@ -1,10 +1,19 @@
+/** Answers of `snakeCase`: the fields of a connector are asked for again and again, those of a service may have no end. */
+const snakeCases = new Map<string, string>();
+const mostKnown = 10_000;
+
 /** `documentNumberSnapshot` -> `document_number_snapshot`; anything but letters and digits becomes `_`. */
 export function snakeCase(name: string): string {
-  return name
+  const before = snakeCases.get(name);
+  if (before !== undefined) return before;
+  const made = name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/([A-Z]+)([A-Z][a-z])/g, "$1_$2")
     .replace(/[^\p{L}\p{N}_]+/gu, "_")
     .toLowerCase();
+  if (snakeCases.size >= mostKnown) snakeCases.clear();
+  snakeCases.set(name, made);
+  return made;
 }
 
 /** The candidate with the fewest typos, or that begins with `name`; undefined when none is close. */

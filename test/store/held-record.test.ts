@@ -113,6 +113,7 @@ describe("the rows that follow from a record's JSON", () => {
   const row = toRow(plan, record);
   const nothing: HeldRecord = {
     fence: undefined,
+    bytes: undefined,
     json: undefined,
     cells: undefined,
     deletedAt: null,
@@ -160,8 +161,8 @@ describe("the rows that follow from a record's JSON", () => {
 test("the JSON is as it was received while its hash is; unknown where one of them is not there", async () => {
   const one = await heldOrder();
   expect(isAsReceived(one)).toBe(true);
-  expect(isAsReceived({ ...one, json: `${one.json} ` })).toBe(false);
-  expect(isAsReceived({ ...one, json: undefined })).toBeNull();
+  expect(isAsReceived({ ...one, bytes: Buffer.from(`${one.json} `) })).toBe(false);
+  expect(isAsReceived({ ...one, bytes: undefined })).toBeNull();
   expect(isAsReceived({ ...one, fence: undefined })).toBeNull();
   const forgotten = one.fence && { ...one.fence, sha: null };
   expect(isAsReceived({ ...one, fence: forgotten })).toBeNull();

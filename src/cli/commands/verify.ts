@@ -8,6 +8,7 @@ import { resultOfMonth, resultOfReport, verifyCompany, valueText } from "../veri
 import { formatCount } from "../../base/units.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { ResourceCheck } from "../../verify/local/check-locally.ts";
+import type { JudgeOptions } from "../../verify/local/judge-records.ts";
 import { verifyLocally, type LocalVerification } from "../../verify/local/repair-locally.ts";
 
 export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {
@@ -53,13 +54,13 @@ async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promis
   await readExisting(scope, () => undefined);
   const selected = new Set(resources.map(({ name }) => name));
   const lock = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
-  let line = `${company.name}: checking the file`;
-  const onProgress = (one: { readonly resource: string; readonly records: number }) =>
-    void (line = `${company.name}: ${one.resource}, ${formatCount(one.records)} records`);
+  let line = () => `${company.name}: checking the file`;
+  const onProgress: JudgeOptions["onProgress"] = ({ resource, records }) =>
+    void (line = () => `${company.name}: ${resource}, ${formatCount(records)} records`);
   try {
     const options = { repair, clock, log, signal, selected, onProgress };
     const verified = await context.showing(
-      () => [line],
+      () => [line()],
       () => verifyLocally(files.mirror, manifest, options),
     );
     return resultOf(company.name, verified);

@@ -1,4 +1,4 @@
-import type { RecordId } from "../../base/ids.ts";
+import { canonicalId, type RecordId } from "../../base/ids.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
 import {
   among,
@@ -42,8 +42,8 @@ export class LastChanges extends Repository {
   between(resource: string, from: RecordId, to: RecordId): Map<RecordId, LastChange> {
     const sql = `SELECT record_id, seq, op FROM temp._last_changes
       WHERE resource = ? AND record_id BETWEEN ? AND ?`;
-    const rows = this.selectExact<LastChange & { readonly record_id: RecordId }>(sql, resource, from, to);
-    return new Map(rows.map(({ record_id, ...last }) => [record_id, last]));
+    const rows = this.statement(sql, "cells").all(resource, from, to) as [bigint, bigint, string][];
+    return new Map(rows.map(([id, seq, op]) => [canonicalId(id), { seq: Number(seq), op }]));
   }
 
   /** Records that live by the log, and of which the mirror holds nothing; with ids after `after`, in their order. */

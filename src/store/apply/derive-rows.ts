@@ -35,13 +35,11 @@ export function decodeStored(
 /** The cells of the columns that name an owned record's owner. */
 export function ownerCells(
   { resource, plan }: { readonly resource: Resource; readonly plan: TablePlan },
-  { cells }: HeldRecord,
-): Overrides {
-  const links = resource.list.kind === "owned" ? resource.list.by : [];
-  const names = new Set(
-    links.flatMap(({ typeField, idField }) => [snakeCase(typeField), snakeCase(idField)]),
-  );
-  if (names.size === 0) return {};
+  { cells }: Pick<HeldRecord, "cells">,
+): Overrides | undefined {
+  if (resource.list.kind !== "owned") return undefined;
+  const fields = resource.list.by.flatMap(({ typeField, idField }) => [typeField, idField]);
+  const names = new Set(fields.map(snakeCase));
   const named = dataColumns(plan).map(({ name }, i) => [name, cells?.[i] ?? null] as const);
   return Object.fromEntries(named.filter(([name]) => names.has(name)));
 }

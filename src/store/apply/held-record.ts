@@ -1,23 +1,25 @@
 import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import { canonicalId, type RecordId } from "../../base/ids.ts";
-import type { Db } from "../database.ts";
+import { prepared, type Db, type Statement } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import type { Cell, Row } from "../tables/row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
 import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
 import type { RecordRows, TableStatements } from "../tables/table-statements.ts";
 import { dataCells, type Fence } from "./merge-rules.ts";
-import type { Overrides } from "./read-stamp.ts";
+import type { Overrides, Source } from "./read-stamp.ts";
 
 export interface HeldRecord {
   readonly fence: Fence | undefined;
+  /** As it is stored, and the same as text: what is no UTF-8 is other bytes as text. */
+  readonly bytes: Buffer | undefined;
   readonly json: string | undefined;
   /** The data columns; undefined: there is no row. */
   readonly cells: readonly Cell[] | undefined;
   readonly deletedAt: string | null;
   readonly detailAt: string | null;
-  /** For each child table, `position` and data columns of each row. */
+  /** For each child table, `position`, data columns and `id` of each row. */
   readonly children: readonly (readonly (readonly Cell[])[])[];
 }
 
@@ -31,21 +33,44 @@ export interface CellDifference {
 
 /** Reads everything that is held of one record. */
 export function readHeld(statements: TableStatements, id: RecordId): HeldRecord {
-  const values = statements.of("selectRow").get(id) as Cell[] | undefined;
-  return {
-    fence: statements.of("selectFence").get(id) as Fence | undefined,
-    json: statements.of("selectRaw").get(id) as string | undefined,
-    cells: values?.slice(0, -2),
-    deletedAt: (values?.at(-2) as string | null | undefined) ?? null,
-    detailAt: (values?.at(-1) as string | null | undefined) ?? null,
-    children: statements.children.map((child) => child.select().all(id) as Cell[][]),
+  return readHeldBetween(statements, id, id)(id);
+}
+
+/** The same of all records with ids in this range, both ends included, with one statement for each table. */
+export function readHeldBetween(statements: TableStatements, from: RecordId, to: RecordId) {
+  const byId = (select: Statement) =>
+    Map.groupBy(select.all(from, to) as Cell[][], (cells) => canonicalId(cells.at(-1) as bigint));
+  const rows = byId(statements.of("selectRows"));
+  const fences = byId(statements.of("selectFences"));
+  const raws = byId(statements.of("selectRaws"));
+  const children = statements.children.map((child) => byId(child.select()));
+  return (id: RecordId): HeldRecord => {
+    const values = rows.get(id)?.[0];
+    const bytes = raws.get(id)?.[0]?.[0] as Buffer | undefined;
+    return {
+      fence: fenceOf(fences.get(id)?.[0]),
+      bytes,
+      json: bytes?.toString(),
+      cells: values?.slice(0, -3),
+      deletedAt: (values?.at(-3) as string | null | undefined) ?? null,
+      detailAt: (values?.at(-2) as string | null | undefined) ?? null,
+      children: children.map((ofParent) => ofParent.get(id) ?? []),
+    };
   };
 }
 
+function fenceOf(values: readonly unknown[] | undefined): Fence | undefined {
+  if (!values) return undefined;
+  const [received_seq = 0, read_at = 0, lastChange = 0, gone = 0] = values.slice(3, -1).map(Number);
+  const last_change = values[5] === null ? null : lastChange;
+  const [sha, listed_sha, source] = values as [Buffer | null, Buffer | null, Source];
+  return { sha, listed_sha, source, received_seq, read_at, last_change, gone };
+}
+
 /** Has the JSON the SHA-1 that it had when it was received? null: one of them is not there. */
-export function isAsReceived({ fence, json }: HeldRecord): boolean | null {
+export function isAsReceived({ fence, bytes }: HeldRecord): boolean | null {
   const sha = fence?.sha ?? null;
-  return sha === null || json === undefined ? null : sha.equals(hash("sha1", json, "buffer"));
+  return sha === null || bytes === undefined ? null : sha.equals(hash("sha1", bytes, "buffer"));
 }
 
 /**
@@ -53,19 +78,17 @@ export function isAsReceived({ fence, json }: HeldRecord): boolean | null {
  * where the next ones begin, null after the last.
  */
 export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number) {
-  const tables = [
-    ["id", plan.table],
-    ["id", rawTable(plan.table)],
-    ["id", fenceTable(plan.table)],
-    ...plan.children.map(({ parentKey, table }) => [parentKey, table]),
-  ] as const;
-  const arms = tables.map(
-    ([key = "", table = ""]) =>
-      `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= @from`,
-  );
-  const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most + 1`;
-  const ids = db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
+  const arms = () => [
+    ...[plan.table, rawTable(plan.table), fenceTable(plan.table)].map((table) => idsIn(table)),
+    ...plan.children.map(({ parentKey, table }) => idsIn(table, parentKey)),
+  ];
+  const sql = () => `${arms().join(" UNION ")} ORDER BY 1 LIMIT +@most + 1`;
+  const ids = prepared(db, plan, "ids held", "ids", sql).all({ from, most }) as bigint[];
   return { ids: ids.slice(0, most).map(canonicalId), next: ids[most] ?? null };
+}
+
+function idsIn(table: string, key = "id"): string {
+  return `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= +@from`;
 }
 
 /**
@@ -77,7 +100,7 @@ export function rowsOf(
   plan: TablePlan,
   { fence, deletedAt, detailAt }: HeldRecord,
   row: Row,
-  { overrides, nowMs }: { readonly overrides: Overrides; readonly nowMs: number },
+  { overrides, nowMs }: { readonly overrides: Overrides | undefined; readonly nowMs: number },
 ): RecordRows {
   const isGone = fence ? fence.gone === 1 : deletedAt !== null;
   const isProvisional = fence?.source === "preview";

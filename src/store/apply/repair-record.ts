@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { RecordId } from "../../base/ids.ts";
+import { readHeld } from "./held-record.ts";
 import type { Overrides, ReadStamp, Source } from "./read-stamp.ts";
 import type { ResourceTable } from "./resource-table.ts";
 
@@ -32,7 +33,7 @@ export function repairRecord(table: ResourceTable, id: RecordId, step: RepairSte
       const { gone, source } = step;
       if (statements.of("selectFence").get(id) !== undefined)
         return void statements.of("setFence").run(gone, gone, source, id);
-      const bytes = statements.of("selectRawBytes").get(id) as Buffer | undefined;
+      const { bytes } = readHeld(statements, id);
       const sha = gone === 1 || !bytes ? null : hash("sha1", bytes, "buffer");
       // Any read is newer than one of which nothing is known.
       return void statements

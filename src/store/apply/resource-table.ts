@@ -311,7 +311,7 @@ export class ResourceTable {
   }
 
   private storedCells(id: RecordId): CellsByName {
-    const values = (this.statements.of("selectRow").get(id) ?? []) as Cell[];
+    const values = (this.statements.of("selectRows").get(id, id) ?? []) as Cell[];
     return new Map(dataColumns(this.plan).map(({ name }, i) => [name, values[i] ?? null]));
   }
 

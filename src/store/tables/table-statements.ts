@@ -13,19 +13,23 @@ const ofRaw = ({ table }: TablePlan) => quoted(rawTable(table));
 const ofFence = ({ table }: TablePlan) => quoted(fenceTable(table));
 const updateFence = (set: string) => (plan: TablePlan) => `UPDATE ${ofFence(plan)} SET ${set} WHERE id = ?`;
 
+/** Parameters: the first id and the last one. */
+const between = "WHERE id BETWEEN ? AND ?";
+
 const texts = {
   /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
   upsertRow: (plan) => upsertSql(plan.table, [...names(plan), "_deleted_at", "_synced_at", "_detail_at"]),
-  /** The data columns, `_deleted_at` and `_detail_at`. */
-  selectRow: (plan) =>
-    `SELECT ${listed([...names(plan), "_deleted_at", "_detail_at"])} FROM ${ofRows(plan)} WHERE id = ?`,
+  /** The data columns, `_deleted_at`, `_detail_at` and id. */
+  selectRows: (plan) =>
+    `SELECT ${listed([...names(plan), "_deleted_at", "_detail_at", "id"])} FROM ${ofRows(plan)} ${between}`,
   removeRow: (plan) => `DELETE FROM ${ofRows(plan)} WHERE id = ?`,
   markDeleted: (plan) => `UPDATE ${ofRows(plan)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`,
   /** Takes the JSON as the bytes that came, without making a string of them. */
   upsertRaw: (plan) => `INSERT INTO ${ofRaw(plan)} (id, json) VALUES (?, CAST(? AS TEXT))
     ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
   selectRaw: (plan) => `SELECT json FROM ${ofRaw(plan)} WHERE id = ?`,
-  selectRawBytes: (plan) => `SELECT CAST(json AS BLOB) FROM ${ofRaw(plan)} WHERE id = ?`,
+  selectRaws: (plan) => `SELECT CAST(json AS BLOB), id FROM ${ofRaw(plan)} ${between}`,
+  selectFences: (plan) => `SELECT ${fenceFacts.join(", ")}, id FROM ${ofFence(plan)} ${between}`,
   selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
   upsertFence: ({ table }) => upsertSql(fenceTable(table), fenceFacts),
   setListedSha: updateFence("listed_sha = ?"),
@@ -41,9 +45,10 @@ const texts = {
 } satisfies Readonly<Record<string, (plan: TablePlan) => string>>;
 
 const modes: Readonly<Record<string, Mode>> = {
-  selectRow: "cells",
+  selectRows: "cells",
+  selectRaws: "cells",
+  selectFences: "cells",
   selectRaw: "column",
-  selectRawBytes: "column",
 };
 
 /** The rows of a record, its own with the data columns. */
@@ -99,11 +104,12 @@ class ChildStatements {
     this.plan = plan;
   }
 
-  /** `position` and the data columns of each row. */
+  /** `position`, the data columns and the parent's id of the rows of parents between two ids. */
   select(): Statement {
-    const { table, parentKey } = this.plan;
+    const [key = "", ...names] = this.names();
     const text = () =>
-      `SELECT ${listed(this.names().slice(1))} FROM ${quoted(table)} WHERE ${quoted(parentKey)} = ? ORDER BY position`;
+      `SELECT ${listed([...names, key])} FROM ${quoted(this.plan.table)}
+        WHERE ${quoted(key)} BETWEEN +? AND +? ORDER BY ${quoted(key)}, position`;
     return prepared(this.db, this, "select", "cells", text);
   }
 
