@@ -22,7 +22,6 @@ interface ScalarField extends FieldFacts {
   readonly references?: string;
 }
 
-/** How a field of the API is stored. */
 export type Field =
   | ScalarField
   /** A nested record of another resource: stored as `<name>_id`. */

@@ -45,7 +45,6 @@ export interface Wire {
   readonly accessTokens: AccessTokens | null;
 }
 
-/** A request ready to be sent, as often as needed. */
 export interface PreparedCall extends ServiceRequest {
   /** `GET /invoices/7` */
   readonly where: string;

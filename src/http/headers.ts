@@ -12,10 +12,8 @@ export interface RequestSender {
 }
 
 const reserved = new Set(
-  (
-    "authorization accept-encoding connection content-length cookie host proxy-authorization te trailer " +
-    "transfer-encoding upgrade"
-  ).split(" "),
+  `authorization accept-encoding connection content-length cookie host proxy-authorization te trailer
+  transfer-encoding upgrade`.split(/\s+/),
 );
 
 /** Headers of a request. Throws MirrorError `usage` when the request sets one of the transport's own. */

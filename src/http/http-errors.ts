@@ -165,7 +165,6 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
   });
 }
 
-/** No complete answer within the time of one attempt. */
 export function timeoutError({ where, requestId }: BrokenRequest, timeoutMs: number): NetworkError {
   return new NetworkError(`${where}: no complete answer within ${timeoutMs} ms`, {
     requestId,

@@ -102,8 +102,6 @@ type FullOptions = HttpOptions & Required<Pick<HttpOptions, keyof typeof default
 
 async function sendUntilDone(wire: Wire & FullOptions, call: PreparedCall): Promise<ServiceAnswer> {
   const { where, signal } = call;
-  const { log, random, attempts: most } = wire;
-  const backoff = { ...wire.backoff, random };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
     try {
       return { ...(await attemptWithToken(wire, call)), attempts };
@@ -113,11 +111,11 @@ async function sendUntilDone(wire: Wire & FullOptions, call: PreparedCall): Prom
       // The service did not take the request: repeating it is safe for every method.
       const isRateLimited = kind === "rate_limited";
       [failed, refused] = isRateLimited ? [failed, refused + 1] : [failed + 1, 0];
-      const retryInMs = retryAfter(error, call, failed, refused, most, backoff);
+      const retryInMs = retryAfter(error, call, failed, refused, wire);
       if (retryInMs === null) throw error;
       const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
       // The rate limiter logs answers 429 itself.
-      if (!isRateLimited) log.warn("a request failed and is tried again", fields);
+      if (!isRateLimited) wire.log.warn("a request failed and is tried again", fields);
       await wire.clock.sleep(retryInMs, signal);
       throwIfAborted(signal, `${where}: stopped before another attempt`);
       wire.counters.retried++;
@@ -161,20 +159,18 @@ const longestRetryAfterMs = 120_000;
  *
  * @param failed attempts that failed for another reason than 429
  * @param refused answers 429 in a row
- * @param most attempts of one call; answers 429 are not counted
  */
 function retryAfter(
   error: MirrorError,
   { repeatable, once }: Pick<PreparedCall, "repeatable" | "once">,
   failed: number,
   refused: number,
-  most: number,
-  backoff: Backoff,
+  { attempts, backoff, random }: FullOptions,
 ): number | null {
   // Another answer could not be written to the disk either.
   if (once || error.kind === "database") return null;
   if (error.kind === "rate_limited") return refused < mostRefusals ? 0 : null;
-  if (!error.retryable || !repeatable || failed >= most) return null;
+  if (!error.retryable || !repeatable || failed >= attempts) return null;
   const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(Math.min(asked, longestRetryAfterMs), backoffMs(failed, backoff));
+  return Math.max(Math.min(asked, longestRetryAfterMs), backoffMs(failed, { ...backoff, random }));
 }

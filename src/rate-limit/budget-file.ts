@@ -21,7 +21,7 @@ interface BudgetFileOptions {
   readonly log?: Log;
 }
 
-export interface BudgetFile extends RateLimitStore, MonthStore {
+export interface BudgetFile extends RateLimitStore, MonthStore, Disposable {
   /** Requests by minute since then, epoch ms; at most of the last day. Minutes without one are left out. */
   spentSince(sinceMs: number): SpentMinute[];
 }
@@ -89,6 +89,7 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
     readMonth: (month) => using(({ readMonth }) => readMonth.get(month) ?? { used: 0, limit: null }),
     noteMonth: (month, { used, limit }) => using(({ noteMonth }) => void noteMonth.run(month, used, limit)),
     close,
+    [Symbol.dispose]: close,
   };
 }
 

@@ -25,7 +25,9 @@ function othersSeen(state: RateLimitState, nowMs: number): boolean {
 export function heldBack(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number {
   const limit = limitOf(state, rules);
   const seen = othersSeen(state, nowMs);
-  const share = Math.max(seen ? rules.reserveShare : 0, shareForEvents(state, nowMs, rules));
+  // An event in the middle of a run must not wait for the next window; near its end the share is released.
+  const isKept = state.window !== null && nowMs < eventsReleasedAt(state.window, rules);
+  const share = Math.max(seen ? rules.reserveShare : 0, isKept ? rules.eventShare : 0);
   const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
   const margin = seen ? Math.ceil((foreignPerWindow(state) * lookaheadMs) / rules.windowMs) : 0;
   return Math.min(reserve + margin + state.refusals.caution, Math.floor(limit / 2));
@@ -35,11 +37,6 @@ export function heldBack(state: RateLimitState, lane: Lane, nowMs: number, rules
 export function grantedPerWindow(state: RateLimitState, nowMs: number, rules: Rules): number {
   const limit = limitOf(state, rules);
   return seenLately(state, nowMs) ? limit - Math.ceil(limit * rules.reserveShare) : limit;
-}
-
-/** An event in the middle of a run must not wait for the next window; near its end the share is released. */
-function shareForEvents({ window }: RateLimitState, nowMs: number, rules: Rules): number {
-  return window && nowMs < eventsReleasedAt(window, rules) ? rules.eventShare : 0;
 }
 
 /** When the share kept for events is released to the other lanes. */

@@ -130,7 +130,6 @@ export const coldState: RateLimitState = {
   others: { perWindow: 0, until: null },
 };
 
-/** Requests per window. */
 export function limitOf(state: RateLimitState, rules: Rules): number {
   return state.limit ?? rules.defaultLimit;
 }
@@ -161,7 +160,6 @@ export function applyLoss(state: RateLimitState, flight: Flight, nowMs: number, 
   return countAsSpent(removeFlight(state, flight), flight, nowMs, mayArrive ? flight.deadlineAt : nowMs);
 }
 
-/** Ends the requests whose deadline is over. */
 export function expireFlights(state: RateLimitState, nowMs: number): RateLimitState {
   return state.flights
     .filter((flight) => flight.deadlineAt <= nowMs)
@@ -200,7 +198,6 @@ export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): R
   return endsAt !== null && endsAt <= nowMs ? [] : state.late;
 }
 
-/** Holds the budget of one company. */
 export interface RateLimitStore {
   /** Other processes change it too. */
   readonly shared: boolean;
@@ -210,7 +207,6 @@ export interface RateLimitStore {
   close(): void;
 }
 
-/** What a step stores, and what it returns. */
 export interface BudgetStep<T> {
   readonly state: RateLimitState;
   readonly result: T;

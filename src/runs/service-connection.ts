@@ -80,9 +80,9 @@ export function connectService(
     concurrency: http.concurrency,
     permitMs: http.timeoutMs + permitMarginMs,
   });
-  const quota = counted && quotaOf(protocol.monthlyQuota, config.rateLimit, { store: counted, clock, log });
+  const quota = counted && quotaOf(protocol.monthlyQuota, config.rateLimit, counted, clock);
   const guarded = guard?.guard(shared) ?? shared;
-  const monthly = quota ? limitMonth(guarded, quota) : guarded;
+  const monthly = quota ? limitMonth(guarded, quota, log) : guarded;
   const rateLimiter = limitRequests(monthly, limits);
   const skew = createClockSkew(clock);
   const tokenFile = budget === "memory" ? null : accessTokenFile(config, token);

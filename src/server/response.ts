@@ -65,16 +65,13 @@ export function respondPage(response: ServerResponse, page: RenderedPage, close:
     ...(!isKnown && { "Content-Length": body.length }),
     ...(close && { Connection: "close" }),
   });
-  if (request.complete || isBodiless(request)) {
+  const { "transfer-encoding": coding, "content-length": length = "0" } = request.headers;
+  if (request.complete || (coding === undefined && length === "0")) {
     response.end(body);
     return;
   }
   response.write(body);
   discard(request, () => response.end());
-}
-
-function isBodiless({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0";
 }
 
 function discard(request: IncomingMessage, done: () => void): void {

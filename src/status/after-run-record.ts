@@ -31,12 +31,10 @@ export const backupStep = "backup";
 /** The step that fetches files. What is left of it waits for the next time. */
 export const filesStep = "files";
 
-/** The step of an export: its format and place. */
 export function exportStep({ format, out, to }: ExportConfig): string {
   return `${format} ${to ?? out}`;
 }
 
-/** The steps that a config asks for. */
 export function stepsOf({ schedule, exports, backup, files }: Config): string[] {
   const follow = exports.filter(({ after }) => after === "sync");
   return [

@@ -74,6 +74,11 @@ function wrong(kind: AlertKind, subject: string, message: string, raises = true)
   return { kind, subject, message, raises, blocks: true };
 }
 
+/** Nothing can be said of it now: an open incident stays as it is. */
+function unsure(kind: AlertKind, subject: string, message = ""): Condition {
+  return { kind, subject, message, raises: false, blocks: false };
+}
+
 function whileClosed(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
   const { service, missingSecrets } = view;
   const why = service.message === null ? "" : ` (${service.message})`;
@@ -84,7 +89,7 @@ function whileClosed(view: CompanyStatusView, nowMs: number, limits: ReadyLimits
     ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
     ...receiverConditions(view),
     ...afterRunConditions(view, limits),
-    ...shownWhileOpen.map(([kind, subject]) => ({ ...wrong(kind, subject, message, false), blocks: false })),
+    ...shownWhileOpen.map(([kind, subject]) => unsure(kind, subject, message)),
   ];
 }
 
@@ -92,12 +97,11 @@ function receiverConditions({ writeProblem, receiver, deliveries }: CompanyStatu
   const { refusing } = receiver;
   // Refusals are counted since the start: only a delivery that is taken shows that they are over.
   const isTaken = (deliveries["stored"] ?? 0) + (deliveries["known"] ?? 0) > 0;
-  const unknown = { ...wrong("refused", "deliveries", "", false), blocks: false };
   const text = `the mirror cannot be written: ${writeProblem ?? ""}`;
   return [
     ...(writeProblem === null ? [] : [wrong("failed", "writing", text)]),
     ...(refusing === null ? [] : [wrong("refused", "deliveries", refusingText(refusing))]),
-    ...(refusing === null && !isTaken ? [unknown] : []),
+    ...(refusing === null && !isTaken ? [unsure("refused", "deliveries")] : []),
   ];
 }
 
@@ -138,7 +142,6 @@ function runConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimi
   return [unread, ...cutOff.map((one) => ({ ...one, blocks: false }))];
 }
 
-/** The resources whose lists are not current. */
 export function staleLists(view: CompanyStatusView, nowMs: number, { freshForMs }: ReadyLimits) {
   const swept = view.open ? Object.entries(view.sweptMs) : [];
   const isStale = (ms: number) => elapsedSince(ms, nowMs) > freshForMs;
@@ -188,8 +191,6 @@ function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: Rea
     outcome === "failed" ? [`not made after the last run: ${step}: ${error}`] : [],
   );
   const causes = [...(problem ? [`what follows runs failed: ${problem}`] : []), ...failed];
-  // A failure that another process has seen lasts until this one has made something.
-  const unknown = { ...wrong("failed", "after_run", "", false), blocks: false };
   const aging = steps.filter(({ step }) => followsRuns(step, isReportScheduled));
   const old = aging.flatMap(({ step, age_ms: ageMs }) =>
     ageMs !== null && ageMs > freshForMs ? [step] : [],
@@ -198,7 +199,8 @@ function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: Rea
   const text = `last made longer than ${age} ago, or by a clock that was ahead: ${old.join(", ")}`;
   return [
     ...causes.map((cause) => wrong("failed", "after_run", cause)),
-    ...(problem === undefined && steps.length > 0 ? [unknown] : []),
+    // A failure that another process has seen lasts until this one has made something.
+    ...(problem === undefined && steps.length > 0 ? [unsure("failed", "after_run")] : []),
     ...(old.length > 0 ? [wrong("stale", "after_run", text)] : []),
   ];
 }
@@ -223,7 +225,7 @@ function wholenessConditions({ wholeness, queue, run, wholeRunMs }: CompanyStatu
     ...held.map(({ resource, message }) => wrong("held", "deletions", `${resource}: ${message}`)),
     ...(mayHaveLostEvents && wholeRunMs !== null ? [wrong("gap", "events", lost)] : []),
     // It asks again for what was set aside or held, and may find the same.
-    ...(run ? [wrong("partial", "records", "", false), wrong("held", "deletions", "", false)] : []),
+    ...(run ? [unsure("partial", "records"), unsure("held", "deletions")] : []),
   ];
   return all.map((one) => ({ ...one, blocks: false }));
 }

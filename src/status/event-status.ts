@@ -16,7 +16,6 @@ import type { CompanyReport } from "../sync/context/run-report.ts";
 /** Where the daemon writes them in `_meta`. */
 export const ordersKey = "orders";
 
-/** What another process asks of the daemon. */
 export interface OpenCommand {
   readonly kind: "sync" | "replay" | "prune";
   /** ISO. */

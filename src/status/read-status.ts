@@ -6,7 +6,7 @@ import { formatDuration } from "../base/units.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
-import { quotaOf, viewMonth } from "../rate-limit/monthly-quota.ts";
+import { quotaOf } from "../rate-limit/monthly-quota.ts";
 import type { BudgetView, SpentMinute } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { fileKinds, filedResources, PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
@@ -114,34 +114,25 @@ function withNotes(
  * What is known of the request budget; null where no request was ever sent, or its file fails: on a full disk nobody can
  * open it, and everything else is worth knowing then.
  */
-function readBudget(question: StatusQuestion, path: string) {
-  try {
-    return readBudgetFile(question, path);
-  } catch (error) {
-    if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
-    question.log.warn(error.message, hintOf(error));
-    return noBudget;
-  }
-}
-
-const noBudget = { budget: null, budget_minutes: [] };
-
-function readBudgetFile(
+function readBudget(
   { manifest, config: { rateLimit }, clock, log, nowMs }: StatusQuestion,
   path: string,
 ): { budget: BudgetView | null; budget_minutes: readonly SpentMinute[] } {
-  const { windowMs } = rateLimit;
-  if (!existsSync(path)) return noBudget;
-  const store = openBudgetFile({ path, clock, log, windowMs });
+  const unknown = { budget: null, budget_minutes: [] };
+  if (!existsSync(path)) return unknown;
   try {
+    const { windowMs } = rateLimit;
+    using store = openBudgetFile({ path, clock, log, windowMs });
     const defaultLimit = manifest.limits.requests;
     const window = createRateLimiter({ store, clock, windowMs, defaultLimit }).view();
-    const quota = quotaOf(manifest.protocol?.monthlyQuota, rateLimit, { store, clock });
-    const budget = quota ? { ...window, month: viewMonth(quota) } : window;
+    const quota = quotaOf(manifest.protocol?.monthlyQuota, rateLimit, store, clock);
+    const budget = quota ? { ...window, month: quota.view() } : window;
     /** Requests of the last hour by minute, of all processes; minutes without one are left out. */
     return { budget, budget_minutes: store.spentSince(nowMs - hourMs) };
-  } finally {
-    store.close();
+  } catch (error) {
+    if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
+    log.warn(error.message, hintOf(error));
+    return unknown;
   }
 }
 

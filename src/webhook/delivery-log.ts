@@ -8,7 +8,6 @@ const longestQuietMs = 600_000;
 /** Kinds are texts of this program and few; this bounds the memory if that is ever wrong. */
 const maxKinds = 1_000;
 
-/** Logs a warning of a kind; see `createRefusalLog`. */
 export type RefusalLog = (kind: string, message: string, fields: LogFields) => void;
 
 /** What is known of a kind; times are monotonic. */

@@ -164,7 +164,9 @@ export class Receiver {
       return results;
     };
     const nowMs = () => clock.monotonicMs();
-    const group = new GroupCommit({ ...groupLimits, commit, failsForAll: isDatabaseFailure, nowMs });
+    // A database that is busy or full fails for every delivery alike.
+    const failsForAll = (error: unknown) => error instanceof MirrorError && error.retryable;
+    const group = new GroupCommit({ ...groupLimits, commit, failsForAll, nowMs });
     this.groups.set(ingest, group);
     return group;
   }
@@ -186,9 +188,4 @@ function verified(
   if (matches() || (keyring.refresh() && matches())) return readDelivery(body, id, form);
   const name = isPlain ? form.secretHeader : "webhook-signature";
   return { status: 401, why: `${name} does not match`, reason: "bad_signature" };
-}
-
-/** A database that is busy or full fails for every delivery alike. */
-function isDatabaseFailure(error: unknown): boolean {
-  return error instanceof MirrorError && error.retryable;
 }

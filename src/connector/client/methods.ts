@@ -67,7 +67,6 @@ type AnswerOf<A> = A extends { readonly kind: "record" }
 
 type MethodOf<O extends Operation> = (...args: Arguments<O>) => Promise<AnswerOf<O["answer"]>>;
 
-/** Reads a list in pages to its end. */
 interface Paging<O extends Operation> {
   /** Page after page; `perPage` is the largest possible unless given. */
   readonly pages: (

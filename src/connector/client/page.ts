@@ -2,20 +2,13 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { isObject } from "../../json/literal.ts";
 import { ProtocolError } from "../service-errors.ts";
-import { boolean, integer, json, orNull, record, stated, text } from "../record-schema.ts";
+import { boolean, each, integer, json, orNull, record, stated, text } from "../record-schema.ts";
 
 /** The paginator of a page. Its URLs are never followed: pages are requested by number. */
 export const paginator = record({
-  currentPage: stated(integer()),
-  perPage: stated(integer()),
-  totalPages: stated(integer()),
-  totalResults: stated(integer()),
-  currentFrom: stated(integer()),
-  currentTo: stated(integer()),
-  firstPageUrl: stated(text()),
-  lastPageUrl: stated(text()),
-  nextPageUrl: stated(orNull(text())),
-  previousPageUrl: stated(orNull(text())),
+  ...each("currentPage perPage totalPages totalResults currentFrom currentTo", stated(integer())),
+  ...each("firstPageUrl lastPageUrl", stated(text())),
+  ...each("nextPageUrl previousPageUrl", stated(orNull(text()))),
   links: stated(json(z.array(record({ url: orNull(text()), label: text(), active: boolean() })))),
 });
 

@@ -54,7 +54,9 @@ export function judgeCompany(
     ...deliveryProblems(view, nowMs),
     ...ageProblems(view, nowMs, freshForMs),
     ...failureProblems(view, nowMs),
-    ...(judged.conditions ?? []).map(conditionProblem),
+    ...(judged.conditions ?? []).map((one): FleetProblem => {
+      return { kind: one.kind, severity: isPartial(one) ? "partial" : "notice", message: one.message };
+    }),
   ];
   return { ...shown, problems };
 }
@@ -62,11 +64,6 @@ export function judgeCompany(
 /** What is wrong, and somebody has to look. */
 export function difference(kind: FleetProblem["kind"], message: string): FleetProblem {
   return { kind, severity: "difference", message };
-}
-
-function conditionProblem(condition: NamedCondition): FleetProblem {
-  const { kind, message } = condition;
-  return { kind, severity: isPartial(condition) ? "partial" : "notice", message };
 }
 
 /** A company that was held by each of several nodes that died may be what they died of. */

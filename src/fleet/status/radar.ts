@@ -1,3 +1,4 @@
+import { alignedColumn } from "../../base/terminal-text.ts";
 import { counted } from "../../base/units.ts";
 import type { Radar, RadarCompany } from "../postgres/tables/radar-view.ts";
 
@@ -25,12 +26,10 @@ export function radarLines(companies: Radar): string[] {
       ...radarCells(one),
     ]),
   ];
-  const widths = [0, 1, 2, 3, 4].map((at) =>
-    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+  const columns = (rows[0] ?? []).map((_, at) => alignedColumn(rows.map((row) => row[at] ?? "")));
+  return rows.map((_, at) =>
+    columns
+      .map((column) => column[at])
       .join("  ")
       .trimEnd(),
   );

@@ -50,7 +50,6 @@ export interface DocumentFacts {
   readonly assets: Assets;
 }
 
-/** A whole page as an answer. */
 export function documentPage(
   status: number,
   facts: DocumentFacts,

@@ -7,7 +7,6 @@ import { html, type Html } from "./html.ts";
 import type { PageAccess, PageVerdict } from "./page-access.ts";
 import { banner, prose } from "./page-part.ts";
 
-/** The longest text that is searched for. */
 const mostText = 100;
 
 /** Pages for people: who may not see them is shown none, and can sign in. */
@@ -23,7 +22,6 @@ export abstract class GuardedSite implements Site {
     this.access = access;
   }
 
-  /** Is there a page at this path? */
   protected abstract isPage(path: string): boolean;
 
   /** The page for somebody who may see it. */
@@ -35,12 +33,13 @@ export abstract class GuardedSite implements Site {
   }
 
   async answer(request: SiteRequest): Promise<Page> {
-    const { path, form } = request;
+    const { path, query, form } = request;
     const asset = Object.hasOwn(this.assets.pages, path) ? this.assets.pages[path] : undefined;
     if (asset) return asset;
     if (form) return this.signIn(request, form);
     const access = this.access.judge(request);
-    return access === "granted" ? this.pageFor(request) : this.refused(access, pathOf(request));
+    if (access === "granted") return this.pageFor(request);
+    return this.refused(access, query.size > 0 ? `${path}?${query.toString()}` : path);
   }
 
   protected page(
@@ -94,11 +93,6 @@ function signInForm(next: string, wasWrong: boolean): Html {
     </form>`;
 }
 
-/** What somebody looks for. */
 export function searchedText(query: URLSearchParams, key = "q"): string {
   return (query.get(key) ?? "").slice(0, mostText).toWellFormed();
-}
-
-function pathOf({ path, query }: SiteRequest): string {
-  return query.size > 0 ? `${path}?${query.toString()}` : path;
 }

@@ -140,7 +140,8 @@ export function proof({ status: { verified }, moment }: CompanyPageFacts): Html 
 }
 
 /** Incidents and what is sent about them, and what the mirror takes on disk. */
-export function alertList({ view, status, moment }: CompanyPageFacts): Html {
+export function alertList(facts: CompanyPageFacts): Html {
+  const { view, moment } = facts;
   const open = view.alerts.incidents.filter(({ ended_at: ended }) => ended === null);
   const past = view.alerts.incidents.filter(({ ended_at: ended }) => ended !== null);
   const undelivered = targetsLeft(view.alerts).map(({ target, count, error }): ListRow => {
@@ -157,13 +158,10 @@ export function alertList({ view, status, moment }: CompanyPageFacts): Html {
   });
   const list = rowList([...undelivered, ...incidents], "No incident.");
   const aside = open.length === 0 ? null : `${open.length} open`;
-  return pagePart("alerts", "Alerts", [list, diskNote(view.fileBytes, status.health)], aside);
+  return pagePart("alerts", "Alerts", [list, diskNote(facts)], aside);
 }
 
-function diskNote(
-  fileBytes: CompanyPageFacts["view"]["fileBytes"],
-  health: CompanyPageFacts["status"]["health"],
-): Html | null {
+function diskNote({ view: { fileBytes }, status: { health } }: CompanyPageFacts): Html | null {
   if (!health) return null;
   const { database_bytes: database, wal_bytes: log } = health.sizes;
   const used = `${formatSize(database)}, write-ahead log ${formatSize(log)}`;

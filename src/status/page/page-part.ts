@@ -77,12 +77,10 @@ export function barList(rows: readonly (readonly [string, number, Piece])[]): Ht
   </ul>`;
 }
 
-/** What stands where there is nothing to show. */
 export function emptyText(text: Piece): Html {
   return html`<p class="none">${text}</p>`;
 }
 
-/** A line at the end of a part. */
 export function note(title: string, text: Piece): Html {
   return html`<p class="plan"><strong>${title}</strong> ${text}</p>`;
 }

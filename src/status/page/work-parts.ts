@@ -156,7 +156,6 @@ const levels: Readonly<Record<string, Tone>> = {
   interrupted: "plain",
 };
 
-/** When runs were made, how long they took and how they ended. */
 export function runTimeline(facts: CompanyPageFacts): Html {
   const { runs, moment, status } = facts;
   const failed = status.health?.failed_start ?? null;

@@ -276,7 +276,6 @@ export function byKey(
   return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value: value ?? 0 }));
 }
 
-/** Which program this is. */
 export function buildInfo(labels: Sample["labels"]): string {
   return metricText("build_info", "1, with the version of this program", [{ labels, value: 1 }]);
 }

@@ -77,7 +77,6 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   };
 }
 
-/** Facts as a page, indented for people. */
 export function jsonPage(status: number, facts: object): Page {
   return page(status, json, `${JSON.stringify(facts, null, 2)}\n`);
 }

@@ -1,14 +1,14 @@
 import { counted, formatDuration, formatSize } from "../../base/units.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { BudgetView, MonthView } from "../../rate-limit/permit.ts";
-import { shortText, terminalText, wrappedLine } from "../../base/terminal-text.ts";
+import { alignedColumn, shortText, terminalText, wrappedLine } from "../../base/terminal-text.ts";
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/estimate.ts";
 import type { Proof } from "../../verify/report.ts";
 import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
-import { lowSpaceBytes, type NamedCondition } from "../conditions.ts";
+import { lowSpaceBytes } from "../conditions.ts";
 import type { EventStatus } from "../event-status.ts";
 import type { StepStatus } from "../after-run-record.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
@@ -31,7 +31,10 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
   if (!health) return [`${company}: no mirror yet. Run \`fintoro-mirror sync\`.`];
   return [
     `${company}: ${headline(status, nowMs)}`,
-    ...status.conditions.filter(needsLine).map(({ message }) => `  ! ${message}`),
+    ...status.conditions.flatMap(({ kind, subject, message }) => {
+      const hasOwnLines = kind === "partial" || kind === "held" || subject === "after_run";
+      return hasOwnLines ? [] : [`  ! ${message}`];
+    }),
     ...(writer ? [`  being written by ${writer}`] : []),
     ...resourceLines(health.resources, nowMs, width),
     ...queueLines(health, writer),
@@ -48,11 +51,6 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
     ...status.after_run.map((step) => stepLine(step, nowMs)),
     ...targetsLeft(status.alerts).map(alertLine),
   ];
-}
-
-/** Of the others there are lines with all details. */
-function needsLine({ kind, subject }: NamedCondition): boolean {
-  return kind !== "partial" && kind !== "held" && subject !== "after_run";
 }
 
 function alertLine({ target, count, attempts, error }: ReturnType<typeof targetsLeft>[number]): string {
@@ -282,11 +280,7 @@ export function resourceLines(resources: readonly ResourceHealth[], nowMs: numbe
   const filled = columns
     .map(([head, isNumber, cell]) => ({ head, isNumber, cells: resources.map((one) => cell(one, nowMs)) }))
     .filter(({ cells }) => cells.some((cell) => cell !== ""));
-  const padded = filled.map(({ head, isNumber, cells }) => {
-    const texts = [head, ...cells];
-    const most = Math.max(...texts.map((text) => text.length));
-    return texts.map((text) => (isNumber ? text.padStart(most) : text.padEnd(most)));
-  });
+  const padded = filled.map(({ head, isNumber, cells }) => alignedColumn([head, ...cells], isNumber));
   const lineOf = (row: number, count: number) =>
     `  ${padded
       .slice(0, count)

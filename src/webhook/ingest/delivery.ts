@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
@@ -106,12 +106,9 @@ export function isSigned(body: Uint8Array, signature: string, secrets: readonly 
 
 /** Is it one of the secrets? Their hashes are compared, so that the time of an answer shows no length either. */
 export function isSecret(given: string, secrets: readonly string[]): boolean {
+  const printOf = (text: string) => hash("sha256", text, "buffer");
   const print = printOf(given);
   return secrets.filter((secret) => secret !== "" && timingSafeEqual(printOf(secret), print)).length > 0;
-}
-
-function printOf(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 /** The HMAC-SHA256 of these bytes, or of the text in UTF-8. */
@@ -128,7 +125,7 @@ export function readDelivery(
   const text = isUtf8(body) ? body.toString() : null;
   const event = text === null ? null : objectIn(text);
   if (form.kind === "secret") return deliveryOf(headerId, event && plainEvent(event, form), text ?? body);
-  if (event === null) return deliveryOf(unreadableId(body), null, text ?? body);
+  if (event === null) return deliveryOf(`${unreadablePrefix}${hash("sha256", body)}`, null, text ?? body);
   const { id } = event;
   if (typeof id !== "string" || id === "")
     return { status: 400, why: "the event has no id", reason: "missing_id" };
@@ -137,7 +134,6 @@ export function readDelivery(
   return deliveryOf(id, event, text ?? body);
 }
 
-/** Parses the body of a stored event again. */
 export function readStored(
   eventId: string,
   body: string | Buffer,
@@ -173,10 +169,6 @@ function deliveryOf(eventId: string, event: JsonObject | null, body: string | Bu
     occurredAt: textOrNull(occurredAt),
     body,
   };
-}
-
-function unreadableId(body: Buffer): string {
-  return `${unreadablePrefix}${createHash("sha256").update(body).digest("hex")}`;
 }
 
 /** Null: no JSON, or JSON that is no object. */

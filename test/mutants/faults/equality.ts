@@ -198,7 +198,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     id: "unreadable-event-refused",
     invariant: "I12",
     file: "src/webhook/ingest/delivery.ts",
-    find: "if (event === null) return deliveryOf(unreadableId(body), null, text ?? body);",
+    find: 'if (event === null) return deliveryOf(`${unreadablePrefix}${hash("sha256", body)}`, null, text ?? body);',
     replace: 'if (event === null) return { status: 400, why: "the body is no event" };',
     why: "a signed body that is no JSON object is refused, and kept nowhere",
     tests: ["test/webhook/delivery.test.ts", "test/webhook/ingest.test.ts"],
