@@ -53,15 +53,11 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   const plans = planTables(snapshot, parts.manifest, request);
   if (request.since) seqAt(snapshot.db, request.since);
   const form = formOf(parts, request, snapshot.tables);
-  const staging = await Staging.open(request.out, request.company);
-  try {
-    const current = request.ifChanged ? await findCurrent(request, snapshot, plans, form) : null;
-    if (current) return current;
-    const context = { parts, request, pool, staging, form };
-    return await commit(context, plans, await writeTables(context, plans));
-  } finally {
-    await staging.close();
-  }
+  await using staging = await Staging.open(request.out, request.company);
+  const current = request.ifChanged ? await findCurrent(request, snapshot, plans, form) : null;
+  if (current) return current;
+  const context = { parts, request, pool, staging, form };
+  return await commit(context, plans, await writeTables(context, plans));
 }
 
 /**
@@ -100,17 +96,13 @@ async function findCurrent(
 }
 
 async function writeTables(context: ExportContext, plans: readonly TableExport[]): Promise<ManifestFile[]> {
-  const progress = (plan: TableExport) => (rows: number) => {
-    const done = plans.indexOf(plan);
-    context.parts.onProgress?.({ table: plan.table.name, rows, done, of: plans.length });
-  };
-  if (context.request.format === "xlsx")
-    return writeWorkbook(context, plans, (plan, rows) => progress(plan)(rows));
+  const onRows = (plan: TableExport, rows: number) =>
+    context.parts.onProgress?.(plan.table.name, rows, plans.indexOf(plan), plans.length);
+  if (context.request.format === "xlsx") return writeWorkbook(context, plans, onRows);
   const files: ManifestFile[] = [];
   for (const plan of plans) {
-    const onRows = progress(plan);
-    onRows(0);
-    files.push(...(await writeTable(context, plan, onRows)));
+    onRows(plan, 0);
+    files.push(...(await writeTable(context, plan, (rows) => onRows(plan, rows))));
   }
   return files;
 }

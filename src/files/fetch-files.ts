@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
@@ -27,7 +28,6 @@ interface FetchParts {
   readonly concurrency: number;
 }
 
-/** What was fetched so far. */
 export interface FetchTally {
   /** Records whose files were asked for. */
   asked: number;
@@ -189,7 +189,7 @@ async function contentsOf({ mediaType }: RecordFiles, answer: string) {
   const { size } = statSync(answer);
   if (size === 0) throw new UnusableAnswer("the answer is empty");
   if (mediaType === "application/pdf") {
-    if (!isPdf(answer, size)) throw new UnusableAnswer("the answer is no PDF, or only a part of one");
+    if (!(await isPdf(answer, size))) throw new UnusableAnswer("the answer is no PDF, or only a part of one");
     return [{ name: null, file: answer, ...(await hashOf(answer)) }];
   }
   try {
@@ -202,15 +202,10 @@ async function contentsOf({ mediaType }: RecordFiles, answer: string) {
 }
 
 /** What readers look for: the head within the first kilobyte, the end within the last. */
-function isPdf(file: string, sizeBytes: number): boolean {
-  const handle = openSync(file, "r");
-  const kilobyteAt = (position: number) => {
-    const bytes = Buffer.alloc(1024);
-    return bytes.subarray(0, readSync(handle, bytes, { position }));
-  };
-  try {
-    return kilobyteAt(0).includes("%PDF-") && kilobyteAt(Math.max(0, sizeBytes - 1024)).includes("%%EOF");
-  } finally {
-    closeSync(handle);
-  }
+async function isPdf(file: string, sizeBytes: number): Promise<boolean> {
+  await using handle = await open(file);
+  const [head, tail] = [Buffer.alloc(1024), Buffer.alloc(1024)];
+  await handle.read(head, { position: 0 });
+  await handle.read(tail, { position: Math.max(0, sizeBytes - 1024) });
+  return head.includes("%PDF-") && tail.includes("%%EOF");
 }

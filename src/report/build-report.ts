@@ -5,20 +5,13 @@ import type { Db } from "../store/database.ts";
 import { indexSql, inSchema, isDay, referencesOf, tableSql, viewSql } from "./report-layout.ts";
 import type { ColumnChecks, ReportLayout, UndeclaredKeys } from "./report-layout.ts";
 
-/** How far a publish is. */
-export interface PublishStep {
-  readonly table: string;
-  /** Rows written so far, of all tables. */
-  readonly rows: number;
-}
-
-/** The report that is being written. */
 export interface ReportDraft {
   /** Shows the snapshot; the new file is attached as `report`. */
   readonly db: Db;
   readonly layout: ReportLayout;
   readonly signal: AbortSignal;
-  readonly onStep: (step: PublishStep) => void;
+  /** With the rows written so far, of all tables. */
+  readonly onStep: (table: string, rows: number) => void;
 }
 
 /** Lets other work of this thread run. @throws MirrorError `stopped` */
@@ -81,7 +74,6 @@ function checkColumns({ db, layout }: ReportDraft, table: SnapshotTable): Column
   return { keys: new Set(keys.map(({ name }) => name)), texts: new Set(texts.map(({ name }) => name)) };
 }
 
-/** Whether a reference leads to a record that is missing. */
 function hasOrphan(db: Db, table: string, column: string, references: string): boolean {
   const ids = `SELECT DISTINCT ${quoted(column)} AS id FROM report.${quoted(table)}`;
   const parent = `SELECT 1 FROM report.${quoted(references)} p WHERE p.id = r.id`;
@@ -111,7 +103,7 @@ async function buildTable(
   const { db, layout, onStep } = draft;
   db.exec(inSchema("report", tableSql(table, checks)));
   if (table.kind === "about") return 0;
-  onStep({ table: table.name, rows: before });
+  onStep(table.name, before);
   const tombstones = "INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records";
   const rows =
     table.kind === "deleted" ? db.prepare(tombstones).run().changes : await copyRows(draft, table, before);
@@ -154,7 +146,7 @@ async function copyRows(draft: ReportDraft, table: SnapshotTable, before: number
   lastKey.raw(true).safeIntegers(true);
   let rows = first.run().changes;
   for (let copied = rows; copied === rowsAtOnce; rows += copied) {
-    onStep({ table: table.name, rows: before + rows });
+    onStep(table.name, before + rows);
     await pause(draft);
     copied = next.run(...(lastKey.get() as unknown[])).changes;
   }
@@ -176,7 +168,7 @@ export async function updateReport(draft: ReportDraft, since: number): Promise<v
   db.prepare(changed).run(since);
   let rows = 0;
   for (const table of layout.tables.filter(({ kind }) => kind === "table")) {
-    onStep({ table: table.name, rows });
+    onStep(table.name, rows);
     await pause(draft);
     for (const part of [table, ...layout.tables.filter(({ parent }) => parent === table.name)])
       rows += replaceRows(db, part, table.name);

@@ -20,7 +20,6 @@ interface CombineParts {
   readonly reports: readonly { readonly company: string; readonly file: string }[];
   /** Companies that should be in it and are not. */
   readonly missing: readonly string[];
-  /** The file to write. */
   readonly combined: string;
   /** Of the file; null: as the last one. */
   readonly mode: number | null;
@@ -137,7 +136,6 @@ function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources:
   for (const company of missing) insert.run(company, "missing", "yes");
 }
 
-/** A table or view of one company's report. */
 type SourceTable = ReturnType<typeof readSourceTables>[number];
 
 /** A table of the combined report. A view of the single ones is a table here, with the rows it had. */

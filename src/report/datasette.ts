@@ -106,12 +106,12 @@ function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
 
 /** Few values each: statuses and kinds, yes or no, the currency. */
 function facetsOf({ view, columns }: SnapshotTable): readonly string[] | undefined {
-  const facets = view ? (view.facets ?? []) : columns.filter(isFacet).map(({ name }) => name);
+  const own = columns.filter(
+    ({ name, values, references }) =>
+      (values !== null && !name.startsWith("discount")) || references === "currencies",
+  );
+  const facets = view ? (view.facets ?? []) : own.map(({ name }) => name);
   return facets.length > 0 ? facets : undefined;
-}
-
-function isFacet({ name, values, references }: SnapshotTable["columns"][number]): boolean {
-  return (values !== null && !name.startsWith("discount")) || references === "currencies";
 }
 
 /** Newest first where rows have a day; Datasette wants one column, either way. */

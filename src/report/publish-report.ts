@@ -7,15 +7,8 @@ import type { MirrorMoment } from "../state/as-of/moment.ts";
 import { guarded, openDatabase, sizeOfFiles, type Db } from "../store/database.ts";
 import { attachBelow } from "../store/snapshot/overlay.ts";
 import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
-import {
-  changeAt,
-  originOf,
-  readLastReport,
-  sameOrigin,
-  writeFacts,
-  type LastReport,
-  type ReportOrigin,
-} from "./report-facts.ts";
+import { changeAt, originOf, readLastReport, sameOrigin, writeFacts } from "./report-facts.ts";
+import type { LastReport, ReportOrigin } from "./report-facts.ts";
 import {
   assertSoundReport,
   attachReport,

@@ -1,14 +1,5 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, constants, copyFileSync, existsSync, rmSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import path from "node:path";
 import { keepMode, makeFolders, replaceFile } from "../base/files/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
@@ -40,7 +31,7 @@ export async function publishFile(
   guarded(file, () => makeReportFolder(file, mode));
   const lock = takeWriterLock(`${file}.lock`, "publish", `the report ${file}`);
   try {
-    const isThere = findReport(file);
+    const isThere = await findReport(file);
     removeNext(file);
     const isWritten = await write(isThere);
     if (isWritten) replaceReport(file, mode);
@@ -54,7 +45,6 @@ export async function publishFile(
   }
 }
 
-/** Where the next report is written. */
 export function nextOf(report: string): string {
   return `${report}.next`;
 }
@@ -65,24 +55,18 @@ export const applicationId = 0x46_6d_52_70;
 const userVersion = 1;
 
 /** Whether there is a report. @throws MirrorError `database`: another file stands in its place */
-function findReport(report: string): boolean {
+async function findReport(report: string): Promise<boolean> {
   if (!existsSync(report)) return false;
   const header = Buffer.alloc(100);
-  if (statSync(report).isFile()) readHead(report, header);
+  if (statSync(report).isFile()) {
+    await using file = await open(report);
+    await file.read(header);
+  }
   const isSqlite = header.toString("latin1", 0, 16) === "SQLite format 3\0";
   if (isSqlite && header.readUInt32BE(68) === applicationId) return true;
   throw new MirrorError("database", `something that is no report stands in its place: ${report}`, {
     hint: "Move it away; publish does not overwrite other people's files.",
   });
-}
-
-function readHead(place: string, head: Buffer): void {
-  const file = openSync(place, "r");
-  try {
-    readSync(file, head, 0, head.length, 0);
-  } finally {
-    closeSync(file);
-  }
 }
 
 const besideEndings = ["-journal", "-wal", "-shm"];

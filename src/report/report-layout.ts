@@ -62,7 +62,6 @@ function indexedColumns(
     .map(({ name }) => name);
 }
 
-/** Whether values of this type are days or times. */
 export function isDay(type: ReportType): boolean {
   return type === "DATE" || type === "TIMESTAMP";
 }

@@ -152,7 +152,7 @@ describe("refused", () => {
     const first = await Staging.open(out, "acme");
     const error = await rejectionOf(exportOf(mirror, { out }));
     expect([error.kind, error.message]).toEqual(["locked", expect.stringContaining(out)]);
-    await first.close();
+    await first[Symbol.asyncDispose]();
     await exportOf(mirror, { out });
     expect(readdirSync(out)).toEqual(["acme"]);
   });

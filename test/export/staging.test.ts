@@ -70,7 +70,7 @@ describe("a run that was killed", () => {
       path.join(folder, "record.json"),
       JSON.stringify({ files, manifest, remove: ["acme/people.csv"] }),
     );
-    await (await Staging.open(out, "acme")).close();
+    await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/moved-already.csv", "acme/orders.csv"]);
     expect(readFileSync(path.join(out, "acme/orders.csv"), "utf8")).toBe("new");
   });
@@ -85,7 +85,7 @@ describe("a run that was killed", () => {
       path.join(out, ".acme.export/record.json"),
       JSON.stringify({ files, manifest, remove: [] }),
     );
-    await (await Staging.open(out, "acme")).close();
+    await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
     expect(filesIn(out)).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe("a run that was killed", () => {
     // It holds no lock when it fails again.
     for (const _ of [1, 2]) await expect(Staging.open(out, "acme")).rejects.toThrow("something else stands");
     rmSync(path.join(out, "acme/people.csv"), { recursive: true });
-    await (await Staging.open(out, "acme")).close();
+    await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv", "acme/people.csv"]);
     expect(readdirSync(out)).toEqual(["acme"]);
   });
@@ -116,6 +116,6 @@ test("the lock of a folder is held until nothing of its run is left", async () =
     return close.call(this);
   });
   onTestFinished(() => void vi.restoreAllMocks());
-  await staging.close();
+  await staging[Symbol.asyncDispose]();
   expect(left).toEqual([false]);
 });

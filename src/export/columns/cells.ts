@@ -99,7 +99,6 @@ export function asciiText(bytes: Uint8Array, start: number, end: number): string
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A text's cell. */
 export function cellText(cells: Uint8Array, from: number, end: number): string {
   return decoder.decode(cells.subarray(from, end));
 }

@@ -56,7 +56,6 @@ export function exportManifestIn(text: string | null): ExportManifest | null {
   return parseManifest<ExportManifest>(text) as ExportManifest | null;
 }
 
-/** The manifest in this file; null if there is none. */
 export async function readManifest(file: string): Promise<ExportManifest | null> {
   return exportManifestIn(await readFile(file, "utf8").catch(() => null));
 }
@@ -87,11 +86,9 @@ export function keptFiles(
 export function removedFiles(before: ExportManifest | null, next: ExportManifest): string[] {
   const kept = new Set(next.files.map(({ file }) => file));
   const files = before?.files.map(({ file }) => file) ?? [];
-  return files.filter((file) => !kept.has(file) && isInside(next.company, belowOut(next.company, file)));
-}
-
-function isInside(company: string, file: string): boolean {
-  return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
+  const own = [`${next.company}/`, `company=${next.company}/`];
+  const isInside = (file: string) => own.some((folder) => belowOut(next.company, file).startsWith(folder));
+  return files.filter((file) => !kept.has(file) && isInside(file));
 }
 
 /** The manifest's path below the export's folder. All paths here use `/`. */

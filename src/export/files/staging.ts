@@ -90,7 +90,7 @@ export class Staging {
   }
 
   /** Removes the staging folder, unless a commit is to be finished, and then releases the lock. */
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     try {
       if (!existsSync(this.#record)) await rm(this.#folder, { recursive: true, force: true });
     } finally {

@@ -28,7 +28,6 @@ export function monthChanges(
   return { changed, corrected: vat ? correctedRows(then, now, vat, period) : [] };
 }
 
-/** A sheet whose rows are given. */
 export function sheetOf(sheet: ChangeSheet, rows: readonly SheetRow[]): ReportView {
   const cells = sheet.columns.map(({ name }) => `value ->> '$.${name}' AS ${quoted(name)}`);
   const text = JSON.stringify(rows).replaceAll("'", "''");

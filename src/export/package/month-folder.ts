@@ -55,40 +55,36 @@ export async function writeMonthFolder(
   const { company, month } = head;
   const base = `${company}/${month}`;
   const folder = path.join(out, base);
-  const staging = await Staging.open(out, company);
-  try {
-    const written: MonthManifest["files"][number][] = [];
-    for (const file of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-      const facts = await writeNewFile(staging.placeOf(`${base}/${file.path}`), contentOf(file));
-      if (file.sha256 !== undefined && file.sha256 !== facts.sha256)
-        throw new MirrorError("database", `a file of the archive is damaged: ${file.path}`, {
-          hint: "Run `fintoro-mirror files check`, and `fintoro-mirror files`, which fetches it again.",
-        });
-      written.push({ path: file.path, bytes: facts.size_bytes, sha256: facts.sha256 });
-    }
-    const manifest: MonthManifest = { ...head, files: written };
-    const text = manifestText(manifest);
-    const zip = `${base}.zip`;
-    const placed = written.map(({ path: file, sha256 }) => ({ path: `${base}/${file}`, sha256 }));
-    if (isZipped) {
-      const content = zipOf(staging, base, month, manifest, text);
-      placed.push({ path: zip, sha256: (await writeNewFile(staging.placeOf(zip), content)).sha256 });
-    }
-    const now = new Set(written.map((file) => file.path));
-    const earlier = await readFile(path.join(folder, "manifest.json"), "utf8").catch(() => null);
-    const named = (parseManifest<MonthManifest>(earlier)?.files ?? []).map((file) => file.path);
-    // A forged manifest must not remove other files.
-    const gone = named.filter((file) => isWithin(file) && !now.has(file));
-    await staging.commit({
-      files: placed,
-      manifest: { path: `${base}/manifest.json`, text },
-      // A ZIP of other files than the folder's misleads.
-      remove: [...gone.map((file) => `${base}/${file}`), ...(isZipped ? [] : [zip])],
-    });
-    return { folder, zip: isZipped ? path.join(out, zip) : null, manifest };
-  } finally {
-    await staging.close();
+  await using staging = await Staging.open(out, company);
+  const written: MonthManifest["files"][number][] = [];
+  for (const file of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    const facts = await writeNewFile(staging.placeOf(`${base}/${file.path}`), contentOf(file));
+    if (file.sha256 !== undefined && file.sha256 !== facts.sha256)
+      throw new MirrorError("database", `a file of the archive is damaged: ${file.path}`, {
+        hint: "Run `fintoro-mirror files check`, and `fintoro-mirror files`, which fetches it again.",
+      });
+    written.push({ path: file.path, bytes: facts.size_bytes, sha256: facts.sha256 });
   }
+  const manifest: MonthManifest = { ...head, files: written };
+  const text = manifestText(manifest);
+  const zip = `${base}.zip`;
+  const placed = written.map(({ path: file, sha256 }) => ({ path: `${base}/${file}`, sha256 }));
+  if (isZipped) {
+    const content = zipOf(staging, base, month, manifest, text);
+    placed.push({ path: zip, sha256: (await writeNewFile(staging.placeOf(zip), content)).sha256 });
+  }
+  const now = new Set(written.map((file) => file.path));
+  const earlier = await readFile(path.join(folder, "manifest.json"), "utf8").catch(() => null);
+  const named = (parseManifest<MonthManifest>(earlier)?.files ?? []).map((file) => file.path);
+  // A forged manifest must not remove other files.
+  const gone = named.filter((file) => isWithin(file) && !now.has(file));
+  await staging.commit({
+    files: placed,
+    manifest: { path: `${base}/manifest.json`, text },
+    // A ZIP of other files than the folder's misleads.
+    remove: [...gone.map((file) => `${base}/${file}`), ...(isZipped ? [] : [zip])],
+  });
+  return { folder, zip: isZipped ? path.join(out, zip) : null, manifest };
 }
 
 async function* contentOf({ from }: MonthFile): AsyncGenerator<Uint8Array> {

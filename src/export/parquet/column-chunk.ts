@@ -7,7 +7,6 @@ import type { RowGroup } from "./parquet-types.ts";
 /** Level 1: a sixth larger than level 3, and three times as fast. */
 const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Compresses a page. */
 export function zstd(bytes: Uint8Array): Uint8Array {
   return zstdCompressSync(bytes, zstdOptions);
 }

@@ -104,7 +104,6 @@ function decimalTypes(type: ReportType): ElementTypes {
     : { type: "FIXED_LEN_BYTE_ARRAY", type_length: 16, ...types };
 }
 
-/** The first bytes of every Parquet file. */
 export const parquetMagic = Buffer.from("PAR1");
 
 export type RowGroup = ParquetWriter["row_groups"][number];

@@ -53,19 +53,11 @@ export interface ExportParts {
   /** The mirror is an overlay as of this moment. @default it is of now */
   readonly moment?: MirrorMoment | null;
   readonly version: string;
-  readonly onProgress?: (progress: ExportProgress) => void;
+  /** With the rows of this table written so far, the finished tables, and all. */
+  readonly onProgress?: (table: string, rows: number, done: number, of: number) => void;
   /** Reads what else is to be of the same moment as the files. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   readonly signal?: AbortSignal;
-}
-
-interface ExportProgress {
-  readonly table: string;
-  /** Of this table, written so far. */
-  readonly rows: number;
-  /** Finished tables, and all. */
-  readonly done: number;
-  readonly of: number;
 }
 
 /** What of a request decides which files there are, not what is in them. */

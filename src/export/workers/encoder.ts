@@ -3,14 +3,8 @@ import { isOverlay } from "../../store/snapshot/overlay.ts";
 import type { Db, Statement } from "../../store/database.ts";
 import { installRedaction, type Redaction } from "../../store/snapshot/redaction.ts";
 import { quoted } from "../../store/sql-text.ts";
-import {
-  asciiText,
-  cellsSql,
-  endOfCell,
-  nullCell,
-  type CellColumn,
-  type CellsRow,
-} from "../columns/cells.ts";
+import { asciiText, cellsSql, endOfCell, nullCell } from "../columns/cells.ts";
+import type { CellColumn, CellsRow } from "../columns/cells.ts";
 import { partsSql, type LaidOutPart, type TableExport } from "../plan/export-plan.ts";
 import { createRowXml } from "../xlsx/sheet-xml.ts";
 import type { SheetColumn } from "../xlsx/styles.ts";
@@ -18,15 +12,10 @@ import { CellReader, type KeyRange, type RowSource } from "../columns/row-source
 import { CsvWriter, type Dialect } from "../csv/csv-writer.ts";
 import { createRowLines, recordLines } from "../jsonl/jsonl-writer.ts";
 import { cellParser } from "../parquet/typed-columns.ts";
-import {
-  TypeOverflow,
-  type NestedColumn,
-  type ParquetFile,
-  type RowGroup,
-} from "../parquet/parquet-types.ts";
+import { TypeOverflow } from "../parquet/parquet-types.ts";
+import type { NestedColumn, ParquetFile, RowGroup } from "../parquet/parquet-types.ts";
 import { RowGroupWriter } from "../parquet/row-group-writer.ts";
 
-/** How a table's cells become bytes of a file. */
 export type Encoding =
   | { readonly kind: "csv"; readonly columns: readonly CellColumn[]; readonly dialect: Dialect }
   /** The one column is a record's JSON. */

@@ -160,7 +160,6 @@ function ownThread(mirror: string, db: Db): EncodingWorker {
   };
 }
 
-/** The pool's side of one worker thread. */
 function startThread(mirror: string): EncodingWorker {
   const file = threadFile(new URL("./worker.ts", import.meta.url));
   const thread = new Worker(file, { workerData: mirror, resourceLimits });

@@ -6,7 +6,6 @@ export interface SheetEntry {
   readonly filter: string;
 }
 
-/** Where the n-th sheet stands in the archive, from 1. */
 export function sheetPath(number: number): string {
   return `xl/worksheets/sheet${number}.xml`;
 }

@@ -109,7 +109,7 @@ async function exportScope(
   const store = to === null ? null : openObjectStore(to, context);
   const request: ExportRequest = { ...asked, company, out };
   let line: string | null = null;
-  const onProgress: ExportParts["onProgress"] = ({ table, rows, done, of }) =>
+  const onProgress: ExportParts["onProgress"] = (table, rows, done, of) =>
     (line = `${company}: ${asked.format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`);
   const onFile = (file: string, done: number, of: number) =>
     (line = `${company}: sending file ${done + 1} of ${of}: ${file}`);

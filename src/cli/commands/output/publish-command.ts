@@ -6,7 +6,6 @@ import type { Config } from "../../../config/config.ts";
 import { combinedName, mirrorFiles } from "../../../config/mirror-files.ts";
 import { combineReports } from "../../../report/combine-reports.ts";
 import { datasetteMetadata } from "../../../report/datasette.ts";
-import type { PublishStep } from "../../../report/build-report.ts";
 import { publishReport } from "../../../report/publish-report.ts";
 import { reportStep } from "../../../status/after-run-record.ts";
 import { momentName, withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
@@ -44,13 +43,14 @@ async function publishScope(
   const { mode, redact } = config.report;
   const of = asOf && moment ? `.${momentName(asOf, moment, timezone)}` : "";
   const report = files.report.replace(/\.db$/, `${of}.db`);
-  let step: PublishStep | null = null;
-  const onStep = (reached: PublishStep) => (step = reached);
-  const line = () => (step ? [`${company}: publishing ${step.table}, ${step.rows} rows written`] : []);
+  let line: string | null = null;
+  const onStep = (table: string, rows: number) =>
+    void (line = `${company}: publishing ${table}, ${rows} rows written`);
   const places = { mirror, report, mode, moment };
   const options = { timezone, redact, force, onStep };
-  const made = await context.showing(line, () =>
-    publishReport({ manifest, clock, version, signal, company, ...places, ...options }),
+  const made = await context.showing(
+    () => (line === null ? [] : [line]),
+    () => publishReport({ manifest, clock, version, signal, company, ...places, ...options }),
   );
   warnIfIncomplete(scope, made.completeness);
   const { outcome, way, file, bytes, seq, reportDate } = made;
