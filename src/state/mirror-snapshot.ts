@@ -6,18 +6,16 @@ import { Changes } from "../store/apply/change-log.ts";
 import {
   createRedaction,
   installRedaction,
-  redactionOf,
-  type RedactJson,
-  type Redaction,
   redactedColumns,
-  type RedactRule,
+  redactionOf,
 } from "../store/snapshot/redaction.ts";
+import type { RedactJson, RedactRule } from "../store/snapshot/redaction.ts";
 import { attachBelow } from "../store/snapshot/overlay.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
 import { readLog } from "./log-identity.ts";
 import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
 import { Parents } from "./parents.ts";
-import { Runs, type EndedRun } from "./runs.ts";
+import { Runs } from "./runs.ts";
 import { about, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Records } from "../store/tables/stored-records.ts";
@@ -54,21 +52,7 @@ export type CompletenessByName = ReadonlyMap<string, Completeness>;
  * Source of truth: the mirror's file.
  * Worst outcome of a crash: none, because nothing was stored.
  */
-export interface Snapshot {
-  readonly db: Db;
-  readonly tables: readonly SnapshotTable[];
-  readonly log: string;
-  /** Of the last change it holds; 0 for none. */
-  readonly seq: number;
-  readonly run: EndedRun | null;
-  /** When each resource was last read whole, ISO; null: never. */
-  readonly swept: Readonly<Record<string, string | null>>;
-  readonly completeness: CompletenessByName;
-  /** What other connections need to show the same; null: nothing is redacted. */
-  readonly redaction: Redaction | null;
-  close(): void;
-  [Symbol.dispose](): void;
-}
+export type Snapshot = ReturnType<typeof showSnapshot>;
 
 /** Opens a snapshot, also beside a running writer. Throws MirrorError `database` where no mirror can be read. */
 export function openSnapshot(path: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
@@ -91,22 +75,31 @@ export function openSnapshot(path: string, manifest: Manifest, options: Snapshot
 }
 
 /** Makes a snapshot on a connection whose transaction has begun, of the mirror attached as `schema`. */
-export function showSnapshot(db: Db, schema: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
+export function showSnapshot(db: Db, schema: string, manifest: Manifest, options: SnapshotOptions) {
   const { redact = [] } = options;
-  const tables = createSnapshotViews(db, schema, manifest, redact);
+  const tables: readonly SnapshotTable[] = createSnapshotViews(db, schema, manifest, redact);
   const redaction = redact.length === 0 ? null : redactionOf(db, manifest, redact, redactionKey(db));
   if (redaction) installRedaction(db, redaction);
-  const seq = new Changes(db).lastSeq();
-  const { id: log } = readLog(db);
   const runs = new Runs(db);
   const swept = Object.fromEntries(
     manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, runs)]),
   );
-  const completeness = readCompleteness(db, schema, manifest, swept);
-  const run = runs.lastEnded();
   const close = () => void db.close();
-  const facts = { db, tables, log, seq, run, swept, completeness, redaction };
-  const snapshot = { ...facts, close, [Symbol.dispose]: close };
+  const snapshot = {
+    db,
+    tables,
+    log: readLog(db).id,
+    /** Of the last change it holds; 0 for none. */
+    seq: new Changes(db).lastSeq(),
+    run: runs.lastEnded(),
+    /** When each resource was last read whole, ISO; null: never. */
+    swept,
+    completeness: readCompleteness(db, schema, manifest, swept),
+    /** What other connections need to show the same; null: nothing is redacted. */
+    redaction,
+    close,
+    [Symbol.dispose]: close,
+  };
   createAbout(snapshot, options);
   return snapshot;
 }

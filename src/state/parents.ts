@@ -33,10 +33,17 @@ export class Parents extends Repository {
    * @param beforeRun leaves out those that this run or a later one listed, and those that are queued
    */
   stalest(resource: string, parents: readonly string[], most: number, beforeRun: number | null = null) {
-    return parents
-      .flatMap((parent) => this.stalestOf({ resource, parent }, most, beforeRun))
-      .toSorted((a, b) => (a.run ?? 0) - (b.run ?? 0))
-      .slice(0, most);
+    const found = parents.flatMap((parent) => {
+      const sql = `SELECT f.id, p.listed_at AS listedAtMs, p.run FROM ${quoted(fenceTable(parent))} f
+        LEFT JOIN _parents p ON p.resource = @resource AND p.parent_resource = @parent AND p.parent_id = f.id
+        WHERE f.gone = 0 AND (@beforeRun IS NULL OR (coalesce(p.run, -1) < @beforeRun AND NOT EXISTS
+          (SELECT 1 FROM _work WHERE resource = @resource AND target BETWEEN @pages || f.id || ':' AND @pages || f.id || ';')))
+        ORDER BY p.run, p.listed_at, f.id LIMIT @most`;
+      const asked = { resource, parent, beforeRun, most, pages: childPrefix(parent) };
+      const rows = this.selectExact<Omit<ListedParent, "resource">>(sql, asked);
+      return rows.map((row): ListedParent => ({ resource: parent, ...row }));
+    });
+    return found.toSorted((a, b) => (a.run ?? 0) - (b.run ?? 0)).slice(0, most);
   }
 
   /** How many parents' lists of the resource were last read by this run or a later one. */
@@ -59,20 +66,5 @@ export class Parents extends Repository {
         SELECT 1 FROM _parents p WHERE p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id)`;
       return sum + (this.selectColumn<number>(sql, resource, parent)[0] ?? 0);
     }, 0);
-  }
-
-  private stalestOf(
-    { resource, parent }: { readonly resource: string; readonly parent: string },
-    most: number,
-    beforeRun: number | null,
-  ): ListedParent[] {
-    const sql = `SELECT f.id, p.listed_at AS listedAtMs, p.run FROM ${quoted(fenceTable(parent))} f
-      LEFT JOIN _parents p ON p.resource = @resource AND p.parent_resource = @parent AND p.parent_id = f.id
-      WHERE f.gone = 0 AND (@beforeRun IS NULL OR (coalesce(p.run, -1) < @beforeRun AND NOT EXISTS
-        (SELECT 1 FROM _work WHERE resource = @resource AND target BETWEEN @pages || f.id || ':' AND @pages || f.id || ';')))
-      ORDER BY p.run, p.listed_at, f.id LIMIT @most`;
-    const asked = { resource, parent, beforeRun, most, pages: childPrefix(parent) };
-    const rows = this.selectExact<Omit<ListedParent, "resource">>(sql, asked);
-    return rows.map((row) => ({ resource: parent, ...row }));
   }
 }

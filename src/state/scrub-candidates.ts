@@ -49,10 +49,7 @@ export class ScrubCandidates extends Repository {
 
   /** Those last read at or before this moment, the oldest first. */
   stalest(sources: readonly ScrubSource[], times: ScrubTimes, most: number): ScrubCandidate[] {
-    return this.oldest(sources, most, (source) => {
-      const sql = `SELECT id, readAt FROM (${datedReadsOf(source)}) WHERE readAt <= @untilMs ORDER BY readAt LIMIT @most`;
-      return [sql, { ...times, most }];
-    });
+    return this.oldest(sources, { ...times, most }, () => "true");
   }
 
   /**
@@ -68,27 +65,26 @@ export class ScrubCandidates extends Repository {
     const [first] = this.selectColumn<string | null>(firstWholeRun);
     const change = this.firstSince(changes, first && first > since ? first : since);
     const event = this.firstSince(events, since);
-    return this.oldest(sources, most, (source) => {
-      const { table, date, referrers } = source;
+    const values = { ...times, since, change, event, most };
+    return this.oldest(sources, values, ({ table, date, referrers }) => {
       const active = [{ table, column: "id", date }, ...referrers].map(activeIds).join(" UNION ");
       const named = `SELECT resource_id FROM _inbox WHERE resource = '${table}' AND seq >= @event`;
-      const sql = `SELECT id, readAt FROM (${datedReadsOf(source)}) WHERE readAt <= @untilMs
-        AND id IN (${active} UNION ${named}) ORDER BY readAt LIMIT @most`;
-      return [sql, { ...times, since, change, event, most }];
+      return `id IN (${active} UNION ${named})`;
     });
   }
 
   private oldest(
     sources: readonly ScrubSource[],
-    most: number,
-    query: (source: ScrubSource) => [string, ...unknown[]],
+    values: ScrubTimes & { readonly most: number },
+    condition: (source: ScrubSource) => string,
   ): ScrubCandidate[] {
     const found = sources.flatMap((source) => {
-      const [sql, ...values] = query(source);
-      const rows = this.statement(sql, "cells").all(...values) as [bigint, bigint][];
+      const sql = `SELECT id, readAt FROM (${datedReadsOf(source)}) WHERE readAt <= @untilMs AND ${condition(source)}
+        ORDER BY readAt LIMIT @most`;
+      const rows = this.statement(sql, "cells").all(values) as [bigint, bigint][];
       return rows.map(([id, readAt]) => ({ source, id: canonicalId(id), readAtMs: Number(readAt) }));
     });
-    return found.toSorted((a, b) => a.readAtMs - b.readAtMs).slice(0, most);
+    return found.toSorted((a, b) => a.readAtMs - b.readAtMs).slice(0, values.most);
   }
 
   /** The number of the first at or after this moment, by bisection: times have no index, and the tables grow for years. */

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { messageOf, MirrorError, systemReason, throwIfAborted } from "../base/errors.ts";
+import { onceFor } from "./once-for.ts";
 
 /** An open SQLite database. */
 export type Db = Database.Database;
@@ -184,13 +185,7 @@ interface Kept {
   assertOwner: (() => void) | null;
 }
 
-const connections = new WeakMap<Db, Kept>();
-
-function keptOf(db: Db): Kept {
-  let kept = connections.get(db);
-  if (!kept) connections.set(db, (kept = { statements: new Map(), runner: null, assertOwner: null }));
-  return kept;
-}
+const keptOf = onceFor((_db: Db): Kept => ({ statements: new Map(), runner: null, assertOwner: null }));
 
 /** How a statement gives its rows; the last three give bigints for integers. */
 export type Mode = "rows" | "column" | "exact" | "ids" | "cells";

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
+import { onceFor } from "./once-for.ts";
 import { databaseError, isBusy, type Db } from "./database.ts";
 
 /** A database that fails for longer than this is opened again. */
@@ -41,16 +42,10 @@ const busyTimeoutMs = 1_000;
 const failingTimeoutMs = 20;
 
 /** What is known of each connection: the timeout that was set, and how many steps wait. */
-const connections = new WeakMap<Db, { timeoutMs: number; waiting: number }>();
-
-function connectionOf(db: Db) {
-  let known = connections.get(db);
-  if (!known) {
-    connections.set(db, (known = { timeoutMs: 0, waiting: 0 }));
-    setBusyTimeout(db, busyTimeoutMs);
-  }
-  return known;
-}
+const connectionOf = onceFor((db: Db) => {
+  if (db.open) db.pragma(`busy_timeout = ${busyTimeoutMs}`);
+  return { timeoutMs: busyTimeoutMs, waiting: 0 };
+});
 
 /** Sets how long SQLite itself waits: it blocks the only thread there is, so not long after a step failed. */
 function setBusyTimeout(db: Db, timeoutMs: number): void {

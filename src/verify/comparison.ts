@@ -282,9 +282,7 @@ export class Comparison {
 }
 
 /** A record that differs, also when it was asked for again. */
-export interface Finding {
-  readonly resource: string;
-  readonly id: RecordId;
+export interface Finding extends RecordRef {
   readonly verdict: Exclude<RecordVerdict, { kind: "equal" | "unreadable" }>;
 }
 
@@ -296,10 +294,7 @@ const longestWaitMs = 120_000;
 const askedAtOnce = 20;
 
 /** A suspect, and since when its rows are as they are. */
-interface Suspect {
-  readonly resource: string;
-  readonly id: RecordId;
-  readonly listOf: null;
+interface Suspect extends AskedRead {
   state: string | null;
   sinceMs: number;
   /** Number of the newest reason to read that was queued then. */

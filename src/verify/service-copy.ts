@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
-import type { RecordId } from "../base/ids.ts";
+import type { RecordId, RecordRef } from "../base/ids.ts";
 import type { Log } from "../base/logger.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
@@ -21,9 +21,7 @@ import type { RetryPolicy } from "../sync/retry/retry-policy.ts";
 import { isLiveRow, type ShownRecord } from "./compare-record.ts";
 
 /** A read beyond the lists: a record, or the list of a parent. */
-export interface AskedRead {
-  readonly resource: string;
-  readonly id: RecordId;
+export interface AskedRead extends RecordRef {
   /** The resource whose list below the record is read; null: the record itself. */
   readonly listOf: string | null;
 }

@@ -6,13 +6,7 @@ import { Repository } from "../../store/own-tables/statement.ts";
 import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
 
 /** A record whose files are to be asked for, and what names them. */
-export interface PendingRecord {
-  readonly id: RecordId;
-  readonly recordSha: string;
-  /** The value of the resource's date column, as text. */
-  readonly date: string | null;
-  readonly name: readonly (string | null)[];
-}
+export type PendingRecord = ReturnType<typeof toPending>;
 
 export interface FilesQuestion {
   /** What could not be used is asked for again if that was before, epoch ms. */
@@ -125,10 +119,11 @@ function valuesOf({ name }: FiledResource, { retryBeforeMs, month, records }: Fi
   return [retryBeforeMs, month, ids && `[${ids.join()}]`].filter((value) => value !== undefined);
 }
 
-function toPending([id, recordSha, date, ...name]: unknown[]): PendingRecord {
+function toPending([id, recordSha, date, ...name]: unknown[]) {
   return {
     id: canonicalId(id as bigint),
     recordSha: String(recordSha),
+    /** The value of the resource's date column, as text. */
     date: date as string | null,
     name: name as (string | null)[],
   };

@@ -10,16 +10,7 @@ interface TableSize {
 }
 
 /** What a mirror takes on disk. The sizes of tables are estimated from a sample of their rows. */
-export interface MirrorSizes {
-  readonly database_bytes: number;
-  readonly wal_bytes: number;
-  /** Within the database, taken by nothing. */
-  readonly free_bytes: number;
-  readonly disk_free_bytes: number;
-  readonly inbox: TableSize;
-  readonly change_log: TableSize;
-  readonly runs: TableSize;
-}
+export type MirrorSizes = ReturnType<typeof readSizes>;
 
 const sampleSize = 200;
 /** Of a row: numbers, its short texts, its place in the page and in indexes. */
@@ -35,13 +26,14 @@ function numberOf(db: Db, pragma: string): number {
 }
 
 /** Reads sizes in some milliseconds, however large the mirror is. */
-export function readSizes(db: Db): MirrorSizes {
+export function readSizes(db: Db) {
   const runs = spanOf(db, "_runs", "id");
   const log = `ifnull(octet_length(before), 0) + ${rowBytes.change}`;
   const report = `octet_length(report) + octet_length(swept) + ${rowBytes.run}`;
   return {
     database_bytes: numberOf(db, "page_count") * numberOf(db, "page_size"),
     wal_bytes: logBytes(db.name),
+    /** Within the database, taken by nothing. */
     free_bytes: unusedBytes(db),
     disk_free_bytes: freeBytesAt(db.name),
     inbox: estimate(db, spanOf(db, "_inbox", "seq"), `octet_length(body) + ${rowBytes.inbox}`),

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { firstId } from "../../base/ids.ts";
+import { onceFor } from "../once-for.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { hasRow, insertRow, Repository, selectRows, updateRows } from "../own-tables/statement.ts";
 import { quoted } from "../sql-text.ts";
@@ -40,21 +41,13 @@ export class Derivations extends Repository {
   }
 }
 
-/** Identifies what rows follow from besides their JSON; columns of unknown fields are no part of it. Pure. */
-export function derivationVersion(resource: Resource): string {
-  let version = versions.get(resource);
-  if (version === undefined) versions.set(resource, (version = computeVersion(resource)));
-  return version;
-}
-
-const versions = new WeakMap<Resource, string>();
-
-function computeVersion(resource: Resource): string {
+/** Identifies what rows follow from besides their JSON; columns of unknown fields are no part of it. */
+export const derivationVersion = onceFor((resource: Resource): string => {
   const plan = planTable(resource);
   const children = plan.children.map((child) => [child.field, child.table, child.parentKey, factsOf(child)]);
   const preview = resource.previewFields && factsOf(planRow(resource.previewFields));
   return hash("sha1", JSON.stringify([decodingVersion, factsOf(plan), children, preview]), "hex");
-}
+});
 
 function factsOf({ columns, root }: RowPlan): unknown {
   const types = columns.map(({ name, scalar }) => `${name} ${scalar} ${sqlTypes[scalar]}`);

@@ -1,6 +1,7 @@
 import { isCalendarDay } from "../../base/clock.ts";
 import { integerOf, NumberLiteral, type JsonValue } from "../../json/literal.ts";
 import { snakeCase } from "../../base/names.ts";
+import { onceFor } from "../once-for.ts";
 import type { Field, Fields, ScalarType } from "../../connector/record-schema.ts";
 import type { Resource } from "../../connector/resource.ts";
 
@@ -91,22 +92,10 @@ export function planTable(resource: Resource): TablePlan {
   return { ...planRow(resource.fields), table: resource.name, children, owned, indexes: indexesOf(resource) };
 }
 
-const knownPlans = new WeakMap<Resource, TablePlan>();
-
 /** The same for all mirrors of a process, to be read only: a plan that gets columns of its own is made anew. */
-export function knownPlan(resource: Resource): TablePlan {
-  let plan = knownPlans.get(resource);
-  if (!plan) knownPlans.set(resource, (plan = planTable(resource)));
-  return plan;
-}
+export const knownPlan = onceFor(planTable);
 
-const knownRows = new WeakMap<Fields, RowPlan>();
-
-export function knownRow(fields: Fields): RowPlan {
-  let plan = knownRows.get(fields);
-  if (!plan) knownRows.set(fields, (plan = planRow(fields)));
-  return plan;
-}
+export const knownRow = onceFor(planRow);
 
 function indexesOf({ list, lookedUpBy }: Resource): string[][] {
   const columns = lookedUpBy ? [[...lookedUpBy]] : [];

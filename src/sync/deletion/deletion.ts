@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
+import { onceFor } from "../../store/once-for.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceError } from "../../connector/service-errors.ts";
 import { recordOf } from "../../extract/work-request.ts";
@@ -261,15 +262,14 @@ function trialOf({ probeTrials, clock }: RunContext, { name }: Resource, spread:
   return trial;
 }
 
-const shared = new WeakMap<WorkQueue, Map<string, number>>();
+const provenTimes = onceFor((_queue: WorkQueue) => new Map<string, number>());
 
 /**
  * Route proofs of all who work on one queue: a run's probe may be read by the event worker. They expire after 10
  * minutes: a route that worked yesterday may be broken today (I5).
  */
 export function sharedRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
-  const provenAtMs = shared.get(queue) ?? new Map<string, number>();
-  shared.set(queue, provenAtMs);
+  const provenAtMs = provenTimes(queue);
   return {
     has: (resource) => clock.monotonicMs() - (provenAtMs.get(resource) ?? -Infinity) <= provenForMs,
     add: (resource) => void provenAtMs.set(resource, clock.monotonicMs()),

@@ -5,7 +5,7 @@ import { snakeCase } from "../../base/names.ts";
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
 import { ForbiddenError, InvalidError, NotFoundError } from "../../connector/service-errors.ts";
-import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
+import type { Transport } from "../../connector/transport.ts";
 import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
@@ -18,11 +18,7 @@ import type { WorkerParts } from "../context/run-context.ts";
 
 type IdentifyParts = Omit<WorkerParts, "queue" | "clock" | "mirror"> & { readonly mirror: JudgedMirror };
 
-export interface Identified {
-  readonly answer: ServiceAnswer;
-  readonly identity: PinnedIdentity;
-  readonly changed: boolean;
-}
+export type Identified = Awaited<ReturnType<typeof identify>>;
 
 /**
  * Finds out which company the token belongs to, before anything is written (I10). Writes nothing itself. Each
@@ -34,7 +30,7 @@ export interface Identified {
 export async function identify(
   { mirror, transport, tally, token, random, log }: IdentifyParts,
   options: { readonly acceptIdentity: boolean; readonly lane: Lane; readonly signal: AbortSignal },
-): Promise<Identified> {
+) {
   const { acceptIdentity, lane, signal } = options;
   const { identity: facts } = mirror.manifest;
   const resource = resourceNamed(mirror.manifest, facts.resource);

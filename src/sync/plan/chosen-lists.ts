@@ -1,11 +1,12 @@
 import { elapsedSince } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Listings } from "../../state/listings.ts";
-import type { Meta } from "../../state/meta.ts";
-import type { RunRow, Runs } from "../../state/runs.ts";
+import { Listings } from "../../state/listings.ts";
+import { Meta } from "../../state/meta.ts";
+import { Runs, type RunRow } from "../../state/runs.ts";
 import { sweepKey, variantsOf, changesOf, changesVariant, newestListed } from "../../state/sweeps.ts";
 import type { BegunList, ListRef } from "../../state/sweeps.ts";
-import type { Records } from "../../store/tables/stored-records.ts";
+import type { Db } from "../../store/database.ts";
+import { Records } from "../../store/tables/stored-records.ts";
 import type { RunContext, WholeListSettings } from "../context/run-context.ts";
 
 /** The run before this one, if it was interrupted: when each list was begun that it read whole. */
@@ -116,7 +117,8 @@ export function planWholeLists(
 }
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
-export function wholeListFacts({ meta, records, runs, listings }: ListFacts, resources: readonly Resource[]) {
+export function wholeListFacts(db: Db, resources: readonly Resource[]): WholeListFacts[] {
+  const [meta, records, runs, listings] = [new Meta(db), new Records(db), new Runs(db), new Listings(db)];
   return resources
     .filter((resource) => changesOf(resource) !== null)
     .map((resource) => {
@@ -131,20 +133,13 @@ export function wholeListFacts({ meta, records, runs, listings }: ListFacts, res
     });
 }
 
-interface ListFacts {
-  readonly meta: Meta;
-  readonly records: Pick<Records, "counts">;
-  readonly runs: Runs;
-  readonly listings: Pick<Listings, "find">;
-}
-
 /**
  * By resource, the lists that this run reads: `variantsOf`, or the list of changes. Both where the whole list is read over
  * several runs: `run.wholePages` then says how many of its pages.
  */
 export function chooseLists(run: RunContext): (resource: Resource) => readonly string[] {
-  const { mirror, runs, listings, resources, wholeLists: settings, full, queue, startedAtMs } = run;
-  const all = wholeListFacts({ meta: mirror.meta, records: mirror.records, runs, listings }, resources);
+  const { mirror, resources, wholeLists: settings, full, queue, startedAtMs } = run;
+  const all = wholeListFacts(mirror.db, resources);
   const whole = planWholeLists(all, settings ?? everyRun, startedAtMs);
   warnOfOverdue(run, all, whole);
   const isOpen = (name: string, variant: string) => queue.isAnyReady(name, `page:${variant}:`);
