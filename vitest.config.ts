@@ -12,8 +12,9 @@ const built = fileURLToPath(new URL(".built/main.js", import.meta.url));
 /** What they measure is of their process, so each has one of its own. */
 const measured = ["test/http/limits.test.ts", "test/webhook/burst.test.ts"];
 /**
- * They wait for leases, limits and other processes in real time, go through every point of something, or through days
- * of a large company request by request: `npm run test:long`.
+ * They wait for leases, limits and other processes in real time, go through every point of something (each 512 bytes of
+ * a log, each block of the documents), through files as large as may be, or through days of a large company request by
+ * request: `npm run test:long`.
  */
 const long = [
   "crash/points",
@@ -43,8 +44,14 @@ const long = [
   "fleet/processes/reports",
   "crash/small-disk",
   "e2e/contradiction",
+  "crash/owner",
+  "crash/power-loss",
+  "crash/stop-scrub",
+  "e2e/restore-drill",
+  "files/memory",
+  "docs/blocks",
 ].map((name) => `test/${name}.test.ts`);
-/** Units and properties of them, without another process: `npm run test:unit`, and the first of `npm test`. */
+/** Folders of units and properties of them, without another process: `npm run test:unit`, and the first of `npm test`. */
 const units = [
   "base",
   "config",
@@ -56,25 +63,23 @@ const units = [
   "status",
   "store",
   "sync",
-].map((name) => `test/${name}/**/*.test.ts`);
+].map((name) => `test/${name}/`);
 const others = {
-  include: ["test/**/*.test.ts"],
-  exclude: ["test/bench/**", "node_modules/**", ...measured, ...long, ...units],
+  include: process.env["TEST_UNITS"] ? units.map((folder) => `${folder}**/*.test.ts`) : ["test/**/*.test.ts"],
+  exclude: ["test/bench/**", "node_modules/**", ...measured, ...long],
 };
 
+/** They take longest: begun beside files that work. */
+const longest = ["e2e/serve/clients", "e2e/outage"].map((name) => `test/${name}.test.ts`);
 /**
- * They take longest: begun first, beside files that work. The others follow by size, as Vitest has them where it knows no
- * durations; these are among the smallest.
+ * The others follow by size, as Vitest has them where it knows no durations. What needs a process of its own comes first:
+ * Vitest ends a process as soon as the next file is of another project.
  */
-const longest = ["docs/blocks", "crash/owner", "e2e/serve/clients", "e2e/outage"].map(
-  (name) => `test/${name}.test.ts`,
-);
-const first = [...measured, ...long, ...longest];
+const first = [...measured, ...units, ...long, ...longest];
 
 /** The lower the earlier. */
-function rankOf({ moduleId, project }: TestSpecification): number {
-  if (project.name === "unit") return -1;
-  const at = first.findIndex((name) => moduleId.endsWith(`/${name}`));
+function rankOf({ moduleId }: TestSpecification): number {
+  const at = first.findIndex((name) => moduleId.includes(`/${name}`));
   return at === -1 ? first.length : at;
 }
 
@@ -93,7 +98,6 @@ export default defineConfig({
     // No module keeps state that a test could see: files share a process, which saves loading the program for each.
     projects: [
       { extends: true, test: { name: "measured", include: measured } },
-      { extends: true, test: { name: "unit", isolate: false, include: units, exclude: long } },
       { extends: true, test: { name: "all", isolate: false, ...others } },
       { extends: true, test: { name: "long", isolate: false, include: long } },
     ],
