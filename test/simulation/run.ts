@@ -1,17 +1,13 @@
 import { parseArgs } from "node:util";
-import { messageOf } from "../../src/base/errors.ts";
-import { simulateEvents } from "./event-simulation.ts";
 import { lookText, type QuietLook } from "./checks/soak-judgement.ts";
 import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
 import { profiles } from "./scenarios/scenario-from-seed.ts";
 import { soak } from "./soak.ts";
-import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**
  * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Seeds make dense, wide, unusual and stopped
- * scenarios in turn, unless `--profile` says which. Exits 1 if an invariant breaks. With
- * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
- * webhooks, in processes of their own. `--soak 10m` serves 50 companies for so long; `soak.test.ts` is its short form.
+ * scenarios in turn, unless `--profile` says which. Exits 1 if an invariant breaks. `--soak 10m` serves 50 companies for
+ * so long, in a process of its own; `soak.test.ts` is its short form.
  */
 const { values } = parseArgs({
   options: {
@@ -21,8 +17,6 @@ const { values } = parseArgs({
     seed: { type: "string" },
     workers: { type: "string" },
     profile: { type: "string" },
-    http: { type: "boolean", default: false },
-    events: { type: "boolean", default: false },
     soak: { type: "string" },
   },
 });
@@ -34,9 +28,7 @@ const wentWell = await runChosen();
 process.exitCode = wentWell ? 0 : 1;
 
 function runChosen(): Promise<boolean> {
-  if (values.soak !== undefined) return runSoak(values.soak);
-  const count = Number(values.seeds);
-  return values.http || values.events ? runOneByOne(again ? 1 : count) : runInMemory(count);
+  return values.soak === undefined ? runInMemory(Number(values.seeds)) : runSoak(values.soak);
 }
 
 async function runSoak(duration: string): Promise<boolean> {
@@ -65,37 +57,4 @@ function runInMemory(count: number): Promise<boolean> {
   if (again) return replaySeed(from, profile);
   const workers = values.workers === undefined ? {} : { workers: Number(values.workers) };
   return runSeeds({ from, count, minutes, profile, ...workers });
-}
-
-async function runOneByOne(most: number): Promise<boolean> {
-  const endMs = performance.now() + minutes * 60_000;
-  let broken = 0;
-  let count = 0;
-  for (let seed = from; seed < from + most && performance.now() < endMs; seed++) {
-    const result = await runSeed(seed);
-    count += 1;
-    if (result.broken.length > 0) broken += 1;
-    if (result.broken.length > 0 || again) print(result);
-  }
-  process.stdout.write(`${count} seeds from ${from}, ${broken} broken\n`);
-  return broken === 0;
-}
-
-async function runSeed(seed: number): Promise<SimulationResult> {
-  try {
-    return await (values.events ? simulateEvents(seed) : simulate(seed));
-  } catch (error) {
-    const stack = error instanceof Error ? error.stack : undefined;
-    return { seed, events: [], broken: [stack ?? messageOf(error)] };
-  }
-}
-
-function print({ seed, events, broken: what }: SimulationResult): void {
-  const lines = [
-    `seed ${seed}`,
-    ...events.map((event) => `  ${event}`),
-    ...what.map((one) => `  BROKEN ${one}`),
-  ];
-  const option = values.events ? "--events" : "--http";
-  process.stdout.write(`${lines.join("\n")}\n  replay: npm run simulate -- ${option} --seed ${seed}\n`);
 }

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { differences, look } from "../support/truth/compare.ts";
+import { look } from "../support/truth/compare.ts";
 import { openManyCompanies, processFacts, type ManyCompanies } from "../support/company/many-companies.ts";
 import { endServe, startProcess, startProbed, type Process } from "../support/program/serve-process.ts";
 import { askProbe } from "../support/program/stall.ts";
-import { truthOf } from "../support/truth/truth.ts";
+import { leaks } from "./checks/secrecy.ts";
+import { brokenMirrors } from "./checks/served-mirrors.ts";
 import {
   judgeDescriptors,
   judgeHeap,
@@ -19,6 +20,8 @@ const minuteMs = 60_000;
 const shares = { kills: 0.1, warmUp: 0.35 };
 /** Between two changes of a company. */
 const changeEveryMs = 5_000;
+/** Events that never come, that come twice, and all in another order than they happened. */
+const deliveries = { losses: 0.2, duplicates: 0.2, reorder: 1 };
 
 /** What is served, and for how long. */
 export interface SoakPlan {
@@ -47,12 +50,13 @@ interface Soak {
 }
 
 /**
- * Serves companies for so long: changes and their deliveries, runs, reports, SIGHUPs, and kills in the first tenth.
+ * Serves companies for so long: changes, deliveries of which some are lost, doubled or late, runs, reports, SIGHUPs, and
+ * kills in the first tenth.
  * From the warm-up on, the load stops from time to time, so that what is in flight does not count as memory. At the
  * end all mirrors must be equal to the service, and memory and descriptors must not have grown.
  */
 export async function soak(plan: SoakPlan): Promise<SoakResult> {
-  const many = await openManyCompanies(plan.companies, 10);
+  const many = await openManyCompanies(plan.companies, 10, { deliveries });
   const processes: Process[] = [];
   const serve = async () => {
     const daemon = await startProbed(many.folder, many.port, 4 * plan.durationMs + 60 * minuteMs);
@@ -83,6 +87,11 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     const after = await descriptorsAtRest(one.daemon, before, plan.companies);
     const { code } = await endServe(one.daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${one.daemon.stderr().slice(-500)}`);
+    const secrets = many.sandbox.companies.map(({ token }) => token);
+    const logs = processes.map(
+      (each, i) => [`the log of serve ${i}`, each.stdout() + each.stderr()] as const,
+    );
+    broken.push(...leaks(secrets, new Map(logs)));
     const descriptors = judgeDescriptors(before, after, plan.companies);
     const judged = [judgeHeap(looks), descriptors, judgeStalls(one.stalls)];
     return {
@@ -183,10 +192,7 @@ async function comeToRest({ many, daemon }: Soak): Promise<string[]> {
   const { code } = await run.ended;
   if (code !== 0) return [`sync --full ended with ${code}: ${run.stderr().slice(-2_000)}`];
   if (daemon.child.exitCode !== null) return [`serve ended: ${daemon.stderr().slice(-2_000)}`];
-  return many.names.flatMap((name, i) => {
-    const truth = truthOf(many.sandbox, i);
-    return look(many.mirror(i), (db) => differences(db, truth)).map((what) => `I11 ${name}: ${what}`);
-  });
+  return brokenMirrors(many);
 }
 
 function descriptorsOf({ child }: Process): Descriptors {

@@ -1,5 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { startSandbox, type Sandbox } from "../sandbox/control.ts";
 import { memoryFolder } from "../memory-folder.ts";
 import { portToKeep } from "../program/serve-process.ts";
@@ -16,7 +17,11 @@ export interface ManyCompanies {
 }
 
 /** Each company has a subscription to the port; the caller closes them. */
-export async function openManyCompanies(count: number, records: number): Promise<ManyCompanies> {
+export async function openManyCompanies(
+  count: number,
+  records: number,
+  more: SandboxOptions = {},
+): Promise<ManyCompanies> {
   const options = {
     companies: count,
     records,
@@ -24,7 +29,7 @@ export async function openManyCompanies(count: number, records: number): Promise
     retryScale: 0.001,
     allowLoopbackWebhooks: true,
   };
-  const sandbox = await startSandbox({ today: "2026-11-20", ...options });
+  const sandbox = await startSandbox({ today: "2026-11-20", ...options, ...more });
   const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-many-"));
   const port = await portToKeep();
   const names = sandbox.companies.map((_, i) => `company_${i}`);

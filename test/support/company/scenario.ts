@@ -3,7 +3,6 @@ import type { TableName } from "../../../connectors/fintoro/sandbox/model/catalo
 import { Invalid, Missing } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Random } from "../../../src/base/random.ts";
 import type { Company } from "./open-company.ts";
-import { jsonReply, type Breakage, type Reply } from "./proxy.ts";
 
 /** Choices that depend on the seed only. */
 export interface SeededChoice {
@@ -98,13 +97,3 @@ export function mutate({ sandbox }: Company, choice: SeededChoice): void {
     if (!(error instanceof Invalid || error instanceof Missing)) throw error;
   }
 }
-
-/** Answers that fail once and succeed on the next attempt. */
-export const transientFaults: readonly (() => Reply | Breakage)[] = [
-  () => jsonReply(500, { message: "Server Error" }),
-  () => jsonReply(503, { message: "Service Unavailable" }),
-  () => "reset",
-  () => "half",
-  () => jsonReply(200, '{"data":[{"id":1,"na'),
-  () => ({ status: 200, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Soon</h1>") }),
-];
