@@ -1,4 +1,5 @@
-type SandboxRecord = { id: number; updated_at: string } & Record<string, unknown>;
+type Fields = Record<string, unknown>;
+type SandboxRecord = Fields & { id: number; updated_at: string };
 
 /** Kinds of records that can be made, changed and removed; what others refer to comes first. */
 export const kinds = ["subjects", "generators", "recurring_generators", "invoices", "expenses"] as const;
@@ -34,13 +35,23 @@ export class Books {
   readonly account: Readonly<Record<string, unknown>>;
   /** Lists without pages, by path. */
   readonly small: ReadonlyMap<string, readonly SandboxRecord[]>;
-  /** In [0, 1). */
-  private readonly random: () => number;
+  private state: number;
   private nextId = 46_000_001;
   private readonly held = new Map<RecordKind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
+  /** What a record of each kind has besides its id and times. */
+  private readonly makers: Readonly<Record<RecordKind, (id: number, atMs: number) => Fields>> = {
+    subjects: (id) => this.subject(id),
+    generators: () => this.generator(),
+    recurring_generators: (_, atMs) => {
+      const dates = { start_date: day(atMs), end_date: null, next_occurrence_on: day(atMs + 30 * dayMs) };
+      return { ...this.generator(), active: true, months_period: 1, ...dates };
+    },
+    invoices: (id, atMs) => this.invoice(id, atMs),
+    expenses: (id, atMs) => this.expense(id, atMs),
+  };
 
   constructor(seed: number, invoices: number, nowMs: number, subdomain: string) {
-    this.random = randomOf(seed);
+    this.state = seed;
     const openedMs = nowMs - 900 * dayMs;
     const texts = words("plan=Start registration_no=12345678 vat_mode=vat_payer local_vat_no=~ currency=CZK");
     const numbers = { plan_price: 372, due: 14, vat_rate: 21, invoice_proforma: false };
@@ -52,10 +63,10 @@ export class Books {
       ["bank_accounts", [{ ...this.head(openedMs), ...account, pairing: true, default: true }]],
       ["number_formats/invoices", [{ ...this.head(openedMs), ...format, default: true }]],
     ]);
-    const [subjects, expenses] = [Math.ceil(invoices / 3), Math.ceil(invoices / 2)];
-    const counts = { subjects, generators: 2, recurring_generators: 2, invoices, expenses };
+    const subjects = Math.ceil(invoices / 3) || 1;
+    const counts = { subjects, generators: 2, recurring_generators: 2, invoices, expenses: invoices / 2 };
     for (const kind of kinds) {
-      const count = counts[kind];
+      const count = Math.ceil(counts[kind]);
       // From ten months to two days ago.
       for (let i = 0; i < count; i++) this.make(kind, nowMs - (2 + ((count - i) * 300) / count) * dayMs);
     }
@@ -68,19 +79,8 @@ export class Books {
   }
 
   make(kind: RecordKind, atMs: number): SandboxRecord {
-    const subjects = this.of("subjects");
-    const subject = subjects.length > 0 ? this.pick(subjects) : this.subject(atMs);
-    const makers: Readonly<Record<RecordKind, () => SandboxRecord>> = {
-      subjects: () => this.subject(atMs),
-      generators: () => this.generator(atMs, subject, {}),
-      recurring_generators: () => {
-        const dates = { start_date: day(atMs), end_date: null, next_occurrence_on: day(atMs + 30 * dayMs) };
-        return this.generator(atMs, subject, { active: true, months_period: 1, ...dates });
-      },
-      invoices: () => this.invoice(atMs, subject),
-      expenses: () => this.expense(atMs, subject),
-    };
-    const record = makers[kind]();
+    const head = this.head(atMs);
+    const record = { ...head, ...this.makers[kind](head.id, atMs) };
     this.of(kind).push(record);
     return record;
   }
@@ -107,56 +107,61 @@ export class Books {
     return this.held.get(kind) ?? [];
   }
 
-  private subject(atMs: number): SandboxRecord {
-    const head = this.head(atMs);
-    const name = `${this.pick(firms)} ${head.id % 1000}`;
+  private subject(id: number): Fields {
     const texts = words("custom_id=~ full_name= city=Brno country=CZ vat_no= webinvoice_history=~");
-    const registration_no = String(10_000_000 + (head.id % 90_000_000));
+    const registration_no = String(10_000_000 + (id % 90_000_000));
     const numbers = { user_id: null, due: null, suggestion_enabled: true, registration_no };
-    return { ...head, name, type: this.pick(["customer", "supplier", "both"]), ...texts, ...numbers };
+    const name = `${this.pick(firms)} ${id % 1000}`;
+    return { name, type: this.pick(["customer", "supplier", "both"]), ...texts, ...numbers };
   }
 
-  private generator(atMs: number, { id: subject_id, name }: SandboxRecord, more: object): SandboxRecord {
+  private generator(): Fields {
+    const { id: subject_id, name } = this.pick(this.of("subjects"));
     const { vat_rates_summary: _none, ...sums } = this.money(1);
     const legacy_bank_details = words("bank_account=123456789/0100 iban=~ swift_bic=~");
-    const own = { name: `Paušál ${String(name)}`, subject_id, legacy_bank_details, tags: [] };
-    return { ...this.head(atMs), ...own, ...sums, ...more };
+    return { name: `Paušál ${String(name)}`, subject_id, legacy_bank_details, tags: [], ...sums };
   }
 
-  private invoice(atMs: number, subject: SandboxRecord): SandboxRecord {
-    const head = this.head(atMs);
-    const number = `2026-${String(head.id % 10_000).padStart(4, "0")}`;
+  private invoice(id: number, atMs: number): Fields {
+    const { id: subject_id, name: client_name } = this.pick(this.of("subjects"));
+    const number = `2026-${String(id % 10_000).padStart(4, "0")}`;
     const texts = words("custom_id=~ document_type=invoice client_vat_no= your_registration_no=12345678");
-    const names = { subject_id: subject.id, client_name: subject["name"], variable_symbol: number.slice(5) };
+    const names = { subject_id, client_name, variable_symbol: number.slice(5) };
     const dates = { issued_on: day(atMs), due: 14, due_on: day(atMs + 14 * dayMs) };
-    const sums = this.money(1 + (head.id % 3));
+    const sums = this.money(1 + (id % 3));
     const payments = this.random() < 0.6 ? [this.payment(atMs + dayMs, sums.total)] : [];
     const [paid] = payments;
     const state = { status: paid ? "paid" : "open", paid_on: paid?.["paid_on"] ?? null };
     const rest = { related_id: null, tags: ["web"], paid_advances: [], eet_records: [], attachments: null };
-    return { ...head, ...texts, number, ...names, ...dates, ...state, ...sums, ...rest, payments };
+    return { ...texts, number, ...names, ...dates, ...state, ...sums, ...rest, payments };
   }
 
-  private expense(atMs: number, { id: subject_id, name: supplier_name }: SandboxRecord): SandboxRecord {
-    const head = this.head(atMs);
+  private expense(id: number, atMs: number): Fields {
+    const { id: subject_id, name: supplier_name } = this.pick(this.of("subjects"));
     const sums = this.money(1);
-    const number = head.id % 10_000;
+    const number = id % 10_000;
     const texts = words(`number=N${number} original_number=F-${number} status=paid document_type=invoice`);
     const supplier = { supplier_name, subject_id, proportional_vat_deduction: 100 };
     const dates = { issued_on: day(atMs), due_on: day(atMs + 14 * dayMs), paid_on: day(atMs + dayMs) };
     const attachments = [{ id: this.nextId++, ...words("filename=doklad.pdf content_type=application/pdf") }];
     const payments = [this.payment(atMs + dayMs, sums.total)];
-    return { ...head, ...texts, ...supplier, ...dates, tags: [], ...sums, payments, attachments };
+    return { ...texts, ...supplier, ...dates, tags: [], ...sums, payments, attachments };
   }
 
   /** A payment; its own stamps are of the moment it was added. */
-  private payment(atMs: number, value: string): Record<string, unknown> {
+  private payment(atMs: number, value: string): Fields {
     const texts = words(`currency=CZK amount=${value} native_amount=${value} variable_symbol=~`);
     return { ...this.head(atMs), paid_on: day(atMs), ...texts, bank_account_id: null };
   }
 
   private pick<T>(from: readonly T[]): T {
     return from[Math.floor(this.random() * from.length)] as T;
+  }
+
+  /** In [0, 1); what follows from the seed. */
+  private random(): number {
+    this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.state / 2 ** 32;
   }
 
   /** Lines with one rate of VAT, and what they add up to. */
@@ -189,14 +194,3 @@ const timesOf = (ms: number) => ({ created_at: pragueTime(ms), updated_at: pragu
 
 const orderOf = (document: SandboxRecord) =>
   `${String(document["issued_on"])} ${String(document["number"])} ${document.id}`;
-
-/** Random numbers that follow from a seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -43,18 +43,15 @@ interface StandInAnswer {
 const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
 const answerMs = 30_000;
 
-const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000, clock: systemClock };
 const tokenValidMs = 7_200_000;
+const account = "zkusebni-ucet";
 
 /** Starts a stand-in for Fakturoid v3 on 127.0.0.1. All data are made up, and are lost when it ends. */
 export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const standIn = new StandIn({ monthly: 3_000, ...defaults, ...given });
-  await standIn.listen();
+  const standIn = new StandIn(options);
+  await standIn.listen(options.port ?? 0);
   return standIn;
 }
-
-type StandInSettings = StandInOptions & Required<Pick<StandInOptions, keyof typeof defaults | "monthly">>;
 
 /**
  * The service. What the vendor's documents leave open is decided so that a client has the harder part: a new access token
@@ -68,19 +65,22 @@ class StandIn {
   tokensIssued = 0;
   /** Calls of this month, as the account shows them. */
   callsUsed = 0;
-  private readonly settings: StandInSettings;
+  private readonly options: StandInOptions;
+  private readonly clock: Clock;
+  private readonly seed: number;
   private readonly server: Server;
   private readonly closing = new AbortController();
   private readonly window = { endsMs: 0, left: 0 };
   private token = { text: "", endsMs: 0 };
   private readonly planned: ((visit: Visit) => StandInAnswer | null)[] = [];
 
-  constructor(settings: StandInSettings) {
-    const { seed, invoices, clock } = settings;
-    const credentials = { client_id: print("id", seed), client_secret: print("secret", seed) };
-    this.access = { account: "zkusebni-ucet", ...credentials };
-    this.settings = settings;
-    this.books = new Books(seed, invoices, clock.nowMs(), this.access.account);
+  constructor(options: StandInOptions) {
+    const { seed = 1, invoices = 60, clock = systemClock } = options;
+    this.access = { account, client_id: print("id", seed), client_secret: print("secret", seed) };
+    this.options = options;
+    this.clock = clock;
+    this.seed = seed;
+    this.books = new Books(seed, invoices, clock.nowMs(), account);
     this.server = createServer({ noDelay: true }, (request, response) => void this.serve(request, response));
   }
 
@@ -88,8 +88,8 @@ class StandIn {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/api/v3`;
   }
 
-  async listen(): Promise<void> {
-    await once(this.server.listen(this.settings.port, "127.0.0.1"), "listening");
+  async listen(port: number): Promise<void> {
+    await once(this.server.listen(port, "127.0.0.1"), "listening");
   }
 
   /** The next requests get these answers; null: their own. */
@@ -102,13 +102,13 @@ class StandIn {
   }
 
   add(kind: RecordKind): number {
-    const record = this.books.make(kind, this.settings.clock.nowMs());
+    const record = this.books.make(kind, this.clock.nowMs());
     this.send(`${singular(kind)}_created`, { [singular(kind)]: record });
     return record.id;
   }
 
   change(kind: RecordKind, id: number, fields: object): void {
-    const updated_at = pragueTime(this.settings.clock.nowMs());
+    const updated_at = pragueTime(this.clock.nowMs());
     const record = Object.assign(this.books.find(kind, id) ?? {}, fields, { updated_at });
     this.send(`${singular(kind)}_updated`, { [singular(kind)]: record });
   }
@@ -126,9 +126,9 @@ class StandIn {
   }
 
   private send(event: string, body: object): void {
-    const { webhookUrl, secret = "", clock } = this.settings;
+    const { webhookUrl, secret = "" } = this.options;
     if (webhookUrl === undefined) return;
-    const document = { webhook_id: 5, event_name: event, created_at: pragueTime(clock.nowMs()), body };
+    const document = { webhook_id: 5, event_name: event, created_at: pragueTime(this.clock.nowMs()), body };
     void this.deliver(webhookUrl, secret, document);
   }
 
@@ -150,12 +150,12 @@ class StandIn {
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await text(request);
-    const { limit, windowMs, clock } = this.settings;
+    const { limit = 400, windowMs = 60_000 } = this.options;
     const { window } = this;
-    const nowMs = clock.nowMs();
+    const nowMs = this.clock.nowMs();
     const url = new URL(request.url ?? "", "http://stand-in");
     const below = url.pathname.replace(/^\/api\/v3/, "");
-    const path = below.replace(`/accounts/${this.access.account}/`, "/");
+    const path = below.replace(`/accounts/${account}/`, "/");
     const visit = { method: request.method ?? "", path, query: url.searchParams };
     this.callsUsed++;
     if (nowMs >= window.endsMs) Object.assign(window, { endsMs: nowMs + windowMs, left: limit });
@@ -184,16 +184,15 @@ class StandIn {
     }
     const basic = Buffer.from(`${client_id}:${client_secret}`).toString("base64");
     if (authorization !== `Basic ${basic}`) return refusal(401, "invalid_client");
-    const { seed } = this.settings;
     this.tokensIssued++;
-    this.token = { text: print("token", seed, this.tokensIssued), endsMs: nowMs + tokenValidMs };
+    this.token = { text: print("token", this.seed, this.tokensIssued), endsMs: nowMs + tokenValidMs };
     const body = { access_token: this.token.text, token_type: "Bearer", expires_in: tokenValidMs / 1000 };
     return { status: 200, body };
   }
 
   private answer(path: string, query: URLSearchParams): StandInAnswer {
     const [, name = "", id] = /^\/(.+?)(?:\/(\d+))?\.json$/.exec(path) ?? [];
-    const { monthly } = this.settings;
+    const { monthly = 3_000 } = this.options;
     const calls = monthly === null ? {} : { api_calls_limit: monthly, api_calls_used: this.callsUsed };
     if (name === "account") return { status: 200, body: { ...this.books.account, ...calls } };
     const kind = kinds.find((one) => one === name);
