@@ -7,6 +7,7 @@ import type { FintoroClient } from "../../src/index.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 import { asked, connectTo, refusal } from "../support/http/live-client.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
+import { odd } from "../support/sandbox/odd-answers.ts";
 
 function budgetFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-client-"));
@@ -65,7 +66,7 @@ describe("a connection", () => {
     const sandbox = await openSandbox();
     const log = recordingLog();
     const { client } = connectTo(sandbox, { log });
-    sandbox.control.fault({ kind: "echo_token", times: 1 });
+    sandbox.control.fault({ ...odd("echo_token"), times: 1 });
     const error = await refusal(client.clients.update(1, { name: "Ján" }));
     sandbox.control.fault({ kind: "status", status: 503, times: 1 });
     await client.whoami();

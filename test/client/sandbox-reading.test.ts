@@ -17,6 +17,7 @@ import {
   refusal,
 } from "../support/http/live-client.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
+import { eachRecord, odd } from "../support/sandbox/odd-answers.ts";
 
 describe("a list of several pages", () => {
   it("is read to its end, every record once", async () => {
@@ -57,7 +58,7 @@ describe("a list of several pages", () => {
     expect(new Set(logs.map(({ metadata }) => metadata.content))).toEqual(new Set(["a", "b", "c"]));
   });
 
-  it.each([{ kind: "endless_pages" }, { kind: "wrong_page" }] as const)(
+  it.each([odd("endless_pages"), odd("wrong_page")] as const)(
     "ends even where the service counts wrong: $kind",
     async (fault) => {
       const { client, sandbox } = await openLive();
@@ -131,10 +132,10 @@ describe("forbidden calls have their own errors", () => {
 
   it("a page of HTML with 200 is no answer: a read is repeated, a write fails", async () => {
     const { client, sandbox } = await openLive();
-    sandbox.control.fault({ kind: "html", times: 1 });
+    sandbox.control.fault({ ...odd("html"), times: 1 });
     const { id } = first(await client.clients.list());
     expect(asked(sandbox)).toHaveLength(2);
-    sandbox.control.fault({ kind: "html", match: { method: "PUT" } });
+    sandbox.control.fault({ ...odd("html"), match: { method: "PUT" } });
     const error = await refusal(client.clients.update(id, { name: "Nový" }));
     expect(error).toBeInstanceOf(ProtocolError);
     expect(asked(sandbox, "PUT")).toHaveLength(1);
@@ -161,8 +162,8 @@ describe("answers are returned as the service sent them", () => {
 
   it("unknown fields and values are passed on", async () => {
     const { sandbox, client } = await openLive();
-    sandbox.control.fault({ kind: "unknown_fields" });
-    sandbox.control.fault({ kind: "unknown_values" });
+    sandbox.control.fault(odd("unknown_fields"));
+    sandbox.control.fault(odd("unknown_values"));
     const known = new Set(
       Object.keys(first([...(sandbox.control.snapshot().get("orders")?.values() ?? [])])),
     );
@@ -173,10 +174,8 @@ describe("answers are returned as the service sent them", () => {
   it("an id beyond 2^53, to its last digit, so that it still names its record", async () => {
     const sandbox = await openSandbox();
     const { client } = connectTo(sandbox);
-    sandbox.control.fault({
-      kind: "rewrite",
-      rewrite: (_, text) => text.replace(/^\{"id":\d+/, '{"id":9007199254740993'),
-    });
+    const answer = eachRecord((text) => text.replace(/^\{"id":\d+/, '{"id":9007199254740993'));
+    sandbox.control.fault({ kind: "huge_id", answer });
     const { id } = first(await client.clients.list());
     expect(id).toBe(9_007_199_254_740_993n);
     await refusal(client.clients.show(id));

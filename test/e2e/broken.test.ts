@@ -1,9 +1,10 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
 import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts";
 import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { floorOf, truthOf } from "../support/truth/truth.ts";
 import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/company/proxy.ts";
+import { odd } from "../support/sandbox/odd-answers.ts";
 
 /** Answers that fail once in a while. */
 const hiccups: readonly (Reply | Breakage)[] = [
@@ -64,16 +65,20 @@ describe("an answer without an end", () => {
     expectEqual(company, { tables: resources });
   });
 
-  const big: Readonly<Record<string, Fault>> = {
-    "a body over the cap": { kind: "huge_body", sizeBytes: 30_000_000, match: { path: "/suppliers" } },
-    "a gzip bomb": { kind: "gzip_bomb", sizeBytes: 300_000_000, match: { path: "/suppliers" } },
+  const big: Readonly<Record<string, () => Reply>> = {
+    "a body over the cap": () => jsonReply(200, `{"data":["${" ".repeat(30_000_000)}"]}`),
+    "a gzip bomb": () => {
+      const body = gzipSync(`{"data":["${" ".repeat(100_000_000)}"]}`);
+      return { ...jsonReply(200, "", { "content-encoding": "gzip" }), body };
+    },
   };
-  // Fault: service | a body over the cap, and a gzip bomb | the sandbox, for one list | the answer is broken off, the others are whole, the next run heals
+  // Fault: service | a body over the cap, and a gzip bomb | a proxy, for one list | the answer is broken off, the others are whole, the next run heals
   test.each(Object.entries(big))(
     "%s is broken off; the others are whole; the next run heals",
-    async (_name, fault) => {
+    async (_name, replyOf) => {
       const company = await aCompany();
-      company.suffer(fault);
+      const reply = replyOf();
+      company.proxy.obstruct(({ path }) => (path === "/suppliers" ? reply : undefined));
       const resources = ["clients", "suppliers", "orders"];
       const report = await sync(company, { maxResponseBytes: 2_000_000, resources });
       expect(report.outcome).toBe("partial");
@@ -138,7 +143,7 @@ describe("lists that are wrong", () => {
   // Fault: pagination | a record twice | the sandbox, for documents and clients | a bounded number of requests, nothing deleted, the next run heals
   test("a record twice: bounded, nothing deleted, the others whole, healed afterwards", async () => {
     const company = await aMirroredCompany();
-    company.suffer({ kind: "duplicate_ids", match: { path: /^\/(invoices|orders|clients)$/ } });
+    company.suffer({ ...odd("duplicate_ids"), match: { path: /^\/(invoices|orders|clients)$/ } });
     const report = await sync(company);
     expect(company.proxy.asked.length).toBeLessThan(floorOf(truthOf(company.sandbox)).lists.length + 40);
     expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
@@ -150,7 +155,7 @@ describe("lists that are wrong", () => {
   test("records without ids are kept in quarantine, and the others are mirrored (I12)", async () => {
     const company = await aCompany();
     const some = { resources: ["suppliers", "orders"], tables: ["suppliers", "orders"] };
-    company.suffer({ kind: "missing_ids", match: { path: "/suppliers" } });
+    company.suffer({ ...odd("missing_ids"), match: { path: "/suppliers" } });
     const report = await sync(company, some);
     expect(report.outcome).toBe("partial");
     expect(

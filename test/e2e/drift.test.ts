@@ -9,6 +9,7 @@ import { aCompany, type Company } from "../support/company/company.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { impatientClock } from "../support/program/daemon.ts";
 import { serve } from "../support/program/serve.ts";
+import { odd } from "../support/sandbox/odd-answers.ts";
 
 const publicUrl = "https://hooks.example.com/webhooks/acme";
 
@@ -67,7 +68,7 @@ test("subscriptions that drift and new fields are conditions of every output, an
     ...input,
     subscribedEvents: manifest.events.map(({ type }) => type),
   });
-  company.suffer({ kind: "unknown_fields", match: { path: "/suppliers" } });
+  company.suffer({ ...odd("unknown_fields"), match: { path: "/suppliers" } });
   const second = await nightly(company);
   expect(second).toMatchObject({ codes: [0, 0], alerts: ["end subscription", "begin schema"] });
   const field = expect.stringMatching(/suppliers\.brand_new_field \(first in record \d+\)/);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aCompany, sync } from "../support/company/company.ts";
 import { count, expectEqual, look } from "../support/truth/equal.ts";
 import { rewritten } from "../support/company/proxy.ts";
+import { eachRecord, odd } from "../support/sandbox/odd-answers.ts";
 
 const columnsOf = (file: string, table: string) =>
   look(file, (db) => db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[]);
@@ -12,7 +13,7 @@ describe("unexpected values (I12)", () => {
   // Fault: data | an unknown field | the sandbox | it becomes a column and is reported (I12)
   test("an unknown field becomes a column, is reported, and stays when the service sends it no more", async () => {
     const company = await aCompany();
-    company.suffer({ kind: "unknown_fields", match: { path: /^.(suppliers|orders)/ } });
+    company.suffer({ ...odd("unknown_fields"), match: { path: /^.(suppliers|orders)/ } });
     const report = await sync(company, some);
     expect(report.outcome).toBe("complete");
     expect(report.new_columns).toEqual(
@@ -31,7 +32,7 @@ describe("unexpected values (I12)", () => {
   // Fault: data | an unknown enumeration value | the sandbox | kept as it is (I12)
   test("an unknown enum value is kept as it is", async () => {
     const company = await aCompany();
-    company.suffer({ kind: "unknown_values" });
+    company.suffer(odd("unknown_values"));
     expect((await sync(company)).outcome).toBe("complete");
     expect(
       count(company.file, "SELECT count(*) FROM invoices WHERE status = 'brand_new_value'"),
@@ -44,7 +45,7 @@ describe("unexpected values (I12)", () => {
   // Fault: data | a required field is missing | the sandbox | null, reported by name, and it comes back (I12)
   test("a required field that is missing is null, reported by name, and comes back", async () => {
     const company = await aCompany();
-    company.suffer({ kind: "missing_fields", match: { path: "/suppliers" } });
+    company.suffer({ ...odd("missing_fields"), match: { path: "/suppliers" } });
     const report = await sync(company, some);
     expect(report.missing_fields).toContain("suppliers.name");
     expect(count(company.file, "SELECT count(*) FROM suppliers WHERE name IS NULL")).toBeGreaterThan(0);
@@ -56,7 +57,7 @@ describe("unexpected values (I12)", () => {
   // Fault: data | ids beyond 2^53 | the sandbox | they stay apart, in rows and in requests
   test("ids beyond 2^53 stay apart, in rows and in requests", async () => {
     const company = await aCompany();
-    company.suffer({ kind: "huge_ids", match: { path: /^.suppliers$/ } });
+    company.suffer({ ...odd("huge_ids"), match: { path: /^.suppliers$/ } });
     await sync(company, { resources: ["suppliers"] });
     const [distinct, least] = look(company.file, (db) =>
       db.prepare("SELECT count(DISTINCT id), min(id) FROM suppliers").raw().safeIntegers().get(),
@@ -71,7 +72,7 @@ describe("unexpected values (I12)", () => {
   // Fault: data | keys like `__proto__` and `constructor` | the sandbox | they are data and change nothing else
   test("keys that look like JavaScript's own are data and change nothing else", async () => {
     const company = await aCompany();
-    company.suffer({ kind: "proto_key", match: { path: /^.(suppliers|orders)/ } });
+    company.suffer({ ...odd("proto_key"), match: { path: /^.(suppliers|orders)/ } });
     expect((await sync(company, some)).outcome).toBe("complete");
     expect("polluted" in {}).toBe(false);
     expect(columnsOf(company.file, "suppliers").some((name) => name.includes("proto"))).toBe(true);
@@ -85,7 +86,7 @@ describe("unexpected values (I12)", () => {
 
   test("number literals come back as they were written", async () => {
     const company = await aCompany();
-    company.suffer({ kind: "number_literals", match: { path: /^.orders.\d+$/ } });
+    company.suffer({ ...odd("number_literals"), match: { path: /^.orders.\d+$/ } });
     await sync(company, some);
     const raw = look(company.file, (db) =>
       db.prepare("SELECT json FROM _raw WHERE resource = 'orders'").pluck().get(),
@@ -102,13 +103,14 @@ describe("unexpected values (I12)", () => {
   test("a value of the wrong kind puts its record in quarantine; the rest goes on, and it comes back whole", async () => {
     const company = await aCompany();
     company.suffer({
-      kind: "rewrite",
+      kind: "wrong_kinds",
       match: { path: /^.(suppliers|orders.\d+)$/ },
       times: 2,
-      rewrite: (_record, text) =>
+      answer: eachRecord((text) =>
         text
           .replace(/"(street|number)":"[^"]*"/, '"$1":{"odd":[1]}')
           .replace(/"total":[\d.]+/, '"total":"viac"'),
+      ),
     });
     const report = await sync(company, some);
     expect(report.outcome).toBe("partial");
@@ -140,11 +142,7 @@ describe("unexpected values (I12)", () => {
   // Fault: data | a detail without its id | the sandbox | taken under the id asked for where nothing else is missing
   test("a detail without an id is the record that was asked for when it lacks nothing else", async () => {
     const company = await aCompany();
-    company.suffer({
-      kind: "rewrite",
-      match: { path: /^.orders.\d+$/ },
-      rewrite: (_record, text) => text.replace(/^\{"id":\d+,/, "{"),
-    });
+    company.suffer({ ...odd("missing_ids"), match: { path: /^.orders.\d+$/ } });
     const report = await sync(company, some);
     expect(report).toMatchObject({ outcome: "complete", missing_fields: ["orders.id"] });
     const kept = look(company.file, (db) =>
@@ -161,7 +159,8 @@ describe("unexpected values (I12)", () => {
     const company = await aCompany();
     const other = '{"message": "please wait", "uuid": null}';
     const id = Math.max(...(company.sandbox.control.snapshot().get("orders")?.keys() ?? []));
-    company.suffer({ kind: "rewrite", match: { path: `/orders/${id}` }, rewrite: () => other });
+    const answer = eachRecord(() => other);
+    company.suffer({ kind: "other_record", match: { path: `/orders/${id}` }, answer });
     const report = await sync(company, some);
     expect(report).toMatchObject({ outcome: "partial", new_columns: [] });
     expect(company.proxy.asked.filter(({ path }) => path === `/orders/${id}`)).toHaveLength(3);

@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
+import { odd } from "../support/sandbox/odd-answers.ts";
 
 /** The token in every encoding it could have in a file. */
 function encodingsOf(token: string): string[] {
@@ -32,7 +33,7 @@ describe("the token (I9)", () => {
   test("stands in no file of data_dir and in no output, verbose, even when the service echoes it in errors", async () => {
     const company = await aCompany();
     writeConfig(company);
-    company.suffer({ kind: "echo_token", match: { path: /^.(suppliers|orders)/ } });
+    company.suffer({ ...odd("echo_token"), match: { path: /^.(suppliers|orders)/ } });
     const child = startSync(company, ["-v"]);
     const ended = endOf(child);
     interruptAfter(child, (said) =>
@@ -49,8 +50,8 @@ describe("the token (I9)", () => {
     const company = await aCompany();
     const { token } = company.sandbox;
     company.suffer(
-      { kind: "echo_token", match: { path: /^.(suppliers|invoices)/ } },
-      { kind: "html", match: { path: "/clients" } },
+      { ...odd("echo_token"), match: { path: /^.(suppliers|invoices)/ } },
+      { ...odd("html"), match: { path: "/clients" } },
     );
     company.proxy.obstruct(({ path: asked }) =>
       asked === "/orders"

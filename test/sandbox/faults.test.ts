@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { parseFaults } from "../../connectors/fintoro/sandbox/service/faults.ts";
 import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
 import type { Sandbox } from "../support/sandbox/control.ts";
-import { get, openSandbox, type Dict, type Heard } from "../support/sandbox/sandbox.ts";
+import { get, openSandbox } from "../support/sandbox/sandbox.ts";
+import { odd } from "../support/sandbox/odd-answers.ts";
 
 const faulty = (fault: Fault) => openSandbox({ faults: [fault] });
 
@@ -69,39 +70,10 @@ describe("whom a fault strikes", () => {
   });
 });
 
-const paginator = ({ json }: Heard) => json["paginator"] as Dict;
-
-/** What each fault makes of the answer to `GET /invoices`. */
-const answers: readonly [string, (heard: Heard) => unknown, unknown][] = [
-  ["html", ({ status, text }) => [status, text.includes("<h1>")], [200, true]],
-  ["echo_token", ({ status, text }) => [status, /sandboxwrite/.test(text)], [500, true]],
-  ["wrong_page", (heard) => paginator(heard)["currentPage"], 2],
-  [
-    "endless_pages",
-    (heard) => [paginator(heard)["totalPages"], paginator(heard)["nextPageUrl"]],
-    [2, expect.stringContaining("page=2")],
-  ],
-  ["duplicate_ids", ({ data }) => [data.length, data[0]?.["id"] === data[1]?.["id"]], [11, true]],
-  ["missing_ids", ({ data }) => "id" in (data[0] ?? {}), false],
-  ["huge_ids", ({ text }) => new Set(text.match(/\{"id":9007199254\d+,"uuid"/g)).size, 10],
-  [
-    "unknown_values",
-    ({ data }) => [data[0]?.["type"], data[0]?.["status"]],
-    ["brand_new_value", "brand_new_value"],
-  ],
-  ["unknown_fields", ({ data }) => data[0]?.["brandNewField"], { deep: [1, "ň", null] }],
-  ["missing_fields", ({ data }) => "number" in (data[0] ?? {}), false],
-  ["proto_key", ({ data }) => Object.keys(data[0] ?? {}).includes("__proto__"), true],
-  [
-    "number_literals",
-    ({ text }) =>
-      ["9007199254740993", '"total":1e3', '"totalWithVat":0.10'].every((one) => text.includes(one)),
-    true,
-  ],
-];
-
-test.each(answers)("an answer under %s", async (kind, seen, expected) => {
-  expect(seen(await get(await faulty({ kind }), "/invoices"))).toEqual(expected);
+test("a function gives another answer in place of the whole one", async () => {
+  const { answer } = odd("echo_token");
+  const heard = await get(await faulty({ kind: "odd", answer }), "/invoices");
+  expect([heard.status, heard.json["token"]]).toEqual([500, expect.stringMatching(/sandboxwrite/)]);
 });
 
 test("ties come in another order each time, all else in order", async () => {
@@ -111,14 +83,6 @@ test("ties come in another order each time, all else in order", async () => {
   expect(once.map(({ id }) => id)).not.toEqual(again.map(({ id }) => id));
   const dates = once.map(({ issueDate }) => String(issueDate));
   expect(dates).toEqual(dates.toSorted().toReversed());
-});
-
-const rewrite = ({ id }: Dict, text: string) => (id === 501 ? text.replace('"id":501', '"id":"501"') : text);
-
-test("a function rewrites records, in lists and alone", async () => {
-  const sandbox = await faulty({ kind: "rewrite", rewrite });
-  expect((await get(sandbox, "/invoices?perPage=500")).text).toContain('"id":"501"');
-  expect((await get(sandbox, "/invoices/501")).json["id"]).toBe("501");
 });
 
 /** A request as the wire shows it: its status, bytes of its body, and how it ended, or `silent`. */
@@ -151,18 +115,12 @@ describe("connections that break", () => {
     [{ kind: "reset", when: "half" }, 200, 100, "broken"],
     [{ kind: "hang", when: "before" }, null, 0, "silent"],
     [{ kind: "hang", when: "half" }, 200, 100, "silent"],
-    [{ kind: "huge_body", sizeBytes: 300_000 }, 200, 300_000, "whole"],
   ])("%j", async (fault, status, atLeast, how) => {
     const sandbox = await faulty(fault);
     const [sent, bytes, end] = await wire(sandbox, "/units", fault.kind === "hang" ? 2_000 : 60_000);
     expect([sent, end]).toEqual([status, how]);
     expect(bytes).toBeGreaterThanOrEqual(atLeast);
     await sandbox.close();
-  });
-
-  test("a body packed small is far larger than asked for", async () => {
-    const sandbox = await faulty({ kind: "gzip_bomb", sizeBytes: 20_000_000 });
-    expect((await get(sandbox, "/units")).text.length).toBeGreaterThan(20_000_000);
   });
 
   test("added latency is waited for by the clock passed in", async () => {
@@ -177,16 +135,13 @@ describe("connections that break", () => {
 
 describe("faults as text", () => {
   test("a list of names with probabilities, details and paths", () => {
-    expect(
-      parseFaults("500:0.05, latency:200,429=0:0.2@/invoices,429=-,hang=half,huge_body=1000,html"),
-    ).toEqual([
+    expect(parseFaults("500:0.05, latency:200,429=0:0.2@/invoices,429=-,hang=half,reset:0.01")).toEqual([
       { kind: "status", status: 500, probability: 0.05 },
       { kind: "latency", latencyMs: 200 },
       { kind: "status", status: 429, retryAfterS: 0, probability: 0.2, match: { path: "/invoices" } },
       { kind: "status", status: 429, retryAfterS: null, probability: 1 },
       { kind: "hang", when: "half", probability: 1 },
-      { kind: "huge_body", sizeBytes: 1000, probability: 1 },
-      { kind: "html", probability: 1 },
+      { kind: "reset", probability: 0.01 },
     ]);
     expect(parseFaults("")).toEqual([]);
   });

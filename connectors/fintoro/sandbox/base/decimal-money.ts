@@ -3,20 +3,9 @@
  * whole cents. Rounding is half away from zero, as in accounting.
  */
 const scale = 1_000_000n;
-const scaleDigits = 6;
 
 /** 12.5 -> 12500000n; digits beyond the sixth are rounded. */
-export function decimal(value: number): bigint {
-  const cents = Math.round(value * 100);
-  if (Math.abs(value) < 1e12 && cents / 100 === value) return BigInt(cents) * (scale / 100n);
-  const [mantissa = "0", exponent] = value.toString().toLowerCase().split("e");
-  const negative = mantissa.startsWith("-");
-  const [whole = "0", fraction = ""] = mantissa.replace("-", "").split(".");
-  const shift = Number(exponent ?? 0) + scaleDigits - fraction.length;
-  const digits = BigInt(whole + fraction);
-  const magnitude = shift >= 0 ? digits * 10n ** BigInt(shift) : divide(digits, 10n ** BigInt(-shift));
-  return negative ? -magnitude : magnitude;
-}
+export const decimal = (value: number) => BigInt(Math.round(value * Number(scale)));
 
 export const toNumber = (value: bigint) => Number(value) / Number(scale);
 

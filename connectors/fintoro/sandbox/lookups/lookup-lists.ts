@@ -41,11 +41,6 @@ export function rateOn(currencyId: number, day: number): number {
   return Math.round(currency.perEuro * (1 + drift) * 100_000) / 100_000;
 }
 
-const namesIn = (type: "region" | "language" | "currency", { tag }: ServiceLanguage) => {
-  const names = new Intl.DisplayNames([tag], { type });
-  return (code: string) => names.of(code) ?? code;
-};
-
 const numbered = (names: readonly string[]) => names.map((name, index) => ({ id: index + 1, name }));
 
 /** Words by group, in the order of their ids; English where the language has none. */
@@ -54,38 +49,41 @@ const wordsIn = ({ code }: ServiceLanguage) => labels[code as keyof typeof label
 /** What a discount is called where a document line gives it no name. */
 export const discountLabel = (language: ServiceLanguage) => wordsIn(language).discount;
 
-const lists = {
-  banks: () => banks,
-  countries: (language: ServiceLanguage) => {
-    const nameOf = namesIn("region", language);
-    return countries.map(({ id, code }) => ({ id, name: nameOf(code), code, eu: unionMembers.has(code) }));
-  },
-  languages: (language: ServiceLanguage) => {
-    const nameOf = namesIn("language", language);
-    return languages.map(({ id, tag, code }) => ({ id, name: nameOf(tag), code }));
-  },
-  currencies: (language: ServiceLanguage) => {
-    const nameOf = namesIn("currency", language);
-    return currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: nameOf(symbol), mark }));
-  },
-  "delivery-methods": (language: ServiceLanguage) => numbered(wordsIn(language).delivery),
-  "payment-methods": (language: ServiceLanguage) => numbered(wordsIn(language).payment),
-  "qr-types": (language: ServiceLanguage) => numbered(wordsIn(language).qr),
-  // Every language shares the units that follow those with words.
-  units: (language: ServiceLanguage) => numbered([...wordsIn(language).unit, ...rows.unitSymbols]),
-};
+function listsIn(language: ServiceLanguage) {
+  const nameOf = (type: "region" | "language" | "currency") =>
+    new Intl.DisplayNames([language.tag], { type });
+  const [regions, tongues, moneys] = [nameOf("region"), nameOf("language"), nameOf("currency")];
+  const words = wordsIn(language);
+  return {
+    banks,
+    countries: countries.map(({ id, code }) => {
+      return { id, name: regions.of(code), code, eu: unionMembers.has(code) };
+    }),
+    languages: languages.map(({ id, tag, code }) => ({ id, name: tongues.of(tag), code })),
+    currencies: currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: moneys.of(symbol), mark })),
+    "delivery-methods": numbered(words.delivery),
+    "payment-methods": numbered(words.payment),
+    "qr-types": numbered(words.qr),
+    // Every language shares the units that follow those with words.
+    units: numbered([...words.unit, ...rows.unitSymbols]),
+  };
+}
 
-export type LookupName = keyof typeof lists;
-export const lookupNames = Object.keys(lists) as readonly LookupName[];
+export type LookupName = keyof ReturnType<typeof listsIn>;
+export const lookupNames = Object.keys(listsIn(english)) as readonly LookupName[];
 
-/** Records by lookup and language, made when first needed. */
-const made = new Map<string, ReadonlyMap<number, AnsweredRecord>>();
+/** Records by language, lookup and id, made when first needed. */
+const made = new Map<string, ReadonlyMap<string, ReadonlyMap<number, AnsweredRecord>>>();
 
 function recordsOf(name: LookupName, language: ServiceLanguage): ReadonlyMap<number, AnsweredRecord> {
-  const key = `${name}/${language.code}`;
-  const records = made.get(key) ?? new Map(lists[name](language).map((record) => [record.id, record]));
-  made.set(key, records);
-  return records;
+  const known = made.get(language.code);
+  if (known) return known.get(name) ?? new Map();
+  const lists = Object.entries(listsIn(language));
+  made.set(
+    language.code,
+    new Map(lists.map(([list, all]) => [list, new Map(all.map((one) => [one.id, one]))])),
+  );
+  return recordsOf(name, language);
 }
 
 export const lookupList = (name: LookupName, language: ServiceLanguage) => [

@@ -1,4 +1,4 @@
-import { dateOf, yearOf } from "../base/calendar.ts";
+import { dateOf } from "../base/calendar.ts";
 import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
 import { ean13, iban } from "../base/identifiers.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
@@ -83,9 +83,8 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   },
   warehouse_inbound_receipts: (actor) => inboundInput(actor, null),
   warehouse_outbound_receipts: (actor) => {
-    const { priceListItemId, quantity, warehouse } = someStock(actor);
-    const items = [{ priceListItemId, quantity, unitPrice: 2.5, vatRate: 23 }];
-    return { ...receiptHead(actor, "outbound", warehouse), clientId: actor.any("clients").id, items };
+    const { priceListItemId, quantity, warehouseId } = someStock(actor);
+    return outboundInput(actor, warehouseId, [{ priceListItemId, quantity, unitPrice: 2.5, vatRate: 23 }]);
   },
   price_list_items: newItem,
   ...everyKey(["invoices", "proformas", "orders", "quotations"], dealInput),
@@ -126,14 +125,13 @@ export function vatRateIn(year: number, rate: number): number {
 }
 
 /** Every fifth item is a service, the rest are goods in stock. */
-function newItem({ random, company }: Actor, turn: number) {
+function newItem({ random }: Actor, turn: number) {
   const stocked = turn % 5 !== 4;
   const list = stocked ? words.goods : words.services;
-  const { name: plainName, unitId, cents, vatRate: rate } = list[turn % list.length]!;
+  const { name: plainName, unitId, cents, vatRate } = list[turn % list.length]!;
   const isFirst = turn < list.length;
   const unitPrice = Math.round(isFirst ? cents : cents * (0.6 + random.next())) / 100;
   const name = isFirst ? plainName : `${plainName} ${Math.floor(turn / list.length) + 1}`;
-  const vatRate = vatRateIn(yearOf(company.today), rate);
   const bought = stocked || random.often(0.2);
   return {
     name,
@@ -203,28 +201,45 @@ function discountInput(random: SeededRandom, probability: number, worth: number)
 
 /** One to five pieces of some item, and the warehouse they are in. @throws Missing */
 function someStock({ company, random }: Actor) {
-  const { price_list_items: items, warehouses } = company.tables;
-  const levels = items
+  const levels = company.tables.price_list_items
     .where(({ useWarehouse }) => useWarehouse)
     .flatMap(({ id: priceListItemId }) =>
-      [...(company.stock.get(priceListItemId) ?? [])].flatMap(([warehouseId, level]) => {
-        const warehouse = warehouses.get(warehouseId);
-        return warehouse && level >= decimal(1) ? [{ priceListItemId, warehouse, level }] : [];
+      Array.from(company.stock.get(priceListItemId) ?? [], ([warehouseId, level]) => {
+        return { priceListItemId, warehouseId, level };
       }),
-    );
+    )
+    .filter(({ warehouseId, level }) => level >= decimal(1) && company.tables.warehouses.get(warehouseId));
   const { level, ...found } = present(levels.length === 0 ? undefined : random.pick(levels));
   return { ...found, quantity: random.int(1, Math.min(5, Math.floor(toNumber(level)))) };
 }
 
-function receiptHead({ company }: Actor, side: Side, warehouse: BookRow) {
+function receiptHead({ company, random }: Actor, side: Side, warehouse: BookRow) {
   const number = nextReceiptNumber(company, side, warehouse);
-  return { number, warehouseId: warehouse.id, languageId: 1, issueDate: dateOf(company.today) };
+  const note = random.often(0.2) ? "Chýba dodací list; doplniť." : null;
+  return { number, warehouseId: warehouse.id, languageId: 1, issueDate: dateOf(company.today), note };
 }
 
-/** Goods that come in: of one item, or of any that is kept in a warehouse. */
+/** Goods that come in: of one item, or of some that are kept in a warehouse. */
 export function inboundInput(actor: Actor, itemId: number | null) {
-  const priceListItemId = itemId ?? actor.any("price_list_items", ({ useWarehouse }) => useWarehouse).id;
-  const supplierId = actor.find("suppliers")?.id;
-  const items = [{ priceListItemId, quantity: actor.random.int(1, 40), unitPrice: 1.5, vatRate: 23 }];
-  return { ...receiptHead(actor, "inbound", actor.any("warehouses")), supplierId, items };
+  const { random, company } = actor;
+  const stocked = Array.from({ length: itemId === null ? random.int(1, 4) : 0 }, () =>
+    actor.any("price_list_items", ({ useWarehouse }) => useWarehouse),
+  );
+  const items = [
+    ...new Set(itemId === null ? stocked : [present(company.tables.price_list_items.get(itemId))]),
+  ];
+  return {
+    ...receiptHead(actor, "inbound", actor.any("warehouses")),
+    supplierId: random.often(0.9) ? (actor.find("suppliers")?.id ?? null) : null,
+    items: items.map(({ id, purchasePrice, vatRate }) => {
+      return { priceListItemId: id, quantity: random.int(5, 120), unitPrice: purchasePrice ?? 1.5, vatRate };
+    }),
+  };
+}
+
+/** Goods that go out of a warehouse, to a client. */
+export function outboundInput(actor: Actor, warehouseId: number, items: readonly object[]) {
+  const warehouse = present(actor.company.tables.warehouses.get(warehouseId));
+  const clientId = actor.random.often(0.9) ? (actor.find("clients")?.id ?? null) : null;
+  return { ...receiptHead(actor, "outbound", warehouse), clientId, items };
 }

@@ -1,6 +1,6 @@
 import { dateOf, dayOf, firstDayOfYear, momentOf, yearOf } from "../base/calendar.ts";
 import { centsToNumber, divide } from "../base/decimal-money.ts";
-import { businessId, formatNumber } from "../base/identifiers.ts";
+import { businessId } from "../base/identifiers.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { pick } from "../base/values.ts";
 import { documentKinds, payableKinds, type TableName } from "../model/catalogue.ts";
@@ -11,9 +11,10 @@ import { writable } from "../resources/all-routes.ts";
 import { paymentsOf, totalsOf } from "../resources/balance.ts";
 import { creditInvoice, documents } from "../resources/documents.ts";
 import { payments } from "../resources/payments.ts";
-import { receipts, type Side } from "../resources/stock.ts";
+import { receipts } from "../resources/stock.ts";
 import words from "../samples/words.json" with { type: "json" };
-import { activityInput, Actor, dealInput, newRecords, vatRateIn } from "./record-inputs.ts";
+import { activityInput, Actor, dealInput, inboundInput } from "./record-inputs.ts";
+import { newRecords, outboundInput, vatRateIn } from "./record-inputs.ts";
 
 /** What documents show of the company at an index. */
 export function companySnapshot(index: number) {
@@ -74,7 +75,7 @@ function pastOf(company: Company, seed: number, size: number) {
     actor: (topic: string, index: number, day: number) => {
       const random = randomFor(seed, topic, index);
       const momentMs = momentOf(day, random.int(420, 1100)) + random.int(0, 59) * 1000;
-      return new Actor({ ...company, random, nowMs: () => momentMs, events }, random);
+      return new Actor({ ...company, today: day, random, nowMs: () => momentMs, events }, random);
     },
     /** The day of the record at an index, where `count` are spread evenly up to `lastDay`. */
     dayOf: (index: number, count: number, lastDay: number) =>
@@ -129,35 +130,14 @@ function seedBasics(past: Past): void {
 
 /** Goods that came in, and a part of them that went out on the same day: no receipt takes more than there is. */
 function seedReceipts(past: Past, index: number): void {
-  const { volumes, today } = past;
-  const day = past.dayOf(index, volumes.warehouse_inbound_receipts, today - 1);
+  const day = past.dayOf(index, past.volumes.warehouse_inbound_receipts, past.today - 1);
   const actor = past.actor("receipt", index, day);
   const { random } = actor;
-  const warehouse = random.often(0.6)
-    ? actor.any("warehouses")
-    : random.pick([...actor.company.tables.warehouses.values()]);
-  const head = (side: Side, partner: object) => ({
-    number: formatNumber(warehouse[`${side}NumericalSeriesPattern`], day, index + 1),
-    warehouseId: warehouse.id,
-    languageId: 1,
-    issueDate: dateOf(day),
-    note: random.often(0.2) ? "Chýba dodací list; doplniť." : null,
-    ...(random.often(0.9) && partner),
+  const { items, warehouseId } = receipts.inbound.create(actor.company, inboundInput(actor, null));
+  const taken = items.slice(0, random.int(1, items.length)).map((line) => {
+    return { ...line, quantity: random.int(1, Math.min(15, line.quantity)), unitPrice: line.unitPrice * 2 };
   });
-  const stocked = Array.from({ length: random.int(1, 4) }, () =>
-    actor.any("price_list_items", ({ useWarehouse }) => useWarehouse),
-  );
-  const items = [...new Set(stocked)].map(({ id, purchasePrice, vatRate }) => {
-    return { priceListItemId: id, quantity: random.int(5, 120), unitPrice: purchasePrice, vatRate };
-  });
-  const input = { ...head("inbound", { supplierId: actor.any("suppliers").id }), items };
-  const { items: lines } = receipts.inbound.create(actor.company, input);
-  const taken = lines.slice(0, random.int(1, lines.length)).map((line) => {
-    const quantity = random.int(1, Math.min(15, line.quantity - 1));
-    return { ...line, quantity, unitPrice: line.unitPrice * 2 };
-  });
-  const outgoing = { ...head("outbound", { clientId: actor.any("clients").id }), items: taken };
-  receipts.outbound.create(actor.company, outgoing);
+  receipts.outbound.create(actor.company, outboundInput(actor, warehouseId, taken));
 }
 
 /** A default number series for each kind of document, and one for export. */

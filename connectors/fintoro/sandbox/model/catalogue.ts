@@ -77,9 +77,11 @@ export const eventTypes: readonly string[] = [
   ),
 ];
 
-/** What a CRM event can belong to: the field of requests and answers that names it, and its table. */
-export const activityTargets = [
-  { field: "businessCaseId", table: "business_cases" },
-  { field: "clientId", table: "clients" },
-  { field: "supplierId", table: "suppliers" },
-] as const;
+/** What a CRM event can belong to, by the field that names it. */
+export const activityTargets = {
+  businessCaseId: "business_cases",
+  clientId: "clients",
+  supplierId: "suppliers",
+} as const;
+export type ActivityTarget = keyof typeof activityTargets;
+export const targetFields = Object.keys(activityTargets) as readonly ActivityTarget[];

@@ -11,7 +11,7 @@ export type Discount = Each<"discountType", string | null> & Each<"discountValue
  * moments as epoch ms. Which of the fields it has, its collection says; how it looks in an answer, its view.
  */
 export type BookRow = Discount &
-  Each<"id createdAtMs updatedAtMs clientId currencyId currencyRate languageId warehouseId", number> &
+  Each<"id createdAtMs updatedAtMs currencyId currencyRate languageId warehouseId", number> &
   Each<"deliveryMethodId paymentMethodId qrTypeId unitPrice unitId vatRate nextNumber documentId", number> &
   Each<"contactId boardPosition", number> &
   Each<"inboundNumericalSeriesNextNumber outboundNumericalSeriesNextNumber", number> &
@@ -21,7 +21,7 @@ export type BookRow = Discount &
   Each<"description note textAboveItems dueDate deliveryDate validityDate ean warehouseCode", string | null> &
   Each<"city zip street vatId subjectId taxId", string | null> &
   Each<
-    "businessCaseId invoiceId proformaId numericalSeriesId bankAccountId statusId partnerId",
+    "clientId supplierId businessCaseId invoiceId proformaId numericalSeriesId bankAccountId statusId partnerId",
     number | null
   > &
   Each<"variableSymbol constantSymbol specificSymbol lastSuccessAtMs lastFailureAtMs", number | null> &
@@ -34,7 +34,6 @@ export type BookRow = Discount &
   Each<"kind documentKind", DocumentKind> & {
     readonly subscribedEvents: readonly string[];
     readonly contactType: "client" | "supplier";
-    readonly target: { readonly table: "business_cases" | "clients" | "suppliers"; readonly id: number };
     /** Of all types of CRM events together. */
     readonly metadata: Partial<
       Each<"content email personName phoneNumber", string | null> &

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { centsToNumber } from "../base/decimal-money.ts";
-import { omit, pick, type AnsweredRecord } from "../base/values.ts";
+import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
-import { activityTargets } from "../model/catalogue.ts";
+import { activityTargets, targetFields } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/rows.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
-import { activitiesOf, collection, kept, removeActivitiesOf, stampsView } from "./collection.ts";
+import { collection, kept, removeActivitiesOf, stampsView } from "./collection.ts";
 import { isIn, onePage, tenPerPage, type Write } from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
 
@@ -67,7 +67,7 @@ export const cases = collection("business_cases", {
     pageSize: tenPerPage,
   },
   writes: { method: "PATCH" },
-  beforeRemove: (company, own) => removeActivitiesOf(company, "business_cases", own.id),
+  beforeRemove: (company, own) => removeActivitiesOf(company, "businessCaseId", own.id),
 });
 
 const metadataShape = z.object({
@@ -91,7 +91,9 @@ export const activities = collection("contact_activity_logs", {
   view: activityView,
   list: (call) => {
     const { company, language, query } = call;
-    const logs = activitiesOf(company, targetOf(company, query))
+    const field = targetOf(company, query);
+    const logs = company.tables.contact_activity_logs
+      .findBy(field, Number(query[field]))
       .filter(({ type }) => type === (query["type"] ?? type))
       .toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
     return onePage(call, "contact_activity_logs", logs, (log) => activityView(company, log, language));
@@ -99,19 +101,19 @@ export const activities = collection("contact_activity_logs", {
   writes: { method: "PATCH" },
 });
 
-/** What a CRM event belongs to: the record that one of the fields names. @throws Invalid */
+/** The field that names what a CRM event belongs to. @throws Invalid */
 function targetOf({ tables }: Company, sent: { readonly [field: string]: unknown }) {
-  const given = activityTargets.find(({ field }) => (sent[field] ?? null) !== null);
-  if (!given) refuse("businessCaseId", "required");
-  const { field, table } = given;
-  const id = Number(sent[field]);
-  return tables[table].get(id) ? { table, id } : refuse(field);
+  const field =
+    targetFields.find((one) => (sent[one] ?? null) !== null) ?? refuse("businessCaseId", "required");
+  return tables[activityTargets[field]].get(Number(sent[field])) ? field : refuse(field);
 }
 
 /** Replaces the metadata as a whole, and adds or removes attachments. */
 function activityFacts({ company, sent, own }: Write<z.output<typeof activityShape>>) {
   const { attachmentUploadTokens: tokens = [], deletedAttachmentIds: removed = [] } = sent;
-  const { type, target } = own ?? { type: sent.type, target: targetOf(company, sent) };
+  const field = own ? null : targetOf(company, sent);
+  const target = own ?? { ...everyKey(targetFields, null), ...(field && pick(sent, [field])) };
+  const type = own?.type ?? sent.type;
   const { documentType: documentKind, documentId, ...words } = filled(metadataShape, sent.metadata ?? {});
   const document = documentKind && documentsOf(company, documentKind).get(documentId);
   if (type === "document_linked" && !document) refuse("metadata.documentId");
@@ -126,7 +128,7 @@ function activityFacts({ company, sent, own }: Write<z.output<typeof activitySha
     return upload ? [{ id: company.nextPartId(), ...upload }] : [];
   });
   const metadata = document ? { documentKind: document.kind, documentId: document.id } : words;
-  return { type, target, metadata, attachments: [...before, ...added] };
+  return { type, ...pick(target, targetFields), metadata, attachments: [...before, ...added] };
 }
 
 /** Keeps an uploaded file until a CRM event takes it; gives its token, which works once. */
@@ -137,7 +139,7 @@ export function keepUpload(company: Company, upload: Upload): string {
 }
 
 function activityView(company: Company, log: BookRow, language: ServiceLanguage): AnsweredRecord {
-  const { id, type, target } = log;
+  const { id, type } = log;
   return {
     id,
     type,
@@ -146,9 +148,7 @@ function activityView(company: Company, log: BookRow, language: ServiceLanguage)
       const url = `${publicOrigin}/media/contact-activity-attachments/${one.id}`;
       return { ...pick(one, ["id", "name", "mimeType"]), url };
     }),
-    ...Object.fromEntries(
-      activityTargets.map(({ field, table }) => [field, target.table === table ? target.id : null]),
-    ),
+    ...pick(log, targetFields),
     ...stampsView(log),
   };
 }

@@ -3,7 +3,7 @@ import { offsetStamp } from "../base/calendar.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { latin, omit, type AnsweredRecord } from "../base/values.ts";
 import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookup-lists.ts";
-import { pathOf, referenceOf, type TableName } from "../model/catalogue.ts";
+import { pathOf, referenceOf, type ActivityTarget, type TableName } from "../model/catalogue.ts";
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import { compareKeys, type BookRow } from "../model/rows.ts";
 import { filled, Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
@@ -126,16 +126,10 @@ export function stampsView({ createdAtMs, updatedAtMs }: BookRow) {
   return { createdAt: offsetStamp(createdAtMs), updatedAt: offsetStamp(updatedAtMs) };
 }
 
-const targetKey = ({ target }: Pick<BookRow, "target">) => `${target.table}:${target.id}`;
-
-/** The CRM events of a target. */
-export function activitiesOf({ tables }: Company, target: BookRow["target"]): BookRow[] {
-  return tables.contact_activity_logs.findBy(targetKey, targetKey({ target }));
-}
-
-/** Removes the CRM events of a deleted target, without events of their own. */
-export function removeActivitiesOf(company: Company, table: BookRow["target"]["table"], id: number): void {
-  for (const log of activitiesOf(company, { table, id })) company.tables.contact_activity_logs.remove(log.id);
+/** Removes the CRM events of a deleted record, without events of their own. */
+export function removeActivitiesOf({ tables }: Company, field: ActivityTarget, id: number): void {
+  for (const log of tables.contact_activity_logs.findBy(field, id))
+    tables.contact_activity_logs.remove(log.id);
 }
 
 /** How one list differs from others. */

@@ -64,7 +64,7 @@ export const clients = collection("clients", {
     ...stampsView(client),
   }),
   list: byName,
-  beforeRemove: (company, own) => removeActivitiesOf(company, "clients", own.id),
+  beforeRemove: (company, own) => removeActivitiesOf(company, "clientId", own.id),
 });
 
 /** All suppliers in one answer, without their times. */
@@ -76,7 +76,7 @@ export const suppliers = collection("suppliers", {
     country: lookup("countries", supplier.countryId, language),
   }),
   list: byName,
-  beforeRemove: (company, own) => removeActivitiesOf(company, "suppliers", own.id),
+  beforeRemove: (company, own) => removeActivitiesOf(company, "supplierId", own.id),
 });
 
 const copied = (party: BookRow) =>

@@ -1,21 +1,16 @@
+import type { ServerResponse } from "node:http";
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import type { AnsweredRecord } from "../base/values.ts";
+import type { Encoded } from "./messages.ts";
 
 /** How much of the answer is sent before the connection breaks. */
 const moments = ["before", "headers", "half"] as const;
 
-const plainKinds =
-  "html wrong_page endless_pages duplicate_ids shuffled_ties missing_ids huge_ids unknown_values unknown_fields missing_fields proto_key number_literals echo_token".split(
-    " ",
-  );
-const byteKinds = ["huge_body", "gzip_bomb"];
 const momentKinds = ["reset", "hang"];
-const names = [...plainKinds, ...momentKinds, ...byteKinds, "latency", "429"];
 
-export interface Fault extends ReplyFault, ConnectionFault {
-  /** One of the names above, or `status`, `latency`, `rewrite`. */
+export interface Fault extends FaultEffect {
+  /** `status`, `latency`, `reset`, `hang`, or any name for one that gives another answer. */
   readonly kind: string;
   readonly match?: {
     /** Of the path below the base URL, without the query; a text is its beginning. */
@@ -30,22 +25,15 @@ export interface Fault extends ReplyFault, ConnectionFault {
   readonly after?: number;
 }
 
-/** How an answer differs that arrives whole. */
-interface ReplyFault {
+interface FaultEffect {
   readonly status?: number;
   /** Of a status 429; null omits `Retry-After`. */
   readonly retryAfterS?: number | null;
   readonly latencyMs?: number;
-  /** Gives other JSON of a record; `text` is what would be sent. */
-  readonly rewrite?: (record: AnsweredRecord, text: string) => string;
-}
-
-/** How an answer is sent that does not. */
-interface ConnectionFault {
   /** Of `reset` and `hang`. @default "before" */
   readonly when?: (typeof moments)[number];
-  /** Of `huge_body` and `gzip_bomb`. */
-  readonly sizeBytes?: number;
+  /** Another answer in place of the whole one. */
+  readonly answer?: (whole: Encoded, authorization: string) => Encoded;
 }
 
 /** The faults that affect one request, by kind; of equal kinds the first. */
@@ -81,12 +69,30 @@ export function createFaultPlan(random: Random, faults: readonly Fault[]) {
   };
 }
 
+/** Sends no answer, its head or half of it and nothing more. A reset ends the connection then. */
+export async function breakOff(
+  response: ServerResponse,
+  { status, headers, body }: Encoded,
+  { kind, when = "before" }: Fault,
+): Promise<void> {
+  if (when !== "before") {
+    response.writeHead(status, { ...headers, "Content-Length": String(body.length) });
+    response.flushHeaders();
+    const half = body.subarray(0, Math.max(1, body.length >> 1));
+    await new Promise<void>((resolve) => {
+      if (when === "headers") setImmediate(resolve);
+      else response.write(half, () => setImmediate(resolve));
+    });
+  }
+  if (kind === "reset") response.destroy();
+}
+
 const grammar =
   "write faults as NAME[=DETAIL][:PROBABILITY][@PATH], separated by commas, for example 500:0.05,reset=half:0.01,latency=200,429=0@/invoices";
 
 /**
  * `500:0.05,reset:0.01,latency:200` -> faults. A status is a number (`429=0` sends `Retry-After: 0`,
- * `429=-` omits it); `latency` takes milliseconds, `reset` and `hang` a moment, the big bodies bytes.
+ * `429=-` omits it); `latency` takes milliseconds, `reset` and `hang` a moment.
  *
  * @throws MirrorError `usage` where a fault is not understood
  */
@@ -114,10 +120,11 @@ function parseFault(part: string): Fault {
     const retryAfterS = detail === "-" ? null : numberOf(detail ?? "0");
     return { ...usual, kind: "status", status: Number(kind), ...(detail !== undefined && { retryAfterS }) };
   }
-  if (byteKinds.includes(kind)) return { ...usual, sizeBytes: numberOf(detail ?? "50000000") };
-  if (plainKinds.includes(kind) || (momentKinds.includes(kind) && detail === undefined)) return usual;
-  if (!momentKinds.includes(kind))
+  if (!momentKinds.includes(kind)) {
+    const names = [...momentKinds, "latency", "429"];
     throw new MirrorError("usage", unknownName("fault", kind, names), { hint: grammar });
+  }
+  if (detail === undefined) return usual;
   const when = moments.find((one) => one === detail);
   if (!when) throw unreadable(`knows the moments ${moments.join(", ")}`);
   return { ...usual, when };

@@ -7,8 +7,7 @@ import { boundedLog } from "../base/values.ts";
 import { negotiate } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
 import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
-import { alteredReply, alteredText, breakConnection } from "./altered-reply.ts";
-import type { Fault, FaultPlan } from "./faults.ts";
+import { breakOff, type Fault, type FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
 import { encode, error, parseFiles, parseJsonBody, readRequest, send, value } from "./messages.ts";
 import type { Reply, Router, WholeRequest } from "./messages.ts";
@@ -92,13 +91,16 @@ export class HttpService {
     const refused = permit !== null && !permit.allowed;
     const reply = refused ? error(429, "Too Many Attempts.") : await this.reply(visit);
     // The records are as they were when they were read; the rate headers are those of the reply.
-    const encoded = encode(reply, faults.size === 0 ? undefined : (body) => alteredText(body, faults));
+    const encoded = encode(reply);
     await pause();
-    const altered = alteredReply(encoded, faults, authorization);
+    const active = [...faults.values()];
+    const altered = active.reduce((whole, { answer }) => answer?.(whole, authorization) ?? whole, encoded);
     const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
     const full = { ...altered, headers: { ...own, ...altered.headers } };
-    this.requests.add(this.logged(visit, faults.has("reset") || faults.has("hang") ? 0 : full.status));
-    if (response.destroyed || (await breakConnection(response, full, faults))) return;
+    const broken = faults.get("reset") ?? faults.get("hang");
+    this.requests.add(this.logged(visit, broken ? 0 : full.status));
+    if (response.destroyed) return;
+    if (broken) return breakOff(response, full, broken);
     await send(response, full, incoming.method === "HEAD" ? "" : coding);
   }
 

@@ -83,19 +83,12 @@ export type Router = ReturnType<typeof routerOf>;
 
 /** HEAD finds the route of GET. The second segment of a path is the id wherever there is one. */
 export function routerOf(routes: readonly Route[]) {
-  const known = routes.map((one) => ({ route: one, parts: one.path.split("/") }));
+  const known = new Map(routes.map((one) => [`${one.method} ${one.path}`, one]));
   return (method: string, path: string) => {
-    const sent = path.replace(/\/$/, "").split("/");
-    const wanted = method === "HEAD" ? "GET" : method;
-    const found = known.find(
-      ({ route: own, parts }) =>
-        own.method === wanted &&
-        parts.length === sent.length &&
-        parts.every((part, i) => part === "{id}" || part === sent[i]),
-    );
-    return found
-      ? { route: found.route, id: /^\d{1,15}$/.test(sent[2] ?? "") ? Number(sent[2]) : Number.NaN }
-      : null;
+    const [, name, id = "", ...rest] = path.replace(/\/$/, "").split("/");
+    const segments = ["", name, ...(id === "" ? [] : ["{id}"]), ...rest];
+    const found = known.get(`${method === "HEAD" ? "GET" : method} ${segments.join("/")}`);
+    return found ? { route: found, id: /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN } : null;
   };
 }
 
@@ -123,9 +116,8 @@ export interface Encoded {
   readonly body: Buffer;
 }
 
-/** Writes the answer's body with its headers. @param textOf gives the JSON of what succeeded */
-export function encode(reply: Reply, textOf: (body: object) => string = JSON.stringify): Encoded {
-  const { status, headers = {}, value: body, file: download } = reply;
+/** Writes the answer's body with its headers. */
+export function encode({ status, headers = {}, value: body, file: download }: Reply): Encoded {
   const as = (content: Buffer, type: Encoded["headers"] = {}) => {
     return { status, headers: { ...headers, ...type }, body: content };
   };
@@ -135,8 +127,7 @@ export function encode(reply: Reply, textOf: (body: object) => string = JSON.str
     return as(download.content, type);
   }
   if (!body) return as(Buffer.alloc(0));
-  const text = status < 300 ? textOf(body) : JSON.stringify(body);
-  return as(Buffer.from(text), { "Content-Type": "application/json" });
+  return as(Buffer.from(JSON.stringify(body)), { "Content-Type": "application/json" });
 }
 
 const compress = promisify(gzip);

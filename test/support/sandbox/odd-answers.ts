@@ -1,0 +1,74 @@
+import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
+import type { Dict } from "./sandbox.ts";
+
+type Answer = NonNullable<Fault["answer"]>;
+interface List {
+  readonly data: readonly Dict[];
+  readonly paginator?: Dict;
+}
+
+/** Rewrites what succeeded: the JSON of each record, of a list or alone. */
+export function eachRecord(rewrite: (text: string, record: Dict) => string): Answer {
+  const textOf = (record: Dict) => rewrite(JSON.stringify(record), record);
+  return (whole) => {
+    if (whole.status >= 300 || whole.headers["Content-Type"] !== "application/json") return whole;
+    const json = JSON.parse(whole.body.toString()) as Dict | List;
+    const rest = "data" in json ? JSON.stringify({ ...json, data: [] }).replace(/^\{"data":\[\]/, "") : "";
+    const text =
+      "data" in json ? `{"data":[${(json as List).data.map(textOf).join(",")}]${rest}` : textOf(json);
+    return { ...whole, body: Buffer.from(text) };
+  };
+}
+
+const eachList =
+  (change: (list: List) => List): Answer =>
+  (whole) => ({
+    ...whole,
+    body: Buffer.from(JSON.stringify(change(JSON.parse(whole.body.toString()) as List))),
+  });
+
+const withFields = (fields: string) =>
+  eachRecord((text) => (text === "{}" ? `{${fields}}` : `${text.slice(0, -1)},${fields}}`));
+
+const html = "<!doctype html><title>Maintenance</title><h1>Hneď sme späť…</h1>";
+
+const answers = {
+  html: (whole) => {
+    return { ...whole, headers: { "Content-Type": "text/html; charset=UTF-8" }, body: Buffer.from(html) };
+  },
+  /** A careless error page that prints the request. */
+  echo_token: (whole, authorization) => {
+    const message = `Server Error while handling Authorization: ${authorization}`;
+    const token = authorization.replace(/^Bearer +/i, "");
+    const headers = { ...whole.headers, "Content-Type": "application/json" };
+    return { status: 500, headers, body: Buffer.from(JSON.stringify({ message, token })) };
+  },
+  wrong_page: eachList(({ data, paginator }) => {
+    return { data, paginator: { ...paginator, currentPage: Number(paginator?.["currentPage"]) + 1 } };
+  }),
+  endless_pages: eachList(({ data, paginator }) => {
+    const next = Number(paginator?.["currentPage"]) + 1;
+    const nextPageUrl = String(paginator?.["firstPageUrl"]).replace(/page=\d+/, `page=${next}`);
+    return { data, paginator: { ...paginator, totalPages: next, nextPageUrl } };
+  }),
+  duplicate_ids: eachList(({ data, ...rest }) => ({ data: [...data.slice(0, 1), ...data], ...rest })),
+  missing_ids: eachRecord((text) => text.replace(/^\{"id":[^,}]+,?/, "{")),
+  /** Beyond 2^53, and one apart for neighbours: two of them are the same number as doubles. */
+  huge_ids: eachRecord((text) =>
+    text.replace(/^\{"id":(\d+)/, (_, id: string) => `{"id":${9_007_199_254_740_992n + BigInt(id)}`),
+  ),
+  unknown_values: eachRecord((text) => text.replace(/"(type|status)":"[^"]*"/g, '"$1":"brand_new_value"')),
+  unknown_fields: withFields('"brandNewField":{"deep":[1,"ň",null]},"snowman ☃":true'),
+  missing_fields: eachRecord((text) => text.replace(/"(number|name)":"(?:[^"\\]|\\.)*",?/, "")),
+  proto_key: withFields('"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}'),
+  /** Numbers of the usual kinds, written in ways that only the text preserves. */
+  number_literals: eachRecord((text) => {
+    const odd = text.replace(/"total":-?[\d.]+/, '"total":1e3');
+    return `${odd.slice(0, -1)},"bigNumber":9007199254740993}`;
+  }),
+} as const satisfies Readonly<Record<string, Answer>>;
+
+/** A fault of the sandbox whose answers are not what the interface describes. */
+export function odd(kind: keyof typeof answers): Fault & { readonly answer: Answer } {
+  return { kind, answer: answers[kind] };
+}
