@@ -96,7 +96,7 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
   };
 }
 
-/** The same for Fakturoid. Its stand-in makes no faults, and no changes of its own. */
+/** The same for Fakturoid. Its stand-in makes no faults, and no changes: there is no event to send. */
 async function startStandIn({ records = "small", ...request }: SandboxRequest) {
   const { startStandIn: start } = await import("../connectors/fakturoid/sandbox/stand-in.ts");
   const invoices = records === "small" ? 60 : records === "medium" ? 600 : Number(records);
@@ -111,7 +111,7 @@ async function startStandIn({ records = "small", ...request }: SandboxRequest) {
     companies: [],
     webhookSecrets: secret,
     requestCount: () => standIn.visits.length,
-    attempts: () => standIn.attempts,
+    attempts: () => [],
     changes: () => [],
     [Symbol.asyncDispose]: () => standIn.close(),
   };

@@ -5,6 +5,8 @@ import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
 import { createEventEvaluator } from "../../src/webhook/ingest/follow-ups.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { changesOf } from "../support/company/account-changes.ts";
 import { look } from "../support/truth/compare.ts";
 import { memoryFolder } from "../support/memory-folder.ts";
 import { endServe, portToKeep, startServe } from "../support/program/serve-process.ts";
@@ -71,7 +73,8 @@ test("I5, I6: serve takes the service's events: a change within seconds, a delet
   const folder = mkdtempSync(join(memoryFolder(), "fintoro-mirror-events-"));
   const port = await portToKeep();
   const webhookUrl = `http://127.0.0.1:${port}/webhooks/acme`;
-  const standIn = await startStandIn({ invoices: 10, webhookUrl, secret });
+  const standIn = await startStandIn({ invoices: 10 });
+  const changes = changesOf(standIn.books, systemClock, { url: webhookUrl, secret });
   onTestFinished(async () => {
     await standIn.close();
     rmSync(folder, { recursive: true, force: true });
@@ -96,12 +99,12 @@ schedule: { publish: off, sync: off }
   const live = () => rows("SELECT id FROM invoices WHERE _deleted_at IS NULL ORDER BY id") as number[];
   await expect.poll(() => rows("SELECT count(*) FROM _runs WHERE outcome = 'complete'")).toEqual([1]);
   const [first = 0, second = 0] = live();
-  standIn.change("invoices", first, { note: "seen" });
-  standIn.remove("invoices", second);
+  changes.change("invoices", first, { note: "seen" });
+  changes.remove("invoices", second);
   await expect.poll(() => rows(`SELECT note FROM invoices WHERE id = ${first}`)).toEqual(["seen"]);
   await expect.poll(live).not.toContain(second);
   const request = { method: "POST", headers: { authorization: "guess", "idempotency-key": "x" }, body: "{}" };
   expect((await fetch(webhookUrl, request)).status).toBe(401);
-  expect(standIn.attempts.map(({ outcome }) => outcome)).toEqual(["204", "204"]);
+  expect(changes.answers).toEqual([204, 204]);
   expect(await endServe(daemon, "SIGTERM")).toMatchObject({ signal: null });
 });

@@ -34,8 +34,8 @@ describe("a night", () => {
     });
     one.asked();
     one.passDays(1);
-    one.standIn.change("invoices", live(one, "invoices")[3] ?? 0, { note: "díky" });
-    const id = one.standIn.add("expenses");
+    one.changes.change("invoices", live(one, "invoices")[3] ?? 0, { note: "díky" });
+    const id = one.changes.add("expenses");
     const report = await one.sync();
     expect(report.resources).toMatchObject({
       invoices: { updated: 1 },
@@ -56,7 +56,7 @@ describe("a night", () => {
     const one = await openForTest();
     await one.sync();
     const [first = 0] = live(one, "invoices");
-    one.standIn.remove("invoices", first);
+    one.changes.remove("invoices", first);
     one.passDays(1);
     await one.sync();
     expect(live(one, "invoices")).toContain(first);

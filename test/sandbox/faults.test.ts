@@ -11,7 +11,6 @@ const faulty = (fault: Fault) => openSandbox({ faults: [fault] });
 describe("statuses", () => {
   test.each([
     [401, "Unauthenticated."],
-    [422, "The given data was invalid."],
     [500, "Server Error"],
     [503, "Service Unavailable"],
   ])("%i comes in JSON with the service's words", async (status, message) => {

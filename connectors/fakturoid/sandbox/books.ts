@@ -1,5 +1,5 @@
-type Fields = Record<string, unknown>;
-type SandboxRecord = Fields & { id: number; updated_at: string };
+type RecordFields = Record<string, unknown>;
+type SandboxRecord = RecordFields & { id: number; updated_at: string };
 
 /** Kinds of records that can be made, changed and removed; what others refer to comes first. */
 export const kinds = ["subjects", "generators", "recurring_generators", "invoices", "expenses"] as const;
@@ -39,7 +39,7 @@ export class Books {
   private nextId = 46_000_001;
   private readonly held = new Map<RecordKind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
   /** What a record of each kind has besides its id and times. */
-  private readonly makers: Readonly<Record<RecordKind, (id: number, atMs: number) => Fields>> = {
+  private readonly makers: Readonly<Record<RecordKind, (id: number, atMs: number) => RecordFields>> = {
     subjects: (id) => this.subject(id),
     generators: () => this.generator(),
     recurring_generators: (_, atMs) => {
@@ -107,7 +107,7 @@ export class Books {
     return this.held.get(kind) ?? [];
   }
 
-  private subject(id: number): Fields {
+  private subject(id: number): RecordFields {
     const texts = words("custom_id=~ full_name= city=Brno country=CZ vat_no= webinvoice_history=~");
     const registration_no = String(10_000_000 + (id % 90_000_000));
     const numbers = { user_id: null, due: null, suggestion_enabled: true, registration_no };
@@ -115,14 +115,14 @@ export class Books {
     return { name, type: this.pick(["customer", "supplier", "both"]), ...texts, ...numbers };
   }
 
-  private generator(): Fields {
+  private generator(): RecordFields {
     const { id: subject_id, name } = this.pick(this.of("subjects"));
     const { vat_rates_summary: _none, ...sums } = this.money(1);
     const legacy_bank_details = words("bank_account=123456789/0100 iban=~ swift_bic=~");
     return { name: `Paušál ${String(name)}`, subject_id, legacy_bank_details, tags: [], ...sums };
   }
 
-  private invoice(id: number, atMs: number): Fields {
+  private invoice(id: number, atMs: number): RecordFields {
     const { id: subject_id, name: client_name } = this.pick(this.of("subjects"));
     const number = `2026-${String(id % 10_000).padStart(4, "0")}`;
     const texts = words("custom_id=~ document_type=invoice client_vat_no= your_registration_no=12345678");
@@ -136,7 +136,7 @@ export class Books {
     return { ...texts, number, ...names, ...dates, ...state, ...sums, ...rest, payments };
   }
 
-  private expense(id: number, atMs: number): Fields {
+  private expense(id: number, atMs: number): RecordFields {
     const { id: subject_id, name: supplier_name } = this.pick(this.of("subjects"));
     const sums = this.money(1);
     const number = id % 10_000;
@@ -149,7 +149,7 @@ export class Books {
   }
 
   /** A payment; its own stamps are of the moment it was added. */
-  private payment(atMs: number, value: string): Fields {
+  private payment(atMs: number, value: string): RecordFields {
     const texts = words(`currency=CZK amount=${value} native_amount=${value} variable_symbol=~`);
     return { ...this.head(atMs), paid_on: day(atMs), ...texts, bank_account_id: null };
   }

@@ -1,29 +1,22 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import { Books, kinds, pragueTime, type RecordKind } from "./books.ts";
+import { Books, kinds } from "./books.ts";
 
-interface QuotaOptions {
-  /** Requests in a window. @default 400 */
-  readonly limit?: number | undefined;
-  readonly windowMs?: number | undefined;
-  /** Calls in a month, as the account shows them; null: it does not. @default 3,000 */
-  readonly monthly?: number | null;
-}
-
-export interface StandInOptions extends QuotaOptions {
+export interface StandInOptions {
   /** @default a free one */
   readonly port?: number | undefined;
   readonly seed?: number | undefined;
   /** Invoices; half as many expenses, a third as many contacts. @default 60 */
   readonly invoices?: number;
-  /** Gets every event; `secret` is its `Authorization`. */
-  readonly webhookUrl?: string | undefined;
-  readonly secret?: string | undefined;
+  /** Requests in a window. @default 400 */
+  readonly limit?: number | undefined;
+  readonly windowMs?: number | undefined;
+  /** Calls in a month, as the account shows them; null: it does not. @default 3,000 */
+  readonly monthly?: number | null;
   readonly clock?: Clock;
 }
 
@@ -38,10 +31,6 @@ interface StandInAnswer {
   readonly status: number;
   readonly body: unknown;
 }
-
-/** Pauses between attempts, ms. The service's own are not documented; about 22 s and 2.5 min were seen. */
-const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
-const answerMs = 30_000;
 
 const tokenValidMs = 7_200_000;
 const account = "zkusebni-ucet";
@@ -61,7 +50,6 @@ class StandIn {
   readonly access: Readonly<Record<"account" | "client_id" | "client_secret", string>>;
   readonly books: Books;
   readonly visits: (Visit & Pick<StandInAnswer, "status">)[] = [];
-  readonly attempts: { readonly eventId: string; readonly outcome: string }[] = [];
   tokensIssued = 0;
   /** Calls of this month, as the account shows them. */
   callsUsed = 0;
@@ -69,7 +57,6 @@ class StandIn {
   private readonly clock: Clock;
   private readonly seed: number;
   private readonly server: Server;
-  private readonly closing = new AbortController();
   private readonly window = { endsMs: 0, left: 0 };
   private token = { text: "", endsMs: 0 };
   private readonly planned: ((visit: Visit) => StandInAnswer | null)[] = [];
@@ -101,51 +88,9 @@ class StandIn {
     this.token = { text: "", endsMs: 0 };
   }
 
-  add(kind: RecordKind): number {
-    const record = this.books.make(kind, this.clock.nowMs());
-    this.send(`${singular(kind)}_created`, { [singular(kind)]: record });
-    return record.id;
-  }
-
-  change(kind: RecordKind, id: number, fields: object): void {
-    const updated_at = pragueTime(this.clock.nowMs());
-    const record = Object.assign(this.books.find(kind, id) ?? {}, fields, { updated_at });
-    this.send(`${singular(kind)}_updated`, { [singular(kind)]: record });
-  }
-
-  /** `silently`: its event is lost. */
-  remove(kind: RecordKind, id: number, silently = false): void {
-    const record = this.books.remove(kind, id);
-    if (!silently) this.send(`${singular(kind)}_removed`, { [singular(kind)]: record });
-  }
-
   close(): Promise<void> {
-    this.closing.abort();
     this.server.closeAllConnections();
     return new Promise<void>((resolve) => void this.server.close(() => resolve()));
-  }
-
-  private send(event: string, body: object): void {
-    const { webhookUrl, secret = "" } = this.options;
-    if (webhookUrl === undefined) return;
-    const document = { webhook_id: 5, event_name: event, created_at: pragueTime(this.clock.nowMs()), body };
-    void this.deliver(webhookUrl, secret, document);
-  }
-
-  /** Sends an event as the service does: `Authorization` as it was given, one `Idempotency-Key` for all attempts. */
-  private async deliver(url: string, authorization: string, document: object): Promise<void> {
-    const { signal } = this.closing;
-    const eventId = randomUUID();
-    const headers = { "content-type": "application/json", "idempotency-key": eventId, authorization };
-    for (const pauseMs of pausesMs) {
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-      const request = { method: "POST", headers, body: JSON.stringify(document), signal: deadline };
-      const response = await fetch(url, request).catch(() => null);
-      this.attempts.push({ eventId, outcome: String(response?.status ?? "no answer") });
-      if (response?.ok) return;
-    }
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -214,6 +159,5 @@ const missing: StandInAnswer = { status: 404, body: null };
 const refusal = (status: number, error: string): StandInAnswer => {
   return { status, body: { error, error_description: "Požadavek nelze zpracovat" } };
 };
-const singular = (kind: RecordKind) => kind.slice(0, -1);
 const print = (...parts: readonly unknown[]) =>
   createHash("sha256").update(parts.join(" ")).digest("hex").slice(0, 40);

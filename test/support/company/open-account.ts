@@ -15,6 +15,7 @@ import { openMirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { load } from "../connector/config.ts";
+import { changesOf } from "./account-changes.ts";
 import { loggingTo } from "./open-company.ts";
 import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
@@ -85,6 +86,7 @@ ${more}`,
   };
   return {
     standIn,
+    changes: changesOf(standIn.books, clock),
     folder,
     files,
     config,

@@ -19,23 +19,21 @@ const mostTries = 60;
 /** What a person does to a record so that an event happens. */
 type Action = (actor: Actor, table: TableName, id: number) => void;
 
-/** The field of each table that people change, so that nothing else about the record does. */
-const changedFields: Readonly<Partial<Record<TableName, string>>> = {
-  ...everyKey(["clients", "suppliers"], "street"),
-  ...everyKey(["bank_accounts", "business_case_statuses", "warehouses"], "name"),
+/** The field of each table that people change, so that nothing else about the record does; else its note. */
+const changedFields: Readonly<Partial<Record<TableName, keyof BookRow>>> = {
+  ...everyKey(["clients", "suppliers"], "street" as const),
+  ...everyKey(["bank_accounts", "business_case_statuses", "warehouses"], "name" as const),
   business_cases: "description",
   contact_activity_logs: "metadata",
   price_list_items: "unitPrice",
-  ...everyKey(["warehouse_inbound_receipts", "warehouse_outbound_receipts"], "note"),
-  ...everyKey(["invoices", "credit_notes", "proformas", "orders", "quotations"], "note"),
 };
 
 /** By the last word of the event's type; `created` has no record before. */
 const actions: Readonly<Record<string, Action>> = {
   updated: ({ company, random }, table, id) => {
     const own = present(company.tables[table].get(id));
-    const field = present(changedFields[table]);
-    const value = newValue(own[field as keyof BookRow], random.int(1, 99_999));
+    const field = changedFields[table] ?? "note";
+    const value = newValue(own[field], random.int(1, 99_999));
     writable[table].change(company, own, { [field]: value });
   },
   deleted: ({ company }, table, id) =>
@@ -60,28 +58,26 @@ function newValue(value: unknown, mark: number): unknown {
 function createRecord(actor: Actor, table: TableName): BookRow {
   const { company } = actor;
   if (table === "credit_notes")
-    return withAny(actor, "invoices", (id) =>
-      creditInvoice(company, present(company.tables.invoices.get(id)), {}),
+    return present(
+      withAny(actor, "invoices", (id) =>
+        creditInvoice(company, present(company.tables.invoices.get(id)), {}),
+      ),
     );
-  const input = newRecords[table]?.(actor, actor.random.int(100, 999_999));
-  if (input === undefined) throw new Missing();
-  return writable[table].create(company, input);
+  return writable[table].create(company, present(newRecords[table]?.(actor, actor.random.int(100, 999_999))));
 }
 
-/** Tries `act` with one record after another, in random order, until the rules allow it. */
-function withAny<T>({ company, random }: Actor, table: TableName, act: (id: number) => T): T {
+/** Tries `act` with one record after another, in random order, until the rules allow it; undefined where they do not. */
+function withAny<T>({ company, random }: Actor, table: TableName, act: (id: number) => T): T | undefined {
   const ids = Array.from(company.tables[table].values(), ({ id }) => id);
-  let refusal: unknown = new Missing();
   for (let tries = 0; tries < mostTries && ids.length > 0; tries++) {
     const [id = 0] = ids.splice(random.int(0, ids.length - 1), 1);
     try {
       return act(id);
     } catch (cause) {
       if (!isRefusedByRules(cause)) throw cause;
-      refusal = cause;
     }
   }
-  throw refusal;
+  return undefined;
 }
 
 /** Acts on the named record; else on any that allows it, or on one that is created for it. Gives its id. */
@@ -91,17 +87,12 @@ function perform(actor: Actor, table: TableName, change: string, id: number | nu
     action?.(actor, table, one);
     return one;
   };
-  if (id !== null && action) return act(id);
-  if (id !== null)
+  if (id !== null && !action)
     throw new MirrorError("usage", "a new record gets its id from the service", {
       hint: "leave the id out, or forge the event",
     });
-  try {
-    if (action) return withAny(actor, table, act);
-  } catch (cause) {
-    if (!isRefusedByRules(cause)) throw cause;
-  }
-  return act(createRecord(actor, table).id);
+  if (id !== null) return act(id);
+  return (action && withAny(actor, table, act)) ?? act(createRecord(actor, table).id);
 }
 
 /**

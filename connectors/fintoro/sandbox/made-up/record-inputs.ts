@@ -4,7 +4,7 @@ import { ean13, iban } from "../base/identifiers.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
 import { everyKey } from "../base/values.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
-import { payableKinds, type TableName } from "../model/catalogue.ts";
+import { activityTargets, payableKinds, targetFields, type TableName } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
 import { balanceOf } from "../resources/balance.ts";
@@ -105,9 +105,8 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
 /** A CRM event of a case, a client or a supplier; a note where there is no document to link. */
 export function activityInput(actor: Actor, type: string) {
   const { random } = actor;
-  const target = random.pick(["business_cases", "clients", "suppliers"] as const);
-  const field = { business_cases: "businessCaseId", clients: "clientId", suppliers: "supplierId" }[target];
-  const owner = { [field]: actor.any(target).id };
+  const field = random.pick(targetFields);
+  const owner = { [field]: actor.any(activityTargets[field]).id };
   const content = random.often(0.15) ? random.pick(words.oddNotes) : random.pick(words.callNotes);
   const invoice = type === "document_linked" ? actor.find("invoices") : undefined;
   if (invoice) return { ...owner, type, metadata: { documentType: "invoice", documentId: invoice.id } };

@@ -154,10 +154,8 @@ function fieldNamed(name: string): string {
   return field.endsWith("At") ? `${field}Ms` : field;
 }
 
-type Value = string | number | null;
-
 /** A field has the value; texts contain it; `From` and `To` are limits. A record without the field fits. */
-function fits(valueOf: (field: string) => Value, param: string, wanted: string): boolean {
+function fits(valueOf: (field: string) => string | number | null, param: string, wanted: string): boolean {
   const [, name = param, limit] = /^(.+?)(From|To)?$/.exec(param) ?? [];
   const value = valueOf(fieldNamed(name));
   if (value === null) return !name.endsWith("Id");

@@ -183,9 +183,6 @@ export class HttpService {
 
 const statusTexts: Readonly<Record<number, string>> = {
   401: "Unauthenticated.",
-  403: "This action is unauthorized.",
-  404: "No query results for model.",
-  422: "The given data was invalid.",
   429: "Too Many Attempts.",
   503: "Service Unavailable",
 };
