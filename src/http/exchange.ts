@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import { ended } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
-import { laneRank, type Lane } from "../base/lane.ts";
+import { laneRank } from "../base/lane.ts";
 import type { Semaphore } from "../base/semaphore.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
@@ -41,21 +41,19 @@ export interface Wire {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly protocol: Protocol;
-  /** Null: the token itself is sent. */
+  /** Gets access tokens for the token, which is then what they are asked for with. Null: it is sent itself. */
   readonly accessTokens: AccessTokens | null;
 }
 
-export interface PreparedCall extends ServiceRequest {
-  /** `GET /invoices/7` */
-  readonly where: string;
-  readonly target: string;
-  readonly headers: Record<string, string>;
-  readonly body: string | Buffer | null;
-  readonly lane: Lane;
-  readonly signal: AbortSignal;
-  readonly repeatable: boolean;
-  readonly once: boolean;
-}
+type Decided = Required<Pick<ServiceRequest, "headers" | "lane" | "signal" | "repeatable" | "once">>;
+
+export type PreparedCall = ServiceRequest &
+  Decided & {
+    /** `GET /invoices/7` */
+    readonly where: string;
+    readonly target: string;
+    readonly body: string | Buffer | null;
+  };
 
 /** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
 export interface ReceivedHead extends AnswerHead {

@@ -129,7 +129,8 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
   const { where, requestId } = request;
   const code = codeOf(error);
   const why = reasons[code] ?? safeText(messageOf(error));
-  const broken = { requestId, cause: Object.assign(new Error(why), { code }) };
+  const cause = Object.assign(new Error(why), { code });
+  const broken = { requestId, cause };
   if (error instanceof BodyError)
     return new ProtocolError(`${where}: ${why}`, {
       requestId,
@@ -156,9 +157,7 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
       retryable: true,
     });
   if (code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_CHAR")
-    return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, {
-      cause: broken.cause,
-    });
+    return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, { cause });
   return new NetworkError(`${where}: ${why}`, {
     ...broken,
     hint: "check the network, HTTPS_PROXY where it is set, and base_url; the next run goes on where this one stopped",

@@ -1,5 +1,4 @@
 import { eitherSignal } from "../base/cancellation.ts";
-import type { Clock } from "../base/clock.ts";
 import { MirrorError, throwIfAborted } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
@@ -8,38 +7,29 @@ import { Semaphore } from "../base/semaphore.ts";
 import { ServiceError } from "../connector/service-errors.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
-import type { RateLimiter } from "../rate-limit/permit.ts";
-import type { Protocol } from "../connector/service-protocol.ts";
-import type { AccessTokens } from "./access-tokens.ts";
 import { attemptWithToken } from "./attempt.ts";
 import { parseBaseUrl, targetOf } from "./base-url.ts";
 import { createSafeText } from "./http-errors.ts";
 import { HttpCounters, type PreparedCall, type Wire } from "./exchange.ts";
-import type { ClockSkew } from "./clock-skew.ts";
 import { requestHeaders, type RequestSender } from "./headers.ts";
 import { openPool } from "./pool.ts";
 
-export interface HttpOptions extends RequestSender {
+type Own = Pick<Wire, "rateLimiter" | "clock" | "skew">;
+/** @default transportDefaults; numbers in the headers; the token is sent as it is */
+type OwnDefaulted = Partial<Pick<Wire, "timeoutMs" | "maxResponseBytes" | "protocol" | "accessTokens">>;
+
+export interface HttpOptions extends RequestSender, Own, OwnDefaulted {
   readonly baseUrl: string;
-  readonly rateLimiter: RateLimiter;
-  readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** This one and the next two: @default transportDefaults */
-  readonly timeoutMs?: number;
-  readonly maxResponseBytes?: number;
+  /** @default transportDefaults */
   readonly concurrency?: number;
   /** Of one call; answers 429 are not counted. @default 5 */
   readonly attempts?: number;
   /** Pauses between them. @default 500 ms to 30 s */
   readonly backoff?: Omit<Backoff, "random">;
-  readonly skew?: ClockSkew;
-  /** @default numbers in the headers, and the token itself */
-  readonly protocol?: Protocol;
   /** Before every path but that of access tokens: `/accounts/acme`. @default none */
   readonly pathPrefix?: string;
-  /** Gets access tokens for `token`, which is then what they are asked for with. @default `token` is sent as it is */
-  readonly accessTokens?: AccessTokens | null;
   /** Texts besides the token that no message may show. */
   readonly secrets?: readonly string[];
   /**

@@ -88,8 +88,8 @@ export const vatDocuments: ReportView = {
 
 /** SQL of two columns: a sum of what `condition` holds for, in the currency and in EUR. */
 function sumsOf(column: string, name: string, condition: string): string {
-  const only = (term: string) => `CASE WHEN ${condition} THEN ${term} ELSE 0 END`;
-  return sql.sums(name, only(column), only(`${column}_eur`), `${column}_eur`);
+  const inEuro = `${column}_eur`;
+  return sql.sums(name, sql.countedIf(condition, column), sql.countedIf(condition, inEuro), inEuro);
 }
 
 export const vatByMonth: ReportView = {

@@ -2,7 +2,7 @@ import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
 import * as sql from "./view-sql.ts";
 
-const ifAccepted = (term: string) => `CASE WHEN state = 'accepted' THEN ${term} ELSE 0 END`;
+const ifAccepted = (term: string) => sql.countedIf("state = 'accepted'", term);
 const euroOnly = "known for EUR only: these documents carry no rate";
 
 export const pipeline: ReportView = {
@@ -59,17 +59,14 @@ function worth(table: (typeof kinds)[number]): string {
     if (!isBill) return amounts.join(", ");
     const ofAdvance = place === "receipted_advances" ? 1 : 0;
     return amounts
-      .map((amount) => `CASE WHEN ${sql.isOfAdvance(table)} = ${ofAdvance} THEN ${amount} ELSE 0 END`)
+      .map((amount) => sql.countedIf(`${sql.isOfAdvance(table)} = ${ofAdvance}`, amount))
       .join(", ");
   });
   return `SELECT d.business_case_id, ${sql.currencyOf}, ${cells.join(", ")}
     FROM ${sql.withCurrency(table)} WHERE d.business_case_id IS NOT NULL`;
 }
 
-/** SQL of two columns: a sum in the currency and in EUR. */
-const ofCases = (column: string) =>
-  `coalesce(${sql.summed(`w.${column}`)}, 0.0) AS ${column},
-  CASE WHEN count(w.case_id) = count(w.${column}_eur) THEN coalesce(${sql.summed(`w.${column}_eur`)}, 0.0) END AS ${column}_eur`;
+const ofCases = (column: string) => sql.joinedSums(column, `w.${column}`, `w.${column}_eur`, "w.case_id");
 
 export const casesByStatus: ReportView = {
   name: "v_business_cases_by_status",

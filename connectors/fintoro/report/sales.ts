@@ -4,8 +4,8 @@ import * as sql from "./view-sql.ts";
 
 /** SQL of a sum of revenue, or of what belongs to advances, as two columns. */
 function sumsOf(term: string, name: string, ofAdvance: 0 | 1): string {
-  const only = (column: string) => `CASE WHEN of_advance = ${ofAdvance} THEN ${column} ELSE 0 END`;
-  return sql.sums(name, only(term), only(`${term}_eur`));
+  const condition = `of_advance = ${ofAdvance}`;
+  return sql.sums(name, sql.countedIf(condition, term), sql.countedIf(condition, `${term}_eur`));
 }
 
 function revenueBy(period: "month" | "year"): ReportView {
@@ -51,11 +51,8 @@ export const revenueByYear = revenueBy("year");
 /** SQL of the columns of an invoice or credit note. */
 function columnsOf(table: "invoices" | "credit_notes"): string {
   const isInvoice = table === "invoices";
-  const owed = (term: string) => (isInvoice ? `CASE WHEN ${sql.isOpen()} THEN ${term} ELSE 0 END` : "0");
-  const late = (term: string) =>
-    isInvoice
-      ? `CASE WHEN ${sql.isOpen()} AND ${sql.daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END`
-      : "0";
+  const owed = (term: string, when = sql.isOpen()) => (isInvoice ? sql.countedIf(when, term) : "0");
+  const late = (term: string) => owed(term, `${sql.isOpen()} AND ${sql.daysSince("d.due_date")} > 0`);
   return `d.client_id AS client_id, d.client_name AS client_name, ${sql.buyerOf(table)} AS buyer, d.issue_date AS issue_date,
     ${owed(sql.cents("d.to_be_paid"))} AS open, ${owed(sql.euroCents("d.to_be_paid"))} AS open_eur,
     ${late(sql.cents("d.to_be_paid"))} AS late, ${late(sql.euroCents("d.to_be_paid"))} AS late_eur`;
@@ -64,11 +61,8 @@ function columnsOf(table: "invoices" | "credit_notes"): string {
 /** SQL of two columns: a sum in the currency and in EUR; of advances or of all else only, where `ofAdvance` is given. */
 function both(term: string, name: string, ofAdvance?: 0 | 1): string {
   const only = (column: string) =>
-    ofAdvance === undefined ? column : `CASE WHEN s.of_advance = ${ofAdvance} THEN ${column} ELSE 0 END`;
-  const inEuro = only(`s.${term}_eur`);
-  return `coalesce(${sql.summed(only(`s.${term}`))}, 0.0) AS ${name},
-  CASE WHEN count(s.buyer) = count(CASE WHEN s.buyer IS NOT NULL THEN ${inEuro} END)
-    THEN coalesce(${sql.summed(inEuro)}, 0.0) END AS ${name}_eur`;
+    ofAdvance === undefined ? column : sql.countedIf(`s.of_advance = ${ofAdvance}`, column);
+  return sql.joinedSums(name, only(`s.${term}`), only(`s.${term}_eur`), "s.buyer");
 }
 
 export const clientSummary: ReportView = {

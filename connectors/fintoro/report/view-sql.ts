@@ -33,6 +33,17 @@ export function sums(name: string, column = name, inEuro = `${column}_eur`, know
   return `${summed(column)} AS ${name}, CASE WHEN count(*) = count(${known}) THEN ${summed(inEuro)} END AS ${name}_eur`;
 }
 
+/** SQL of a sum's term that counts only where the condition holds. */
+export const countedIf = (condition: string, term: string) =>
+  `CASE WHEN ${condition} THEN ${term} ELSE 0 END`;
+
+/** As `sums`, of outer joined rows, which have the column `key`: 0.0 where there are none. */
+export function joinedSums(name: string, column: string, inEuro: string, key: string): string {
+  return `coalesce(${summed(column)}, 0.0) AS ${name},
+  CASE WHEN count(${key}) = count(CASE WHEN ${key} IS NOT NULL THEN ${inEuro} END)
+    THEN coalesce(${summed(inEuro)}, 0.0) END AS ${name}_eur`;
+}
+
 /** SQL of the rows of invoices, then of credit notes. */
 export function ofBills(rows: (type: "invoice" | "credit_note") => string): string {
   return `${rows("invoice")}\nUNION ALL\n${rows("credit_note")}`;

@@ -55,7 +55,7 @@ export async function readFleetStatus(
   return {
     at,
     /** What is wrong with the fleet itself; companies have their own. */
-    problems: [...fleetProblems(views, nodes, span, waiting, nowMs, restored), ...catalogueProblems(late)],
+    problems: fleetProblems(views, nodes, span, waiting, nowMs, restored, late),
     companies: Object.fromEntries(companies) as Readonly<Record<string, FleetCompanyStatus>>,
     nodes,
     /** When deliveries were received last without a gap; null: never, or not in the last day. */
@@ -110,6 +110,7 @@ function fleetProblems(
   waiting: readonly WaitingJobs[],
   nowMs: number,
   restored: RestoredDatabase | null,
+  late: number,
 ): FleetProblem[] {
   const isThere = (other: string) => nodes.some(({ role, lost }) => role !== other && !lost);
   const isExpected = views.some(({ judged }) => judged.receives);
@@ -117,6 +118,8 @@ function fleetProblems(
   const oldestMs = Math.max(0, ...waiting.map((one) => one.oldestMs));
   const silent = `no receiver has answered deliveries for ${formatDuration(silence)}`;
   const none = "no receiver runs: nobody answers deliveries";
+  const lacking = `the catalogue lacks what ${counted(late, "company", "companies")} published: workers log why`;
+  const lacks: FleetProblem = { kind: "catalogue_late", severity: "partial", message: lacking };
   const full = `jobs wait for a free place for ${formatDuration(oldestMs)}: run more workers`;
   return [
     ...(views.length > 0 && !isThere("receive") ? [difference("no_worker", "no worker runs")] : []),
@@ -124,12 +127,8 @@ function fleetProblems(
     ...(!span && !isThere("work") && isExpected ? [difference("no_receiver", none)] : []),
     ...(restored && restored.companies_left > 0 ? [difference("restored", restoredText(restored))] : []),
     ...(oldestMs > placeWithinMs ? [difference("jobs_wait", full)] : []),
+    ...(late > 0 ? [lacks] : []),
   ];
-}
-
-function catalogueProblems(late: number): FleetProblem[] {
-  const message = `the catalogue lacks what ${counted(late, "company", "companies")} published: workers log why`;
-  return late === 0 ? [] : [{ kind: "catalogue_late", severity: "partial", message }];
 }
 
 function restoredText({ set_back_to, companies_left }: RestoredDatabase): string {
