@@ -50,6 +50,8 @@ const long = [
   "e2e/restore-drill",
   "files/memory",
   "docs/blocks",
+  "e2e/serve/clients",
+  "simulation/checks/checks",
 ].map((name) => `test/${name}.test.ts`);
 /** Folders of units and properties of them, without another process: `npm run test:unit`, and the first of `npm test`. */
 const units = [
@@ -70,7 +72,7 @@ const others = {
 };
 
 /** They take longest: begun beside files that work. */
-const longest = ["e2e/serve/clients", "e2e/outage"].map((name) => `test/${name}.test.ts`);
+const longest = ["e2e/outage"].map((name) => `test/${name}.test.ts`);
 /**
  * The others follow by size, as Vitest has them where it knows no durations. What needs a process of its own comes first:
  * Vitest ends a process as soon as the next file is of another project.

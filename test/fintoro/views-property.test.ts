@@ -105,7 +105,7 @@ describe("for any documents", () => {
           re.sum(withLines.map((one) => re.euro(BigInt(one.net), one.rate))),
         ]);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -147,7 +147,7 @@ describe("for any documents", () => {
             );
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

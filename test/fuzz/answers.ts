@@ -251,7 +251,7 @@ function hasOddParent(odd: ReadonlyMap<string, OddRecord>, { table, whole }: Odd
 }
 
 const records = fuzzTarget("answers/records", {
-  runs: 3,
+  runs: 2,
   input,
   open: async (atEnd) => {
     const company = await openCompany({ records: 8 });

@@ -128,7 +128,7 @@ const text = fc.oneof(
   },
 );
 
-const files = pureTarget("config/files", 120, text, (written) => {
+const files = pureTarget("config/files", 60, text, (written) => {
   const { lines, loaded } = outcomeOf(written);
   for (const line of lines) assertPlace(line, written);
   const shown = [...lines, JSON.stringify(loaded?.config ?? null)].join("\n");
@@ -167,7 +167,7 @@ const literal = fc.record({
   ),
 });
 
-const literals = pureTarget("config/literals", 200, literal, ({ secret, write, before, after }) => {
+const literals = pureTarget("config/literals", 100, literal, ({ secret, write, before, after }) => {
   const written = `${before}companies:\n  acme:\n    ${write(secret)}\n${after}`;
   const { lines } = outcomeOf(written);
   for (const line of lines) {

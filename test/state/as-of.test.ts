@@ -123,7 +123,7 @@ describe("a mirror as of an earlier position", () => {
       }
       mirror.close();
     });
-    await fc.assert(property, { numRuns: 12 });
+    await fc.assert(property, { numRuns: 8 });
   });
 
   test("is brought up to date where the live mirror changes before it is read, and is never read outdated", async () => {
