@@ -77,9 +77,8 @@ export class ChangePusher {
 
   /** Goes on where the receiver was. One that is new, or was in another log, begins at the present end. */
   private begin(): void {
-    const { receiver } = this;
     const { context, mirror } = this.company;
-    const known = mirror.meta.get(pushPositionKey(receiver.key)) as PushPosition | null;
+    const known = mirror.meta.get(pushPositionKey(this.receiver.key)) as PushPosition | null;
     const about = { ...this.about(), hint: loadAnew };
     if (known?.log === this.position.log) this.position = this.noted = known;
     else if (known === null) context.log.info("a new receiver gets what changes from now on", this.about());
@@ -102,8 +101,7 @@ export class ChangePusher {
 
   /** The next change that the receiver gets; null: there is none, or the mirror cannot be read at this moment. */
   private next(): Change | null {
-    const { changes } = this;
-    const { receiver } = this;
+    const { changes, receiver } = this;
     const { context } = this.company;
     const found: Change[] = [];
     this.guard(() => {
@@ -146,8 +144,7 @@ export class ChangePusher {
 
   private async send(change: Change): Promise<void> {
     const { receiver } = this;
-    const { context } = this.company;
-    const { clock, onSecrets, version } = context;
+    const { clock, onSecrets, version } = this.company.context;
     const key = currentKey(receiver.secret, onSecrets);
     this.poster ??= openPoster(currentUrl(receiver.url, onSecrets), version, !receiver.allowPrivate);
     const [id, body] = [`${this.position.log}:${change.seq}`, this.bodyOf(change)];
@@ -173,9 +170,8 @@ export class ChangePusher {
 
   /** Resolves when the position is on disk, or the mirror is closed. */
   private async note(): Promise<void> {
-    const { receiver } = this;
+    const { receiver, position } = this;
     const { context, mirror, closed } = this.company;
-    const { position } = this;
     if (JSON.stringify(position) === JSON.stringify(this.noted)) return;
     const write = () => mirror.apply(() => mirror.meta.set(pushPositionKey(receiver.key), position));
     await context.turns.next();

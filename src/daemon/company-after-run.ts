@@ -97,10 +97,7 @@ export class CompanyAfterRun {
     }
   }
 
-  /**
-   * Has files fetched, if the config asks for them, until none is left or a run begins. To be called when a run has ended
-   * and after events.
-   */
+  /** Has files fetched, if the config asks for them, until none is left or a run begins. To be called after runs and events. */
   fetchFiles(): void {
     const { settings, context, mirror, closed, runQueue } = this.company;
     const kinds = fileKinds(settings.config);
@@ -129,15 +126,14 @@ export class CompanyAfterRun {
 
   /** Did the last whole run end without what follows it, because its process ended first? */
   private isOwed(): boolean {
-    const [run] = new Runs(this.company.mirror.db).successes(1);
+    const { mirror, settings } = this.company;
+    const [run] = new Runs(mirror.db).successes(1);
     if (!run) return false;
     const report = run.report as CompanyReport;
     // Nothing follows a scrub that found no change.
     const runEndedMs = Date.parse((!isWorthPublishing(report) && report.listed_at) || report.finished_at);
     const [seq, steps] = [this.changes.lastSeq(), this.steps()];
-    return stepsAfterRun(this.company.settings.config).some((step) =>
-      isStepOwed(steps[step] ?? null, seq, runEndedMs),
-    );
+    return stepsAfterRun(settings.config).some((step) => isStepOwed(steps[step] ?? null, seq, runEndedMs));
   }
 
   /** How often the report is written after events; null: never. */

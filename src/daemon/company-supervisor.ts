@@ -42,7 +42,7 @@ export class CompanySupervisor {
   private readonly refusals: RefusalWatch;
   readonly context: DaemonContext;
   private readonly hooks: CompanyHooks | undefined;
-  private current: CompanySettings;
+  settings: CompanySettings;
   private runtime: CompanyRuntime | null = null;
   private closedState: CompanyStatusView["service"];
   private readonly stopped = new AbortController();
@@ -56,17 +56,13 @@ export class CompanySupervisor {
     this.name = settings.company.name;
     this.context = context;
     this.hooks = hooks;
-    this.current = settings;
+    this.settings = settings;
     this.refusals = new RefusalWatch(context.clock);
     this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
   }
 
-  get settings(): CompanySettings {
-    return this.current;
-  }
-
   get scope(): StatusScope {
-    return { ...this.current, manifest: this.context.manifest };
+    return { ...this.settings, manifest: this.context.manifest };
   }
 
   get ingest(): Ingest | "unavailable" {
@@ -134,7 +130,7 @@ export class CompanySupervisor {
   /** Changes the settings; restarts the runtime if it was built from others. Running work ends where it can resume. */
   change(settings: CompanySettings): void {
     const restarts = needsRestart(this.settings, settings);
-    this.current = settings;
+    this.settings = settings;
     if (restarts) this.restart.abort();
   }
 

@@ -17,18 +17,14 @@ export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | 
   readonly targetsOf: (config: Config) => readonly AlertTarget[];
   /** @default the disk's own */
   readonly freeBytes?: (folder: string) => number;
-  /** Attempts at a time, over all companies. @default so many of each config's */
-  readonly alertPlaces?: Semaphore;
   /** Is a full disk an incident? @default true */
   readonly watchesDisk?: boolean;
   /** Of one company that one process after another has: notes elsewhere what was decided; false: nothing may be sent. */
   readonly note?: (state: AlertState) => Promise<boolean>;
 }
 
-/** A command is a process each. */
-export function alertPlaces(): Semaphore {
-  return new Semaphore(4);
-}
+/** Attempts of this process at a time, over all companies: a command is a process each. */
+const attemptPlaces = new Semaphore(4);
 
 /**
  * The alerters of all companies of a config, and of its data folder.
@@ -42,13 +38,11 @@ export class Alerters {
   private readonly config: Config;
   private readonly sending: AlertSending;
   private readonly byFile = new Map<string, Alerter>();
-  private readonly places: Semaphore;
 
   constructor(context: AlertContext, config: Config) {
     const { clock, random, log } = context;
     this.context = context;
     this.config = config;
-    this.places = context.alertPlaces ?? alertPlaces();
     const redact = createRedactor(secretTexts(config));
     this.sending = { clock, random, log, redact, targets: context.targetsOf(config) };
   }
@@ -71,7 +65,7 @@ export class Alerters {
   async deliver(signal: AbortSignal, force = false): Promise<number> {
     const each = [...this.byFile.values()].map(async (alerter) => {
       if (!alerter.isDue(force)) return 0;
-      const release = await this.places.acquire(signal);
+      const release = await attemptPlaces.acquire(signal);
       if (!release) return 0;
       return alerter.deliver(signal, force).finally(release);
     });

@@ -1,12 +1,10 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
-import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
 import { noteGiven } from "../../state/log-identity.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
-import type { Mirror } from "../../state/mirror.ts";
-import { UptimeLog, type Span } from "../../state/uptime-log.ts";
+import { UptimeLog } from "../../state/uptime-log.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
@@ -20,21 +18,20 @@ import {
   discardMirror,
   discardReport,
   createTroubleWatch,
-  noteEpoch,
-  noteTimeline,
+  noteOwnership,
 } from "./local-mirror.ts";
 import { createMonthPackages } from "./month-packages.ts";
 import { createFleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";
 
-type AssignmentEnd =
-  | {
-      readonly outcome: "released";
-      /** When there is something to do again, epoch ms; null: nothing is known. */
-      readonly nextWorkMs: number | null;
-    }
-  | { readonly outcome: "lost"; readonly why: string }
-  | { readonly outcome: "failed"; readonly why: string };
+/** How the company is held no more. */
+interface AssignmentEnd {
+  readonly outcome: "released" | "lost" | "failed";
+  /** Of a released one: when there is something to do again, epoch ms; null: nothing is known. */
+  readonly nextWorkMs: number | null;
+  /** Why it could not be held; null: it could. */
+  readonly failure: string | null;
+}
 
 /** How often an assignment looks whether something is to be done. */
 const lookEveryMs = 1_000;
@@ -56,21 +53,17 @@ export class Assignment {
   readonly packages: ReturnType<typeof createMonthPackages>;
   private readonly context: NodeContext;
   private readonly daemon: DaemonContext;
-  private readonly files: MirrorFiles;
-  private readonly log: Log;
   private readonly releasing = new AbortController();
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
   private readonly permits: ReturnType<typeof createFleetPermits>;
   private readonly idleMs: () => number;
-  private readonly forgottenSeq: number;
-  private readonly receivedSpans: () => readonly Span[];
   private readonly inbox: ReturnType<typeof createInboxFollower>;
   private readonly hasLongTrouble: ReturnType<typeof createTroubleWatch>;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
-  /** At the claim: a later one ends the ownership. */
-  private readonly timeline: Timeline;
+  /** It has ended, and is being given back. */
+  isEnding = false;
 
   constructor(
     context: NodeContext,
@@ -80,18 +73,17 @@ export class Assignment {
     row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">,
     idleMs: () => number,
   ) {
-    const { tables, receivingTimes, inboxWatch, timeline } = context;
+    const { tables, receivingTimes, inboxWatch } = context;
     const { clock, log, manifest, turns } = daemon;
     const { company, lost } = lease;
+    /** At the claim: a later one ends the ownership. */
+    const timeline = context.timeline.current;
     this.company = company;
     this.lease = lease;
     this.context = context;
     this.daemon = daemon;
-    this.log = log;
-    this.files = mirrorFiles(settings.config, company);
     this.idleMs = idleMs;
     this.document = JSON.stringify(row.config);
-    this.forgottenSeq = row.lastSeq;
     this.hasLongTrouble = createTroubleWatch(context.times.openMs);
     this.snapshots = createCompanySnapshots(
       lease,
@@ -119,18 +111,20 @@ export class Assignment {
       () => this.snapshots.publish("a month was packed", true),
     );
     this.inbox = createInboxFollower({ company, inbox: tables.inbox, turns, clock, log }, inboxWatch, lost);
-    this.timeline = timeline.current;
-    const { setBackToMs, startedMs } = this.timeline;
+    const { setBackToMs, startedMs } = timeline;
     // What was received before may be lost with what the backup lacks.
-    this.receivedSpans = receivingTimes.since(Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs));
+    const spans = receivingTimes.since(Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs));
     this.supervisor = new CompanySupervisor(daemon, settings, {
       isHeld: () => lease.isHeld(),
       requests: this.permits,
-      receivedSpans: this.receivedSpans,
-      onOpen: (mirror) => this.noteOpened(mirror),
+      receivedSpans: spans,
+      onOpen: (mirror) => {
+        noteOwnership(mirror, lease, timeline);
+        new UptimeLog(mirror.db).merge(spans());
+      },
     });
     lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
-    this.ended = this.hold();
+    this.ended = this.hold(timeline, row.lastSeq);
   }
 
   /** Requests that were sent since the claim. */
@@ -146,17 +140,17 @@ export class Assignment {
 
   /** Ends it as soon as what is under way can be resumed: the company is published and released. */
   release(why: string): void {
-    if (!this.releasing.signal.aborted) this.log.info("the company is being released", { why });
+    if (!this.releasing.signal.aborted) this.daemon.log.info("the company is being released", { why });
     this.releasing.abort(why);
   }
 
-  private async hold(): Promise<AssignmentEnd> {
-    const { lease, supervisor, context, log } = this;
+  private async hold(timeline: Timeline, forgottenSeq: number): Promise<AssignmentEnd> {
+    const { lease, supervisor, context, daemon } = this;
     const over = new AbortController();
-    const alerts = createCompanyAlerts(lease, context, this.daemon, supervisor);
+    const alerts = createCompanyAlerts(lease, context, daemon, supervisor);
     let alerting: Promise<void> | null = null;
     try {
-      await this.prepare();
+      await this.prepare(timeline, forgottenSeq);
       await alerts.takeOver();
       const published = await context.tables.reports.current(this.company);
       notePublished(supervisor.settings.config, this.company, published);
@@ -165,22 +159,25 @@ export class Assignment {
       await this.workUntilReleased();
       await this.packages.stop();
       const nextWorkMs = this.permits.hasRival()
-        ? this.daemon.clock.nowMs() + context.times.rivalMs
+        ? daemon.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
       this.inbox.stop();
       await supervisor.stop(this.permits.hasRival() ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
-      const nextMs = isPublished ? nextWorkMs : this.daemon.clock.nowMs();
-      return { outcome: "released", nextWorkMs: nextMs };
+      return {
+        outcome: "released",
+        nextWorkMs: isPublished ? nextWorkMs : daemon.clock.nowMs(),
+        failure: null,
+      };
     } catch (error) {
       this.inbox.stop();
       await this.packages.stop();
       await supervisor.stop(0);
       if (!lease.isHeld()) return this.lost();
-      log.error(messageOf(error), hintOf(error));
-      return { outcome: "failed", why: messageOf(error) };
+      daemon.log.error(messageOf(error), hintOf(error));
+      return { outcome: "failed", nextWorkMs: null, failure: messageOf(error) };
     } finally {
       over.abort();
       await alerting;
@@ -188,25 +185,24 @@ export class Assignment {
   }
 
   private lost(): AssignmentEnd {
-    const why = this.lease.endedBecause ?? "";
-    this.log.warn("the company is lost: nothing more is sent, stored or published for it here", {
-      epoch: this.lease.epoch,
-      why,
-    });
-    return { outcome: "lost", why };
+    const { epoch, endedBecause } = this.lease;
+    const what = "the company is lost: nothing more is sent, stored or published for it here";
+    this.daemon.log.warn(what, { epoch, why: endedBecause ?? "" });
+    return { outcome: "lost", nextWorkMs: null, failure: null };
   }
 
   /** Has the newest state of the company in the data folder. */
-  private async prepare(): Promise<void> {
-    const { lease, files, context, log } = this;
+  private async prepare(timeline: Timeline, forgottenSeq: number): Promise<void> {
+    const { lease, context, files } = this;
+    const { log } = this.daemon;
     const { epoch } = lease;
-    const pointer = await context.snapshots.current(this.company, this.timeline, lease.lost);
+    const pointer = await context.snapshots.current(this.company, timeline, lease.lost);
     if (continuesLocally(files, lease, pointer))
       return log.info("claimed: goes on from the mirror that is here", { epoch });
     discardReport(files);
     if (!pointer) {
       discardMirror(files);
-      noteGiven(files.mirror, this.forgottenSeq);
+      noteGiven(files.mirror, forgottenSeq);
       return log.info("claimed: begins with an empty mirror", { epoch });
     }
     await context.snapshots.restore(pointer, files, lease.lost);
@@ -214,19 +210,20 @@ export class Assignment {
     log.info("claimed: restored from a snapshot", { epoch, snapshot: id, of_epoch: from, seq });
   }
 
-  /** The mirror is open; nothing was read or sent yet. */
-  private noteOpened(mirror: Mirror): void {
-    noteTimeline(mirror, this.timeline);
-    noteEpoch(mirror, this.lease);
-    new UptimeLog(mirror.db).merge(this.receivedSpans());
+  private get files() {
+    return mirrorFiles(this.supervisor.settings.config, this.company);
   }
 
   private async workUntilReleased(): Promise<void> {
     const { clock } = this.daemon;
     const ending = AbortSignal.any([this.lease.lost, this.releasing.signal]);
     for (; !ending.aborted; await clock.sleep(lookEveryMs, ending)) {
-      const { opened } = this.supervisor;
-      if (this.hasLongTrouble(this.supervisor.problem, clock.monotonicMs())) await this.giveUpMirror();
+      const { opened, problem } = this.supervisor;
+      if (this.hasLongTrouble(problem, clock.monotonicMs())) {
+        await this.supervisor.stop(0);
+        // Whoever takes the company next restores it.
+        abandonMirror(this.files, problem ?? "");
+      }
       if (!opened) continue;
       this.inbox.follow(opened);
       await this.permits.isAccountNoted();
@@ -234,13 +231,6 @@ export class Assignment {
       this.packages.makeIfAsked();
       if (await this.isIdle()) this.release("there is nothing to do");
     }
-  }
-
-  /** Ends it as failed: whoever takes the company next restores it. */
-  private async giveUpMirror(): Promise<never> {
-    const why = this.supervisor.problem ?? "";
-    await this.supervisor.stop(0);
-    return abandonMirror(this.files, why);
   }
 
   /** Nothing was under way for a while, nothing is due soon, and the mirror is published. */

@@ -36,9 +36,9 @@ export class Assignments {
   /** Of companies that are no longer held, besides claims. */
   private ended = structuredClone(noCounts);
   private readonly context: NodeContext;
-  private readonly held = new Map<string, { readonly assignment: Assignment; isEnding: boolean }>();
+  private readonly held = new Map<string, Assignment>();
   private readonly claiming = new Set<string>();
-  private readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
+  readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
   private readonly daemon: Omit<DaemonContext, "manifest">;
 
   constructor(context: NodeContext) {
@@ -55,8 +55,9 @@ export class Assignments {
 
   /** Since the start. Each number only grows. */
   get counts(): typeof noCounts {
-    const held = [...this.held.values()].filter(({ isEnding }) => !isEnding);
-    return held.reduce((counts, { assignment }) => plus(counts, assignment), this.ended);
+    return this.all()
+      .filter(({ isEnding }) => !isEnding)
+      .reduce(plus, this.ended);
   }
 
   get size(): number {
@@ -70,7 +71,7 @@ export class Assignments {
   }
 
   all(): Assignment[] {
-    return [...this.held.values()].map(({ assignment }) => assignment);
+    return [...this.held.values()];
   }
 
   has(company: string): boolean {
@@ -78,7 +79,7 @@ export class Assignments {
   }
 
   find(company: string): Assignment | null {
-    return this.held.get(company)?.assignment ?? null;
+    return this.held.get(company) ?? null;
   }
 
   /**
@@ -97,28 +98,23 @@ export class Assignments {
     if (isOpening) this.claiming.delete(company);
   }
 
-  /** The config of a company has changed, or it has left the fleet. */
+  /** The config of a company has changed, or it has left the fleet. The same connector stays: another one is another company. */
   async change(row: CompanyRow): Promise<void> {
     const assignment = this.find(row.name);
     if (!assignment) return;
     if (row.removed) assignment.release("it has left the fleet");
     else if (JSON.stringify(row.config) !== assignment.document)
-      await this.logged(row.name, () => this.reconfigure(assignment, row));
+      await this.logged(row.name, async () => assignment.change((await this.load(row)).settings, row.config));
   }
 
   /** Releases everything and takes nothing more. Resolves when everything has ended. */
   async drain(why: string): Promise<void> {
     this.draining = true;
-    for (const assignment of this.all()) assignment.release(why);
-    while (this.size > 0) {
+    for (;;) {
       for (const assignment of this.all()) assignment.release(why);
+      if (this.size === 0) return;
       await this.context.host.clock.sleep(drainCheckMs);
     }
-  }
-
-  /** What follows runs is made no more. */
-  async stopAfterRuns(): Promise<void> {
-    await this.afterRuns.stop();
   }
 
   private async claim(company: string): Promise<void> {
@@ -139,7 +135,7 @@ export class Assignments {
       const daemon = { ...this.daemon, manifest, log: companyLog(this.daemon.log, company) };
       const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
       const assignment = new Assignment(this.context, daemon, lease, settings, row, idleMs);
-      this.held.set(company, { assignment, isEnding: false });
+      this.held.set(company, assignment);
       void this.follow(assignment);
     } catch (error) {
       await keeper.release(lease, { why: messageOf(error), pauseMs: times.failedMs });
@@ -151,23 +147,15 @@ export class Assignments {
   private async follow(assignment: Assignment): Promise<void> {
     const { company, lease } = assignment;
     const { engine, keeper, host, times } = this.context;
-    const end = await assignment.ended;
-    const held = this.held.get(company);
-    if (held) held.isEnding = true;
+    const { outcome, nextWorkMs, failure } = await assignment.ended;
+    assignment.isEnding = true;
     this.ended = plus(this.ended, assignment);
-    this.ended.ends[end.outcome]++;
-    const nextWorkMs = end.outcome === "released" ? end.nextWorkMs : null;
-    await keeper.release(lease, end.outcome === "failed" ? { why: end.why, pauseMs: times.failedMs } : null);
+    this.ended.ends[outcome]++;
+    await keeper.release(lease, failure === null ? null : { why: failure, pauseMs: times.failedMs });
     // Afterwards: who takes a job of a company that is owned completes it.
     if (nextWorkMs !== null)
       await this.logged(company, () => engine.sendLater(company, nextWorkMs - host.clock.nowMs()));
     this.held.delete(company);
-  }
-
-  /** The same connector stays: another one is another company. */
-  private async reconfigure(assignment: Assignment, row: CompanyRow): Promise<void> {
-    const { settings } = await this.load(row);
-    assignment.change(settings, row.config);
   }
 
   private async load(row: CompanyRow): Promise<LoadedCompany> {

@@ -49,9 +49,9 @@ export function createCompanyAlerts(
     },
 
     /** Looks at the company, and sends what follows, until `over`. Never rejects. */
-    follow: async (over: AbortSignal) => {
+    follow: (over: AbortSignal) => {
       const context = { ...host, log, note, watchesDisk: false };
-      await watchIncidents(context, () => supervisor.settings.config, views, over);
+      return watchIncidents(context, () => supervisor.settings.config, views, over);
     },
   };
 }

@@ -11,7 +11,6 @@ import { logStored } from "../../webhook/delivery-log.ts";
 import type { NumberedDelivery, InboxTable } from "../postgres/tables/inbox-table.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 
-/** What the inbox of one company is drained with. */
 interface DrainParts {
   readonly company: string;
   readonly inbox: Pick<InboxTable, "read">;

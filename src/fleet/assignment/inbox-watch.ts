@@ -3,11 +3,8 @@ import type { InboxTable } from "../postgres/tables/inbox-table.ts";
 export type InboxWatch = ReturnType<typeof createInboxWatch>;
 
 /**
- * Looks for new deliveries of all companies that this node holds, in one query; without companies, in none.
- *
- * Guarantee: a look that fails ends no wait.
- * Source of truth: table `inbox_heads`.
- * Worst outcome of a crash: none; nothing is kept.
+ * Looks for new deliveries of all companies that this node holds, in one query; without companies, in none. A look that
+ * fails ends no wait.
  */
 export function createInboxWatch(inbox: Pick<InboxTable, "heads">) {
   /** By company; `resolve` gets the number of the last delivery, or null where the wait is over. */
@@ -32,7 +29,7 @@ export function createInboxWatch(inbox: Pick<InboxTable, "heads">) {
         closed.removeEventListener("abort", end);
       }
     },
-    /** One look at all companies. Throws MirrorError `database`. */
+    /** One look at all companies. */
     async look(): Promise<void> {
       const asked = [...waiters];
       if (asked.length === 0) return;

@@ -101,7 +101,7 @@ export function discardMirror({ mirror, lock: lockFile, verified, compared }: Mi
   }
 }
 
-/** Removes a mirror that cannot be used, and throws MirrorError `database` with the reason. */
+/** Removes a mirror that cannot be used. Throws MirrorError `database` with the reason. */
 export function abandonMirror(files: MirrorFiles, why: string): never {
   discardMirror(files);
   throw new MirrorError("database", `the mirror could not be used on this node, and was removed: ${why}`, {
@@ -109,19 +109,20 @@ export function abandonMirror(files: MirrorFiles, why: string): never {
   });
 }
 
-/** Notes in the mirror that it belongs to this ownership from now on. */
-export function noteEpoch(mirror: Mirror, { epoch }: Pick<Ownership, "epoch">): void {
-  mirror.apply(() => mirror.meta.set(epochKey, epoch));
-}
-
 /**
- * Notes on which timeline of the database the mirror is. On a new one deliveries have other numbers, so the inbox is read
- * from its beginning; and those that were received before may be lost, so nothing counts as received: the next run reads
- * everything.
+ * Notes in the mirror to which ownership it belongs from now on, and on which timeline of the database it is. On a new one
+ * deliveries have other numbers, so the inbox is read from its beginning; and those that were received before may be
+ * lost, so nothing counts as received: the next run reads everything.
  */
-export function noteTimeline(mirror: Mirror, { number }: Pick<Timeline, "number">): void {
-  if (Number(mirror.meta.get(timelineKey) ?? 1) === number) return;
+export function noteOwnership(
+  mirror: Mirror,
+  { epoch }: Pick<Ownership, "epoch">,
+  { number }: Pick<Timeline, "number">,
+): void {
+  const isOnTimeline = Number(mirror.meta.get(timelineKey) ?? 1) === number;
   mirror.apply(() => {
+    mirror.meta.set(epochKey, epoch);
+    if (isOnTimeline) return;
     mirror.meta.set(timelineKey, number);
     mirror.meta.set(inboxPositionKey, 0);
     new UptimeLog(mirror.db).forget();

@@ -55,13 +55,11 @@ export interface NodeSettings {
   readonly snapshotEveryMs: number;
 }
 
-/** A company's config, and its connector. */
 export interface LoadedCompany {
   readonly settings: CompanySettings;
   readonly manifest: Manifest;
 }
 
-/** What all assignments of a node share. */
 export interface NodeContext extends NodeParts {
   readonly times: NodeTimes;
   readonly keeper: LeaseKeeper;

@@ -12,7 +12,6 @@ import { CompaniesTable } from "../postgres/tables/companies-table.ts";
 export const jobKinds = ["run", "events", "later", "package"] as const;
 export type JobKind = (typeof jobKinds)[number];
 
-/** A job that this process has taken. */
 export interface FleetJob {
   readonly kind: JobKind;
   readonly id: string;

@@ -28,7 +28,6 @@ interface LeaseTimes {
 /** As in design.md, section 12: another node takes over within 30 s. */
 export const leaseTimes: LeaseTimes = { ttlMs: 12_000, marginMs: 2_000, renewEveryMs: 4_000, retryMs: 1_000 };
 
-/** What became of a claim: an ownership, or why there is none. */
 type ClaimResult = { readonly lease: Lease } | Extract<Claim, { readonly refused: string }>;
 
 /** How often leases are looked at: one that nobody asks for ends no later than that after its time. */
@@ -53,7 +52,6 @@ export class LeaseKeeper {
     this.times = parts.times ?? leaseTimes;
   }
 
-  /** How many companies are held now. */
   get size(): number {
     return this.leases.size;
   }

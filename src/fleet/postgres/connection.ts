@@ -33,9 +33,19 @@ export abstract class FleetTable {
   constructor(postgres: Postgres) {
     this.postgres = postgres;
   }
+
+  /** The first row; null: there is none. */
+  protected async findRow<Row>(text: string, values: readonly unknown[] = []): Promise<Row | null> {
+    const [row] = await this.postgres.query<Row>(text, values);
+    return row ?? null;
+  }
+
+  /** Does the statement give a row? */
+  protected async hasRow(text: string, values: readonly unknown[]): Promise<boolean> {
+    return (await this.postgres.query(text, values)).length > 0;
+  }
 }
 
-/** How a node reaches Postgres. */
 interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;

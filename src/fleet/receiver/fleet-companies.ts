@@ -12,7 +12,7 @@ import type { Companies } from "../../webhook/receiver.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { fleetTables, type FleetTables } from "../postgres/tables/fleet-tables.ts";
-import { CircuitBreaker } from "./circuit-breaker.ts";
+import { createCircuitBreaker, type CircuitBreaker } from "./circuit-breaker.ts";
 import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
 
 interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
@@ -50,19 +50,25 @@ export class FleetCompanies implements Companies {
   private readonly ofIngests: FleetIngestParts;
   private readonly known = new Map<string, FleetIngest>();
   private readonly missing = new Map<string, string>();
-  private readonly answers: Record<string, number> = {};
-  private readonly refusals: Partial<Record<RefusalReason, number>> = {};
-  private readonly strays: Record<string, number> = {};
+  /**
+   * What this node received since its start: answers to deliveries, refusals by reason, and requests for no company and no
+   * page by status. No company is named, because there may be a hundred thousand.
+   */
+  readonly counts = {
+    answers: {} as Record<string, number>,
+    refusals: {} as Partial<Record<RefusalReason, number>>,
+    strays: {} as Record<string, number>,
+  };
   private readonly forms = new Map<string | null, DeliveryForm>();
   /** Null: the companies were never read. */
   private asOfMs: number | null = null;
   private hasFailed = false;
 
   constructor(parts: FleetCompaniesParts) {
-    const { postgres, sendJob } = parts;
+    const { postgres, sendJob, clock, log, closed } = parts;
     this.parts = parts;
     this.tables = fleetTables(postgres);
-    this.breaker = new CircuitBreaker({ ...parts, probe: () => postgres.query("SELECT 1") });
+    this.breaker = createCircuitBreaker(() => postgres.query("SELECT 1"), clock, log, closed);
     this.ofIngests = { inbox: this.tables.inbox, breaker: this.breaker, sendJob };
   }
 
@@ -73,15 +79,7 @@ export class FleetCompanies implements Companies {
 
   /** Why no delivery can be answered with 204 now; null: they can. */
   get problem(): string | null {
-    return this.asOfMs === null ? "the companies were not read from Postgres yet" : this.breaker.problem;
-  }
-
-  /**
-   * What this node received since its start: answers to deliveries, refusals by reason, and requests for no company and no
-   * page by status. No company is named, because there may be a hundred thousand.
-   */
-  get counts() {
-    return { answers: this.answers, refusals: this.refusals, strays: this.strays };
+    return this.asOfMs === null ? "the companies were not read from Postgres yet" : this.breaker.problem();
   }
 
   /** Companies whose deliveries this node cannot verify, by name, and why. */
@@ -95,9 +93,10 @@ export class FleetCompanies implements Companies {
   }
 
   countAnswer(name: string, result: string, refusal?: Refusal): void {
-    const counts = name === "" ? this.strays : this.answers;
+    const { answers, refusals, strays } = this.counts;
+    const counts = name === "" ? strays : answers;
     counts[result] = (counts[result] ?? 0) + 1;
-    if (refusal) this.refusals[refusal.reason] = (this.refusals[refusal.reason] ?? 0) + 1;
+    if (refusal) refusals[refusal.reason] = (refusals[refusal.reason] ?? 0) + 1;
   }
 
   /** Reads what changed, and notes that this node receives, until `closed`. Never rejects. */
@@ -118,7 +117,7 @@ export class FleetCompanies implements Companies {
     }
   }
 
-  /** Reads the companies that changed, and the key files that did. Throws MirrorError `database`. */
+  /** Reads the companies that changed, and the key files that did. */
   async refresh(): Promise<void> {
     const { companies, asOfMs } = await this.tables.companies.list(this.asOfMs);
     await inSlices(companies, (row) => this.take(row));
@@ -148,25 +147,17 @@ export class FleetCompanies implements Companies {
     const connector = typeof named === "string" ? named : null;
     const form = this.forms.get(connector) ?? (await this.parts.formOf(connector));
     this.forms.set(connector, form);
-    return {
-      secrets: JSON.stringify(valueAt(config, ["companies", name, "webhook", "secrets"]) ?? []),
-      form,
-    };
+    const secrets = valueAt(config, ["companies", name, "webhook", "secrets"]) ?? [];
+    return { secrets: JSON.stringify(secrets), form };
   }
 
   private lookForSecrets(name: string): void {
     const ingest = this.known.get(name);
     const problems = ingest ? this.secretsOf(ingest).flatMap(({ missing }) => missing?.message ?? []) : [];
-    if (problems.length === 0) {
-      this.missing.delete(name);
-      return;
-    }
+    if (problems.length === 0) return void this.missing.delete(name);
     const problem = problems.join("; ");
-    if (this.missing.get(name) !== problem)
-      this.parts.log.warn("deliveries of a company cannot be verified on this node", {
-        company: name,
-        problem,
-      });
+    const what = "deliveries of a company cannot be verified on this node";
+    if (this.missing.get(name) !== problem) this.parts.log.warn(what, { company: name, problem });
     this.missing.set(name, problem);
   }
 

@@ -31,10 +31,11 @@ export interface DeliverySettings {
  */
 export class FleetIngest implements Ingest {
   readonly company: string;
+  settings: DeliverySettings;
+  /** Null: no delivery has come yet. */
+  openedKeyring: Keyring | null = null;
   private readonly parts: FleetIngestParts;
   private readonly openKeyring: (ingest: FleetIngest) => Keyring;
-  private current: DeliverySettings;
-  private opened: Keyring | null = null;
 
   /** @param openKeyring called with the first delivery, and again after a change of the settings */
   constructor(
@@ -44,31 +45,22 @@ export class FleetIngest implements Ingest {
     openKeyring: (ingest: FleetIngest) => Keyring,
   ) {
     this.company = company;
-    this.current = settings;
+    this.settings = settings;
     this.parts = parts;
     this.openKeyring = openKeyring;
   }
 
-  get settings(): DeliverySettings {
-    return this.current;
-  }
-
   get form(): DeliveryForm {
-    return this.current.form;
+    return this.settings.form;
   }
 
   get keyring(): Keyring {
-    return (this.opened ??= this.openKeyring(this));
-  }
-
-  /** Null: no delivery has come yet. */
-  get openedKeyring(): Keyring | null {
-    return this.opened;
+    return (this.openedKeyring ??= this.openKeyring(this));
   }
 
   change(settings: DeliverySettings): void {
-    if (settings.secrets !== this.current.secrets) this.opened = null;
-    this.current = settings;
+    if (settings.secrets !== this.settings.secrets) this.openedKeyring = null;
+    this.settings = settings;
   }
 
   has(eventId: string): Promise<boolean> {

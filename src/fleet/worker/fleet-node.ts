@@ -22,14 +22,6 @@ const mostPackages = 8;
 /** Between two statements that delete rows. */
 const prunePauseMs = 100;
 
-/** What is repeated, the pause after each time, and what is done. */
-type NodeLoop = readonly [
-  what: string,
-  everyMs: () => number,
-  step: () => Promise<void>,
-  need?: "needs the store",
-];
-
 /**
  * One node of a fleet: takes jobs, claims their companies, and holds them as long as they have work.
  *
@@ -73,29 +65,32 @@ export class FleetNode {
   /** Begins to take jobs. Throws MirrorError `database` where Postgres cannot be written. */
   async start(): Promise<void> {
     const { times, tables, node, host, keeper, inboxWatch, receivingTimes } = this.context;
-    const { random } = host;
     const { signal } = this.closed;
     await this.timeline.start();
     await tables.nodes.register(this.facts());
     await receivingTimes.read();
     const isHeld = (company: string) => this.assignments.has(company);
     const cache = { ...host, ...tables, dataDir: node.dataDir, isHeld };
-    const jittered = (ms: number) => ms * (0.75 + random.next() / 2);
-    const loops: readonly NodeLoop[] = [
-      ["taking jobs", () => (this.hasFetched ? times.fetchMs : times.quietFetchMs), () => this.fetch()],
-      ["looking for deliveries", () => times.inboxMs, () => inboxWatch.look()],
-      ["reading when deliveries were received", () => times.receivingMs, () => receivingTimes.read()],
-      ["the node's heartbeat", () => times.beatMs, () => this.beat()],
-      ["noting the timeline", () => jittered(times.markMs), () => this.timeline.mark(), "needs the store"],
-      ["looking for unattended companies", () => jittered(times.unattendedMs), () => this.sendJobs()],
-      ["looking for packages", () => jittered(times.unattendedMs), () => this.followPackages()],
-      ["reading configs", () => times.configMs, () => this.readConfigs()],
-      ["pruning the disk", () => times.cacheMs, () => pruneMirrors(cache)],
-      ["pruning Postgres", () => jittered(times.pruneMs), () => this.prune()],
+    const always = (ms: number) => () => ms;
+    const jittered = (ms: number) => () => ms * (0.75 + host.random.next() / 2);
+    const fetchMs = () => (this.hasFetched ? times.fetchMs : times.quietFetchMs);
+    const repeat = (what: string, everyMs: () => number, step: () => Promise<void>, needsStore = false) =>
+      this.loops.repeat(what, everyMs, step, signal, needsStore);
+    const receivingMs = always(times.receivingMs);
+    const unattendedMs = jittered(times.unattendedMs);
+    this.tasks = [
+      keeper.follow(signal),
+      repeat("taking jobs", fetchMs, () => this.fetch()),
+      repeat("looking for deliveries", always(times.inboxMs), () => inboxWatch.look()),
+      repeat("reading when deliveries were received", receivingMs, () => receivingTimes.read()),
+      repeat("the node's heartbeat", always(times.beatMs), () => this.beat()),
+      repeat("noting the timeline", jittered(times.markMs), () => this.timeline.mark(), true),
+      repeat("looking for unattended companies", unattendedMs, () => this.sendJobs()),
+      repeat("looking for packages", unattendedMs, () => this.followPackages()),
+      repeat("reading configs", always(times.configMs), () => this.readConfigs()),
+      repeat("pruning the disk", always(times.cacheMs), () => pruneMirrors(cache)),
+      repeat("pruning Postgres", jittered(times.pruneMs), () => this.prune()),
     ];
-    const repeat = ([what, everyMs, step, need]: NodeLoop) =>
-      this.loops.repeat(what, everyMs, step, signal, need !== undefined);
-    this.tasks = [keeper.follow(signal), ...loops.map(repeat)];
   }
 
   /** Releases everything; resolves when that is done, or cannot be done in time. */
@@ -106,7 +101,7 @@ export class FleetNode {
     const { snapshots, signOff } = stopDeadlines;
     const done = new AbortController();
     void clock.sleep(snapshots, done.signal).then(() => this.cutOff.abort());
-    const drained = Promise.all([assignments.drain("the node stops"), assignments.stopAfterRuns()]);
+    const drained = Promise.all([assignments.drain("the node stops"), assignments.afterRuns.stop()]);
     await Promise.race([drained, clock.sleep(snapshots + signOff, done.signal)]);
     done.abort();
     const { size } = assignments;

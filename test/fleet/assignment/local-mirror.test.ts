@@ -5,7 +5,7 @@ import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import {
   continuesLocally,
   createTroubleWatch,
-  noteEpoch,
+  noteOwnership,
 } from "../../../src/fleet/assignment/local-mirror.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
@@ -14,7 +14,7 @@ import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
 async function aLeftFile() {
   const files = mirrorFiles({ dataDir: tempFolder(), report: { out: null } }, "acme");
   const mirror = await openHasty({ path: files.mirror });
-  noteEpoch(mirror, { epoch: 5 });
+  noteOwnership(mirror, { epoch: 5 }, { number: 1 });
   mirror.apply(() => mirror.meta.set(inboxPositionKey, 3));
   mirror.close();
   return files;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { noteEpoch } from "../../../src/fleet/assignment/local-mirror.ts";
+import { noteOwnership } from "../../../src/fleet/assignment/local-mirror.ts";
 import { pruneMirrors, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { aFleet } from "../../support/fleet/node.ts";
@@ -43,7 +43,7 @@ async function aReleasedMirror({ worker = true } = {}) {
   const node = await fleet.node("node-1");
   const lease = await node.claim();
   const mirror = await node.open();
-  if (worker) noteEpoch(mirror, lease);
+  if (worker) noteOwnership(mirror, lease, { number: 1 });
   mirror.apply(() => mirror.meta.set(inboxPositionKey, 1));
   await node.make(lease);
   const owners = new OwnersTable(fleet.postgres);

@@ -16,11 +16,10 @@ import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
-import { performRun } from "../../../runs/company-run.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
+import { performRun } from "../../../runs/company-run.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
 import { targetsOf } from "../upkeep/alerts.ts";
-import { alertPlaces } from "../../../daemon/incident-watch.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";
 
 /**
@@ -47,7 +46,7 @@ export async function openNodeParts(
   const store = await openProven("snapshots", snapshots);
   const published = reports === null ? null : await openProven("reports", reports);
   const afterRun = createAfterRun(context);
-  const host = { clock, random, log, version, performRun, afterRun, connections, alertPlaces: alertPlaces() };
+  const host = { clock, random, log, version, performRun, afterRun, connections };
   return {
     host: { ...host, onSecrets: keepSecret, targetsOf: (one) => targetsOf(context, one) },
     node: { name, role, dataDir, capacity, snapshotEveryMs },

@@ -35,12 +35,10 @@ export function commitSnapshot(postgres: Postgres, dataPath: string, keptMs: num
     const plan = planSnapshot(await readCatalogue(sql, companies), counting);
     if (plan) await writeSnapshot(sql, plan);
     await sql.query("DELETE FROM fintoro_lake.companies WHERE company = ANY ($1)", [companies]);
-    const present = changed.filter(({ published_at }) => published_at !== null);
-    await insert(
-      sql,
-      "companies",
-      present.map(({ company, published_at }) => ({ company, published_at })),
+    const present = changed.flatMap(({ company, published_at }) =>
+      published_at === null ? [] : [{ company, published_at }],
     );
+    await insert(sql, "companies", present);
     return changed.length;
   });
 }

@@ -4,10 +4,8 @@ import { epochMs, FleetTable } from "../connection.ts";
 import {
   assertOwner,
   lockAccountName,
-  noOwner,
-  ownerCondition,
   useOfAccount,
-  valuesOf,
+  writeAsOwner,
   type AccountUse,
   type Owner,
 } from "./owners-table.ts";
@@ -23,9 +21,7 @@ export interface CompanyRow {
   readonly changedAtMs: number;
   /** The last published change of when it was forgotten: numbers of its next log are higher. 0: it never was. */
   readonly lastSeq: number;
-  /** It left the fleet: nobody may own it. */
   readonly removed: boolean;
-  /** In the order of letters. */
   readonly tags: readonly string[];
 }
 
@@ -91,28 +87,21 @@ export class CompaniesTable extends FleetTable {
   }
 
   /** Is it in the fleet with this config and schedule? */
-  async has(name: string, config: unknown, schedule: string | null, timezone: string): Promise<boolean> {
+  has(name: string, config: unknown, schedule: string | null, timezone: string): Promise<boolean> {
     const sql = `SELECT FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed AND ${isSame}`;
-    return (await this.postgres.query(sql, [name, config, schedule, timezone])).length > 0;
+    return this.hasRow(sql, [name, config, schedule, timezone]);
   }
 
   /** Takes a company out of the fleet. False: it is not there. Everything stays until `forgetRemoved`. */
-  async remove(name: string): Promise<boolean> {
-    const rows = await this.postgres.query(
-      `UPDATE fintoro_mirror.companies SET removed = true, changed_at = clock_timestamp()
-       WHERE name = $1 AND NOT removed RETURNING name`,
-      [name],
-    );
-    return rows.length > 0;
+  remove(name: string): Promise<boolean> {
+    const sql = `UPDATE fintoro_mirror.companies SET removed = true, changed_at = clock_timestamp()
+      WHERE name = $1 AND NOT removed RETURNING name`;
+    return this.hasRow(sql, [name]);
   }
 
   /** Null: the fleet never had it. */
-  async find(name: string): Promise<CompanyRow | null> {
-    const [row] = await this.postgres.query<CompanyRow>(
-      `SELECT ${columns} FROM fintoro_mirror.companies WHERE name = $1`,
-      [name],
-    );
-    return row ?? null;
+  find(name: string): Promise<CompanyRow | null> {
+    return this.findRow(`SELECT ${columns} FROM fintoro_mirror.companies WHERE name = $1`, [name]);
   }
 
   /** Those of the fleet whose runs are scheduled by this pattern of cron. */
@@ -129,9 +118,7 @@ export class CompaniesTable extends FleetTable {
    * listed more than once, and is never left out.
    */
   async list(changedSinceMs: number | null = null) {
-    const [now] = await this.postgres.query<{ asOfMs: number }>(
-      `SELECT ${epochMs("clock_timestamp()")} AS "asOfMs"`,
-    );
+    const now = await this.findRow<{ asOfMs: number }>(`SELECT ${epochMs("clock_timestamp()")} AS "asOfMs"`);
     const fromMs = changedSinceMs === null ? 0 : changedSinceMs - commitDelayMs;
     const companies = await this.postgres.query<CompanyRow>(
       `SELECT ${columns} FROM fintoro_mirror.companies
@@ -169,18 +156,14 @@ export class CompaniesTable extends FleetTable {
   /** The incidents that its owners noted, and the alerts of them that wait. Null: nothing was ever wrong. */
   async incidentsOf(company: string): Promise<AlertState | null> {
     const sql = "SELECT state FROM fintoro_mirror.alerts WHERE company = $1";
-    const [row] = await this.postgres.query<{ state: AlertState }>(sql, [company]);
+    const row = await this.findRow<{ state: AlertState }>(sql, [company]);
     return row?.state ?? null;
   }
 
   /** @throws MirrorError `locked` where the company has another owner */
-  async noteIncidents(owner: Owner, state: AlertState): Promise<void> {
-    const rows = await this.postgres.query(
-      `WITH owner AS (${ownerCondition})
-       INSERT INTO fintoro_mirror.alerts (company, state) SELECT company, $4::jsonb FROM owner
-       ON CONFLICT (company) DO UPDATE SET state = excluded.state RETURNING company`,
-      [...valuesOf(owner), state],
-    );
-    if (rows.length === 0) throw noOwner(owner);
+  noteIncidents(owner: Owner, state: AlertState): Promise<void> {
+    const write = `INSERT INTO fintoro_mirror.alerts (company, state) SELECT company, $4::jsonb FROM owner
+      ON CONFLICT (company) DO UPDATE SET state = excluded.state`;
+    return writeAsOwner(this.postgres, owner, write, [state]);
   }
 }

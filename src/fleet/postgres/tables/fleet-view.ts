@@ -72,7 +72,6 @@ interface ServerView extends PostgresNumbers {
   readonly set_back_to: string | null;
 }
 
-/** Sums over all companies, from the indexes of those that are owned or wait. */
 interface FleetTotals {
   readonly companies: number;
   readonly held: number;
@@ -137,7 +136,7 @@ export async function readFleetTotals(postgres: Postgres): Promise<FleetTotals> 
   return totals;
 }
 
-/** SQL: bytes of all tables of a schema; 0 where there is none. */
+/** SQL: bytes of all tables of a schema. */
 function sizeOf(schema: string): string {
   return `(SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
     WHERE relnamespace = to_regnamespace('${schema}') AND relkind = 'r')`;

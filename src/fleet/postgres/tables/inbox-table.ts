@@ -54,9 +54,9 @@ export class InboxTable extends FleetTable {
     });
   }
 
-  async has(company: string, eventId: string): Promise<boolean> {
+  has(company: string, eventId: string): Promise<boolean> {
     const sql = `SELECT FROM fintoro_mirror.inbox i WHERE ${isEvent("$1", "$2::text")}`;
-    return (await this.postgres.query(sql, [company, textOf(eventId)])).length > 0;
+    return this.hasRow(sql, [company, textOf(eventId)]);
   }
 
   /**

@@ -48,10 +48,7 @@ export const lossColumns = `o.losses AS before,
 /** SQL: nobody has decided yet when the company of this row of `owners`, which was lost, may be taken over. */
 export const isUnjudged = `(claimable_at IS NULL AND losses >= ${suspectLosses - 1})`;
 
-/**
- * Decides when suspect companies may be taken over whose node was lost; until then nobody can. Gives those that must
- * wait. Throws MirrorError `database`.
- */
+/** Decides when suspect companies of lost nodes may be taken over; until then nobody can. Gives those that must wait. */
 export async function judgeLosses(postgres: Postgres, random: () => number) {
   const lost = await postgres.query<Loss & { company: string; node: string; epoch: number }>(
     `SELECT o.company, o.node, o.epoch, ${lossColumns} FROM fintoro_mirror.owners o

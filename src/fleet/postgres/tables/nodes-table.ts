@@ -1,6 +1,5 @@
 import { isoText, FleetTable } from "../connection.ts";
 
-/** What a node says about itself. */
 export interface NodeFacts {
   readonly node: string;
   readonly version: string;
@@ -9,7 +8,7 @@ export interface NodeFacts {
   readonly capacity: number;
 }
 
-/** A node as its last heartbeat says. Times are ISO. */
+/** As its last heartbeat says. Times are ISO. */
 export interface NodeRow extends NodeFacts {
   readonly draining: boolean;
   readonly started_at: string;
@@ -24,10 +23,6 @@ const forgetAfter = "interval '1 day'";
 /**
  * The nodes of the fleet: for people and for `fleet drain`. Nothing is decided from a missing heartbeat; ownerships
  * expire by themselves.
- *
- * Guarantee: none but what the last heartbeat said.
- * Source of truth: table `nodes`.
- * Worst outcome of a crash: the node is shown with its last heartbeat until it is forgotten.
  */
 export class NodesTable extends FleetTable {
   /** A node starts: a request to drain was meant for the process before. */
@@ -50,7 +45,6 @@ export class NodesTable extends FleetTable {
     await this.postgres.query("DELETE FROM fintoro_mirror.nodes WHERE node = $1", [node]);
   }
 
-  /** By name. */
   list(): Promise<NodeRow[]> {
     return this.postgres.query(
       `SELECT node, version, role, held, capacity, draining, ${isoText("started_at")} AS started_at,
@@ -59,23 +53,20 @@ export class NodesTable extends FleetTable {
   }
 
   /** Asks a node to drain. False: there is no such node. */
-  async drain(node: string): Promise<boolean> {
-    const rows = await this.postgres.query(
-      "UPDATE fintoro_mirror.nodes SET draining = true WHERE node = $1 RETURNING node",
-      [node],
-    );
-    return rows.length > 0;
+  drain(node: string): Promise<boolean> {
+    const sql = "UPDATE fintoro_mirror.nodes SET draining = true WHERE node = $1 RETURNING node";
+    return this.hasRow(sql, [node]);
   }
 
   private async write(facts: NodeFacts, more: string): Promise<{ readonly draining: boolean }> {
     const { node, version, role, held, capacity } = facts;
-    const [row] = await this.postgres.query<{ draining: boolean }>(
+    const row = await this.findRow<{ draining: boolean }>(
       `INSERT INTO fintoro_mirror.nodes (node, version, role, held, capacity, started_at, seen_at)
        VALUES ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp())
        ON CONFLICT (node) DO UPDATE SET ${more} held = excluded.held, capacity = excluded.capacity,
          seen_at = excluded.seen_at RETURNING draining`,
       [node, version, role, held, capacity],
     );
-    return { draining: row?.draining ?? false };
+    return row ?? { draining: false };
   }
 }

@@ -49,11 +49,11 @@ export interface OwnerRow {
   readonly live: boolean;
 }
 
-/** SQL: has the row of `owners` an owner now? */
+/** SQL: has the company of this row of `owners` an owner now? */
 export const isLive = "(node IS NOT NULL AND expires_at > clock_timestamp())";
 
 /** SQL: the owner's row, locked, while it is `$1`, `$2`, `$3` (company, epoch, node) and has not ended. */
-export const ownerCondition = `SELECT company, epoch, node FROM fintoro_mirror.owners
+const ownerCondition = `SELECT company, epoch, node FROM fintoro_mirror.owners
   WHERE company = $1 AND epoch = $2 AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE`;
 
 /**
@@ -67,8 +67,23 @@ export async function assertOwner(sql: Sql, owner: Owner): Promise<void> {
   if (rows.length === 0) throw noOwner(owner);
 }
 
-/** The values of `ownerCondition`. */
-export function valuesOf({ company, epoch, node }: Owner): [string, number, string] {
+/**
+ * Makes a statement on what the company's owner alone writes; `owner` is its row, `$4` the first of `values`.
+ *
+ * @throws MirrorError `locked` where the company has another owner or none: then nothing was written
+ */
+export async function writeAsOwner(
+  sql: Sql,
+  owner: Owner,
+  statement: string,
+  values: readonly unknown[],
+): Promise<void> {
+  const text = `WITH owner AS (${ownerCondition}) ${statement} RETURNING 1`;
+  const rows = await sql.query(text, [...valuesOf(owner), ...values]);
+  if (rows.length === 0) throw noOwner(owner);
+}
+
+function valuesOf({ company, epoch, node }: Owner): [string, number, string] {
   return [company, epoch, node];
 }
 
@@ -128,13 +143,10 @@ export class OwnersTable extends FleetTable {
    * @param failure why this node could not hold it; then nobody takes it for `pauseMs`, for twice that after the second
    *   failure in a row, and so on. Null: it could
    */
-  async release(owner: Owner, quietMs = 0, failure: Failure | null = null): Promise<boolean> {
-    const rows = await this.postgres.query(failure ? releaseFailed : releaseDone, [
-      ...valuesOf(owner),
-      quietMs,
-      ...(failure ? [failure.why, failure.pauseMs, longestPauseMs] : []),
-    ]);
-    return rows.length > 0;
+  release(owner: Owner, quietMs = 0, failure: Failure | null = null): Promise<boolean> {
+    const ofFailure = failure ? [failure.why, failure.pauseMs, longestPauseMs] : [];
+    const values = [...valuesOf(owner), quietMs, ...ofFailure];
+    return this.hasRow(failure ? releaseFailed : releaseDone, values);
   }
 
   /** The last ownership of each of these companies; one that was never owned is left out. */
@@ -152,8 +164,8 @@ export class OwnersTable extends FleetTable {
  * Locks the company's account until the end of the transaction: it cannot change, and no other company of it can be
  * claimed. Order of locks everywhere: company, account, owner. Null: there is no such company.
  */
-async function lockAccount(sql: Sql, company: string): Promise<{ readonly account: string | null } | null> {
-  const [found] = await sql.query<{ account: string | null }>(
+async function lockAccount(sql: Sql, company: string) {
+  const [found] = await sql.query<{ readonly account: string | null }>(
     "SELECT account FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed FOR SHARE",
     [company],
   );
@@ -236,7 +248,6 @@ const releaseDone = `${released}, failures = 0, failure = NULL, failed_at = NULL
 const releaseFailed = `${released}, failures = failures + 1, failure = $5, failed_at = clock_timestamp(),
   claimable_at = clock_timestamp() + least(${intervalOf("$6")} * power(2, least(failures, 16)), ${intervalOf("$7")}) ${ofOwner}`;
 
-/** A company that nobody looks after although there is something to do. */
 export interface WaitingCompany {
   readonly company: string;
   /**

@@ -1,5 +1,5 @@
 import { FleetTable, isoText } from "../connection.ts";
-import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
+import { writeAsOwner, type Owner } from "./owners-table.ts";
 
 /** A package of a month that is stored. */
 export interface StoredPackage {
@@ -49,7 +49,6 @@ interface CompanyMonth extends AskedMonth {
 
 export type PackageFailure = "token_refused" | "not_proved" | "failed";
 
-/** Companies of one look. */
 const mostAtOnce = 1_000;
 
 /**
@@ -99,13 +98,10 @@ export class PackagesTable extends FleetTable {
   }
 
   /** Null: none is due. */
-  async next(company: string): Promise<AskedPackage | null> {
-    const [row] = await this.postgres.query<AskedPackage>(
-      `SELECT month, proved, due_at::text AS due, made FROM fintoro_mirror.packages
-       WHERE company = $1 AND due_at <= now() ORDER BY due_at LIMIT 1`,
-      [company],
-    );
-    return row ?? null;
+  next(company: string): Promise<AskedPackage | null> {
+    const sql = `SELECT month, proved, due_at::text AS due, made FROM fintoro_mirror.packages
+      WHERE company = $1 AND due_at <= now() ORDER BY due_at LIMIT 1`;
+    return this.findRow(sql, [company]);
   }
 
   /**
@@ -130,13 +126,9 @@ export class PackagesTable extends FleetTable {
     return this.change(owner, asked, set, [asked.due, reason, error]);
   }
 
-  private async change(owner: Owner, { month }: AskedPackage, set: string, values: readonly unknown[]) {
-    const rows = await this.postgres.query(
-      `WITH owner AS (${ownerCondition})
-       UPDATE fintoro_mirror.packages p SET ${set} FROM owner
-       WHERE p.company = owner.company AND p.month = $4 RETURNING 1`,
-      [...valuesOf(owner), month, ...values],
-    );
-    if (rows.length === 0) throw noOwner(owner);
+  private change(owner: Owner, { month }: AskedPackage, set: string, values: readonly unknown[]) {
+    const update = `UPDATE fintoro_mirror.packages p SET ${set} FROM owner
+      WHERE p.company = owner.company AND p.month = $4`;
+    return writeAsOwner(this.postgres, owner, update, [month, ...values]);
   }
 }

@@ -31,7 +31,7 @@ export interface RadarCompany extends Pick<ReportRow, "answers"> {
 /** Companies by name, in the order of their rows. */
 export type Radar = ReadonlyMap<string, RadarCompany>;
 
-/** Which companies are shown: with this text in their name, and with this tag; empty: all. */
+/** Which companies are shown: by a part of their name, and by a tag; empty: all. */
 export interface RadarQuestion {
   readonly text: string;
   readonly tag: string;
@@ -57,7 +57,7 @@ function radarOf(rows: readonly StoredRow[]): Radar {
   return new Map(companies);
 }
 
-/** Reads what workers wrote of the companies, or of some of them, in one statement. Throws MirrorError `database`. */
+/** Reads what workers wrote of the companies, or of some of them, in one statement. */
 export async function readRadar(postgres: Postgres, only: readonly string[] | null): Promise<Radar> {
   const rows = await postgres.query<StoredRow>(
     `SELECT ${shown} FROM ${members} ${reports}
@@ -67,10 +67,9 @@ export async function readRadar(postgres: Postgres, only: readonly string[] | nu
   return radarOf(rows);
 }
 
-/** The companies that are shown, and how many there are. */
 export type RadarPage = Awaited<ReturnType<typeof readRadarPage>>;
 
-/** Reads so many companies, those first that need someone, in one statement. Throws MirrorError `database`. */
+/** Reads so many companies, those first that need someone, and counts all, in one statement. */
 export async function readRadarPage(postgres: Postgres, { text, tag }: RadarQuestion, most: number) {
   const rows = await postgres.query<StoredRow & { found: number; needing: number }>(
     `WITH matching AS (

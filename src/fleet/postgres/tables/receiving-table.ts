@@ -17,13 +17,13 @@ const keptMs = 30 * 86_400_000;
 export class ReceivingTable extends FleetTable {
   /** A receiver's heartbeat: the last span goes on, or after a gap a new one begins. */
   async beat(): Promise<void> {
-    const extended = await this.postgres.query(
+    const isExtended = await this.hasRow(
       `UPDATE fintoro_mirror.receiving SET seen_at = clock_timestamp()
        WHERE id = (SELECT max(id) FROM fintoro_mirror.receiving)
          AND seen_at > clock_timestamp() - ${intervalOf("$1")} RETURNING id`,
       [missedMs],
     );
-    if (extended.length > 0) return;
+    if (isExtended) return;
     // Two receivers that begin at once make two spans, which say the same.
     await this.postgres.query(
       `INSERT INTO fintoro_mirror.receiving (started_at, seen_at) VALUES (clock_timestamp(), clock_timestamp())`,
@@ -46,11 +46,8 @@ export class ReceivingTable extends FleetTable {
 
 /**
  * When the fleet received deliveries, as this node read it last: one query for all companies that it holds. A mirror's
- * uptime log takes it over, whoever held the company meanwhile.
- *
- * Guarantee: what is read late is a gap that becomes shorter, never a time of receiving that was none.
- * Source of truth: table `receiving`; times are of Postgres' clock.
- * Worst outcome of a crash: none; everything is read again.
+ * uptime log takes it over, whoever held the company meanwhile. What is read late is a gap that becomes shorter, never a
+ * time of receiving that was none.
  */
 export function createReceivingTimes(receiving: Pick<ReceivingTable, "spansSince">) {
   let spans: readonly Span[] = [];
@@ -71,7 +68,7 @@ export function createReceivingTimes(receiving: Pick<ReceivingTable, "spansSince
         return cut;
       };
     },
-    /** To be called before the first company is opened, and now and then. Throws MirrorError `database`. */
+    /** To be called before the first company is opened, and now and then. */
     async read(): Promise<void> {
       spans = await receiving.spansSince(0);
     },

@@ -52,9 +52,16 @@ const removedCompany = `SELECT EXISTS (
 
 /** True: it is forgotten; otherwise there were more rows than one transaction deletes. */
 async function forgetSome(sql: Sql, company: string): Promise<boolean> {
-  const isEmpty = (await isEmptied(sql, "inbox", company)) && (await isEmptied(sql, "changes", company));
-  if (isEmpty) await forget(sql, company);
-  return isEmpty;
+  for (const table of ["inbox", "changes"]) {
+    const rows = await sql.query(
+      `DELETE FROM fintoro_mirror.${table} WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM fintoro_mirror.${table} WHERE company = $1 LIMIT $2)) RETURNING 1`,
+      [company, deletedAtOnce],
+    );
+    if (rows.length === deletedAtOnce) return false;
+  }
+  await forget(sql, company);
+  return true;
 }
 
 /** Who adds the company again waits for this lock. A restored database may not know that a company came back. */
@@ -67,16 +74,6 @@ const dueCompany = `SELECT c.name AS company FROM fintoro_mirror.companies c, fi
 /** SQL: was the removed company forgotten since it was removed last? */
 function isForgotten(companies: string): string {
   return `coalesce(${companies}.forgotten_at >= ${companies}.changed_at, false)`;
-}
-
-/** Deletes some rows. True: there were no more. */
-async function isEmptied(sql: Sql, table: "inbox" | "changes", company: string): Promise<boolean> {
-  const rows = await sql.query(
-    `DELETE FROM fintoro_mirror.${table} WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM fintoro_mirror.${table} WHERE company = $1 LIMIT $2)) RETURNING 1`,
-    [company, deletedAtOnce],
-  );
-  return rows.length < deletedAtOnce;
 }
 
 async function forget(sql: Sql, company: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { epochMs, FleetTable, type Postgres } from "../connection.ts";
-import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
+import { writeAsOwner, type Owner } from "./owners-table.ts";
 
 /** A stored file that counts. Its name is never used again, and its content never changes. */
 export interface ReportFile {
@@ -59,53 +59,35 @@ export class ReportsTable extends FleetTable {
     this.keptMs = keptMs;
   }
 
-  /**
-   * Notes the files that are about to be stored.
-   * @throws MirrorError `locked` where the company has another owner
-   */
-  async begin(owner: Owner, number: number, keys: readonly string[]): Promise<void> {
-    const rows = await this.postgres.query(
-      `WITH owner AS (${ownerCondition})
-       INSERT INTO fintoro_mirror.reports AS r (company, epoch, number, files, old)
-       SELECT company, epoch, $4::bigint, '[]',
-         (SELECT coalesce(jsonb_object_agg(key, ${nowMs}), '{}') FROM unnest($5::text[]) AS key)
-       FROM owner
-       ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, number = excluded.number, old = r.old || excluded.old
-       RETURNING r.company`,
-      [...valuesOf(owner), number, keys],
-    );
-    if (rows.length === 0) throw noOwner(owner);
+  /** Notes the files that are about to be stored. @throws MirrorError `locked` where the company has another owner */
+  begin(owner: Owner, number: number, keys: readonly string[]): Promise<void> {
+    const write = `INSERT INTO fintoro_mirror.reports AS r (company, epoch, number, files, old)
+      SELECT company, epoch, $4::bigint, '[]',
+        (SELECT coalesce(jsonb_object_agg(key, ${nowMs}), '{}') FROM unnest($5::text[]) AS key)
+      FROM owner
+      ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, number = excluded.number, old = r.old || excluded.old`;
+    return writeAsOwner(this.postgres, owner, write, [number, keys]);
   }
 
-  /**
-   * Ends what was begun: these files count, and those in `old` do not.
-   * @throws MirrorError `locked` where the company has another owner
-   */
-  async publish(
+  /** Ends what was begun: these files count, and those in `old` do not. Throws as `begin`. */
+  publish(
     owner: Owner,
     { seq, files, answers, old }: Pick<ReportRow, "seq" | "files" | "answers" | "old">,
   ): Promise<void> {
-    const rows = await this.postgres.query(
-      `WITH owner AS (${ownerCondition})
-       UPDATE fintoro_mirror.reports r SET published_at = clock_timestamp(), seq = $4, files = $5::jsonb, answers = $6::jsonb,
-         old = (SELECT coalesce(jsonb_object_agg(key, coalesce(r.old -> key, to_jsonb(${nowMs}))), '{}')
-           FROM unnest($7::text[]) AS key)
-       FROM owner WHERE r.company = owner.company
-       RETURNING r.company`,
-      [...valuesOf(owner), seq, JSON.stringify(files), answers, old],
-    );
-    if (rows.length === 0) throw noOwner(owner);
+    const write = `UPDATE fintoro_mirror.reports r
+      SET published_at = clock_timestamp(), seq = $4, files = $5::jsonb, answers = $6::jsonb,
+        old = (SELECT coalesce(jsonb_object_agg(key, coalesce(r.old -> key, to_jsonb(${nowMs}))), '{}')
+          FROM unnest($7::text[]) AS key)
+      FROM owner WHERE r.company = owner.company`;
+    return writeAsOwner(this.postgres, owner, write, [seq, JSON.stringify(files), answers, old]);
   }
 
   /** Null: none was begun. */
-  async current(company: string): Promise<ReportRow | null> {
-    const [row] = await this.postgres.query<ReportRow>(
-      `SELECT epoch, number, ${epochMs("published_at")} AS "publishedAtMs", seq, files, answers,
-         ARRAY(SELECT jsonb_object_keys(old)) AS old,
-         ARRAY(SELECT key FROM jsonb_each_text(old) WHERE value::bigint < ${nowMs} - $2::bigint) AS due
-       FROM fintoro_mirror.reports WHERE company = $1`,
-      [company, this.keptMs + lateMs],
-    );
-    return row ?? null;
+  current(company: string): Promise<ReportRow | null> {
+    const sql = `SELECT epoch, number, ${epochMs("published_at")} AS "publishedAtMs", seq, files, answers,
+        ARRAY(SELECT jsonb_object_keys(old)) AS old,
+        ARRAY(SELECT key FROM jsonb_each_text(old) WHERE value::bigint < ${nowMs} - $2::bigint) AS due
+      FROM fintoro_mirror.reports WHERE company = $1`;
+    return this.findRow(sql, [company, this.keptMs + lateMs]);
   }
 }

@@ -3,9 +3,7 @@ import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
-export interface SnapshotPointer {
-  readonly company: string;
-  readonly epoch: number;
+export interface SnapshotPointer extends Owner {
   readonly id: string;
   /** The mirror's last change. */
   readonly seq: number;
@@ -14,7 +12,6 @@ export interface SnapshotPointer {
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly takenAtMs: number;
-  readonly node: string;
   /** Facts of the mirror for `fleet status`, by name. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -54,7 +51,7 @@ export class SnapshotsTable extends FleetTable {
    */
   publish(
     owner: Owner,
-    snapshot: Omit<SnapshotPointer, "company" | "epoch" | "node">,
+    snapshot: Omit<SnapshotPointer, keyof Owner>,
     changesAfter: (seq: number) => Iterable<ChangeRow>,
   ): Promise<void> {
     const { company } = owner;
@@ -73,13 +70,10 @@ export class SnapshotsTable extends FleetTable {
   }
 
   /** Null: none was published. */
-  async current(company: string): Promise<SnapshotPointer | null> {
-    const [row] = await this.postgres.query<SnapshotPointer>(
-      `SELECT company, epoch, id, seq, inbox_seq AS "inboxSeq", size_bytes AS "sizeBytes", sha256,
-         ${epochMs("taken_at")} AS "takenAtMs", node, facts FROM fintoro_mirror.snapshots WHERE company = $1`,
-      [company],
-    );
-    return row ?? null;
+  current(company: string): Promise<SnapshotPointer | null> {
+    const sql = `SELECT company, epoch, id, seq, inbox_seq AS "inboxSeq", size_bytes AS "sizeBytes", sha256,
+        ${epochMs("taken_at")} AS "takenAtMs", node, facts FROM fintoro_mirror.snapshots WHERE company = $1`;
+    return this.findRow(sql, [company]);
   }
 
   /** Deletes the oldest changes of all companies that are kept no longer. Gives how many; call it until 0. */

@@ -51,24 +51,17 @@ export class TimelineTable extends FleetTable {
   }
 
   /** A node's heartbeat. Null: the database is not on this timeline any more, or was set back on it. */
-  async beat({ id, beats }: TimelineMark): Promise<Timeline | null> {
-    const [timeline] = await this.postgres.query<Timeline>(
-      `UPDATE fintoro_mirror.timeline SET beats = beats + 1, seen_at = clock_timestamp()
-       WHERE id = $1::uuid AND beats >= $2 RETURNING ${columns}`,
-      [id, beats],
-    );
-    return timeline ?? null;
+  beat({ id, beats }: TimelineMark): Promise<Timeline | null> {
+    const sql = `UPDATE fintoro_mirror.timeline SET beats = beats + 1, seen_at = clock_timestamp()
+      WHERE id = $1::uuid AND beats >= $2 RETURNING ${columns}`;
+    return this.findRow(sql, [id, beats]);
   }
 
   /** Is it this node's turn to write the mark? Once in so many milliseconds, of all nodes. */
-  async isMarkDue({ id }: TimelineMark, everyMs: number): Promise<boolean> {
-    const rows = await this.postgres.query(
-      `UPDATE fintoro_mirror.timeline SET marked_at = clock_timestamp()
-       WHERE id = $1::uuid AND (marked_at IS NULL OR marked_at < clock_timestamp() - ${intervalOf("$2")})
-       RETURNING 1`,
-      [id, everyMs],
-    );
-    return rows.length > 0;
+  isMarkDue({ id }: TimelineMark, everyMs: number): Promise<boolean> {
+    const sql = `UPDATE fintoro_mirror.timeline SET marked_at = clock_timestamp()
+      WHERE id = $1::uuid AND (marked_at IS NULL OR marked_at < clock_timestamp() - ${intervalOf("$2")}) RETURNING 1`;
+    return this.hasRow(sql, [id, everyMs]);
   }
 
   /**
