@@ -3,9 +3,7 @@ import { LoopTurns } from "../store/transient-errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { currentPageToken, type PageToken } from "../status/page/page-access.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
-import type { ReadyLimits } from "../status/conditions.ts";
 import type { PageCompany } from "../status/page/page-facts.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
@@ -16,7 +14,6 @@ import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
 import { createRunPlaces } from "../runs/run-queue.ts";
-import { readyLimits } from "./cron-schedule.ts";
 import { createKeptPages } from "../server/kept-pages.ts";
 
 export interface DaemonOptions extends HostProcess, AlertContext {
@@ -53,6 +50,8 @@ export function createRecentViews(clock: Clock, sources: () => Iterable<{ view()
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
+  /** As it is now. */
+  config: Config;
   /** Host names that pages may be asked for by, of the config as it is now. */
   pageHosts: readonly string[] = [];
   /** Answers to requests that are for no company, by result. */
@@ -68,7 +67,6 @@ export class Daemon implements Companies {
   /** What `stop` waits for: ends of companies that are no longer in the config, and of what began with `start`. */
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
-  private config: Config;
   private recent: ReturnType<typeof createRecentViews>;
   private started = false;
 
@@ -114,23 +112,8 @@ export class Daemon implements Companies {
     return this.recent();
   }
 
-  get companyNames(): readonly string[] {
-    return this.config.companies.map(({ name }) => name);
-  }
-
   pageOf(name: string): PageCompany | null {
     return this.supervisors.get(name) ?? null;
-  }
-
-  /** Of the schedule as it is now. */
-  get limits(): ReadyLimits {
-    return readyLimits(this.config.schedule, this.context.clock.nowMs());
-  }
-
-  /** As it is now: time zone of pages, and the token that they ask for. */
-  get pageSettings(): { readonly timeZone: string; readonly token: PageToken | null } {
-    const { schedule, serve } = this.config;
-    return { timeZone: schedule.timezone, token: serve.pageToken && currentPageToken(serve.pageToken) };
   }
 
   views(): CompanyStatusView[] {

@@ -8,14 +8,6 @@ import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 import type { FileStore } from "./file-store.ts";
 
-interface S3Access {
-  /** With the bucket: `https://acme.s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:9000/acme`. */
-  readonly endpoint: string;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
-
 /** What a store needs of the process. */
 export interface StoreSurroundings {
   readonly clock: Clock;
@@ -100,6 +92,8 @@ export function openObjectStore(address: string, { clock, env, keepSecret }: Sto
     },
   };
 }
+
+type S3Access = ReturnType<typeof readAccess>;
 
 /** Makes a request about a key, again where it failed for a reason that may pass. */
 type Send = <T>(key: string, request: (s3: S3mini) => Promise<T>) => Promise<T>;
@@ -254,7 +248,7 @@ export function readTarget(text: string): { readonly bucket: string; readonly pr
 }
 
 /** Reads the environment variables that S3 tools share. @throws MirrorError `usage`: one is missing or unusable */
-export function readAccess(env: Env, bucket: string): S3Access {
+export function readAccess(env: Env, bucket: string) {
   if (env["AWS_SESSION_TOKEN"])
     throw new MirrorError(
       "usage",
@@ -265,6 +259,7 @@ export function readAccess(env: Env, bucket: string): S3Access {
   const own = env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"];
   return {
     region,
+    /** With the bucket: `https://acme.s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:9000/acme`. */
     endpoint: own ? `${webAddress(own)}/${bucket}` : amazonAddress(bucket, region),
     accessKeyId: needed(env, "AWS_ACCESS_KEY_ID"),
     secretAccessKey: needed(env, "AWS_SECRET_ACCESS_KEY"),

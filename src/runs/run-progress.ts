@@ -85,17 +85,18 @@ function resourceProgress(
   const reads = waiting - lists;
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
   const known = tally.totals.get(name) ?? null;
+  const at = (phase: ResourceProgress["phase"], done: number, total = known) => {
+    return { name, phase, done, total, changed, waiting };
+  };
   if (!counts || (counts.listed === 0 && own.length > 0 && reads === 0))
-    return { name, phase: own.length > 0 ? "listing" : "waiting", done: 0, total: known, changed, waiting };
+    return at(own.length > 0 ? "listing" : "waiting", 0);
   const comesWithOthers = list.kind === "owned" && queue.some(({ kind }) => kind !== "child");
-  if (comesWithOthers) return { name, phase: "reading", done: counts.listed, total: null, changed, waiting };
-  if (counts.failed > 0)
-    return { name, phase: "failed", done: counts.listed, total: known, changed, waiting };
-  if (lists > 0) return { name, phase: "listing", done: counts.listed, total: known, changed, waiting };
-  if (reads === 0)
-    return { name, phase: "done", done: counts.listed, total: counts.listed, changed, waiting };
+  if (comesWithOthers) return at("reading", counts.listed, null);
+  if (counts.failed > 0) return at("failed", counts.listed);
+  if (lists > 0) return at("listing", counts.listed);
+  if (reads === 0) return at("done", counts.listed, counts.listed);
   const total = counts.listed || changed + counts.unchanged + reads;
-  return { name, phase: "reading", done: Math.max(0, total - reads), total, changed, waiting };
+  return at("reading", Math.max(0, total - reads), total);
 }
 
 function sum(counts: readonly QueueCount[]): number {

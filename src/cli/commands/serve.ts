@@ -6,8 +6,8 @@ import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { performRun } from "../../runs/company-run.ts";
-import { parseCronSchedule } from "../../daemon/cron-schedule.ts";
-import { PageAccess, servedPageToken } from "../../status/page/page-access.ts";
+import { parseCronSchedule, readyLimits } from "../../daemon/cron-schedule.ts";
+import { currentPageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/console.ts";
@@ -72,24 +72,20 @@ function servedBy(
   address: ListenAddress,
   counts: ConnectionCounts,
 ): ListeningProcess["server"] {
-  const limits = () => daemon.limits;
+  const limits = () => readyLimits(daemon.config.schedule, clock.nowMs());
+  const token = () => daemon.config.serve.pageToken && currentPageToken(daemon.config.serve.pageToken);
   const { otherAnswers: requests, strayRefusals: refusals } = daemon;
   const others = () => ({ requests, refusals, droppedConnections: counts.dropped });
   const pages = createPages(() => daemon.recentViews(), clock, { version, others, limits });
   const site = new StatusSite({
     clock,
     version,
-    access: new PageAccess({
-      clock,
-      log,
-      isLocal: isLocalAddress(address),
-      token: () => daemon.pageSettings.token,
-    }),
-    companies: () => daemon.companyNames,
+    access: new PageAccess({ clock, log, isLocal: isLocalAddress(address), token }),
+    companies: () => daemon.config.companies.map(({ name }) => name),
     find: (company) => daemon.pageOf(company),
     views: () => daemon.recentViews(),
     limits,
-    timeZone: () => daemon.pageSettings.timeZone,
+    timeZone: () => daemon.config.schedule.timezone,
   });
   return { companies: daemon, pages, site, pageHosts: () => [address.host, ...daemon.pageHosts], counts };
 }

@@ -14,7 +14,7 @@ import type { InboxWatch } from "./inbox-watch.ts";
 interface DrainParts {
   readonly company: string;
   readonly inbox: Pick<InboxTable, "read">;
-  readonly mirror: Pick<Mirror, "meta">;
+  readonly mirror: Pick<Mirror, "meta" | "db">;
   readonly ingest: Pick<CompanyIngest, "storeReceived" | "has" | "form">;
   /** Each transaction waits for a turn of its own. */
   readonly turns: Pick<LoopTurns, "next">;
@@ -54,23 +54,19 @@ export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "mo
   }
 }
 
-interface OpenedMirror {
-  readonly mirror: Pick<Mirror, "meta" | "db">;
-  readonly ingest: DrainParts["ingest"];
-}
-
 /** Fills the mirror of a company from the fleet's inbox, as long as it is open: a mirror can be closed and opened again. */
 export function createInboxFollower(
   parts: Omit<DrainParts, "mirror" | "ingest" | "closed">,
   watch: Pick<InboxWatch, "moved">,
   lost: AbortSignal,
 ) {
-  let following: { readonly opened: OpenedMirror; readonly end: AbortController } | null = null;
+  type Opened = Pick<DrainParts, "mirror" | "ingest">;
+  let following: { readonly opened: Opened; readonly end: AbortController } | null = null;
   const stop = () => following?.end.abort();
   return {
     stop,
     /** Does nothing where this mirror is followed already. */
-    follow: (opened: OpenedMirror): void => {
+    follow: (opened: Opened): void => {
       if (following?.opened === opened) return;
       stop();
       const end = new AbortController();

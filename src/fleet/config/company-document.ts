@@ -89,14 +89,11 @@ function secretProblems(document: unknown): DocumentProblem[] {
     const where = pathText(at);
     const reference = referenceIn(text);
     // An address that the file shows is no secret.
-    if (reference === null && at.at(-1) === "url") return [];
-    if (reference === null)
-      return [
-        { at, message: `${where} stands in the file itself; the fleet takes secrets by reference only` },
-      ];
-    if (reference.kind === "env" || path.isAbsolute(reference.name)) return [];
-    const message = `${where} is in a file beside this config, which other machines do not have; name it by its absolute path, or by \${env:NAME}`;
-    return [{ at, message }];
+    if (reference === null ? at.at(-1) === "url" : reference.kind === "env") return [];
+    const inFile = `${where} stands in the file itself; the fleet takes secrets by reference only`;
+    if (reference === null) return [{ at, message: inFile }];
+    const beside = `${where} is in a file beside this config, which other machines do not have; name it by its absolute path, or by \${env:NAME}`;
+    return path.isAbsolute(reference.name) ? [] : [{ at, message: beside }];
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { createKeptPages } from "../../server/kept-pages.ts";
 import { byKey, metricText } from "../../status/render/metrics.ts";
 import { readWaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
@@ -14,8 +15,8 @@ const freshMs = 10_000;
  * @returns reads them: a metric per text, none while Postgres is away
  */
 export function createFleetMetrics(postgres: Postgres, clock: Clock): () => Promise<readonly string[]> {
-  let texts: Promise<readonly string[]> = Promise.resolve([]);
-  let readMs = Number.NEGATIVE_INFINITY;
+  const keptFor = { factor: 0, shortestMs: freshMs, longestMs: freshMs, costMs: () => 0 };
+  const kept = createKeptPages<readonly string[]>(clock, keptFor);
   const read = async () => {
     const [totals, waiting] = await Promise.all([readFleetTotals(postgres), readWaitingJobs(postgres)]);
     const { companies, held, ended, unattended } = totals;
@@ -41,10 +42,5 @@ export function createFleetMetrics(postgres: Postgres, clock: Clock): () => Prom
       metricText("fleet_job_age_seconds", "how long the oldest of them waits, by kind", jobs("oldestMs")),
     ];
   };
-  return () => {
-    if (clock.monotonicMs() - readMs < freshMs) return texts;
-    readMs = clock.monotonicMs();
-    texts = read().catch(() => []);
-    return texts;
-  };
+  return () => kept("metrics", () => read().catch(() => []));
 }

@@ -24,9 +24,8 @@ export function commitSnapshot(postgres: Postgres, dataPath: string, keptMs: num
     const [locked] = await sql.query<{ taken: boolean }>(lock, [commitLock]);
     if (!locked?.taken) return 0;
     await createCatalogue(sql);
-    await sql.query("UPDATE fintoro_lake.ducklake_metadata SET value = $1 WHERE key = 'data_path'", [
-      dataPath,
-    ]);
+    const notePath = "UPDATE fintoro_lake.ducklake_metadata SET value = $1 WHERE key = 'data_path'";
+    await sql.query(notePath, [dataPath]);
     await sql.query(forgetSnapshots, [keptMs]);
     const changed = await sql.query<ChangedCompany>(changedCompanies, [mostCompanies]);
     if (changed.length === 0) return 0;
@@ -121,9 +120,8 @@ async function insert(sql: Sql, table: string, rows: readonly object[]): Promise
   const columns = Object.keys(rows[0] ?? {}).join(", ");
   if (columns === "") return;
   const records = `jsonb_populate_recordset(null::${name}, $1::jsonb)`;
-  await sql.query(`INSERT INTO ${name} (${columns}) SELECT ${columns} FROM ${records}`, [
-    JSON.stringify(rows),
-  ]);
+  const text = `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM ${records}`;
+  await sql.query(text, [JSON.stringify(rows)]);
 }
 
 /** All before the one that was the last one when the time began in which files are kept. */

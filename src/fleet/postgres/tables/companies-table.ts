@@ -136,19 +136,15 @@ export class CompaniesTable extends FleetTable {
    * @throws MirrorError `locked` where the company has another owner
    */
   setAccount(owner: Owner, account: string): Promise<AccountUse> {
+    const lock = "SELECT FROM fintoro_mirror.companies WHERE name = $1 FOR NO KEY UPDATE";
+    const note = "UPDATE fintoro_mirror.companies SET account = $2 WHERE name = $1";
     return this.postgres.transaction(async (sql) => {
       // The order of locks in OwnersTable.claim.
-      await sql.query("SELECT FROM fintoro_mirror.companies WHERE name = $1 FOR NO KEY UPDATE", [
-        owner.company,
-      ]);
+      await sql.query(lock, [owner.company]);
       await lockAccountName(sql, account);
       await assertOwner(sql, owner);
       const use = await useOfAccount(sql, account, owner.company);
-      if (use.rival !== null) return use;
-      await sql.query("UPDATE fintoro_mirror.companies SET account = $2 WHERE name = $1", [
-        owner.company,
-        account,
-      ]);
+      if (use.rival === null) await sql.query(note, [owner.company, account]);
       return use;
     });
   }

@@ -176,9 +176,8 @@ async function lockAccount(sql: Sql, company: string) {
 
 /** Holds off every other claim of a company of this account until the end of the transaction. */
 export async function lockAccountName(sql: Sql, account: string): Promise<void> {
-  await sql.query("SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || $1, 0))", [
-    account,
-  ]);
+  const lock = "SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || $1, 0))";
+  await sql.query(lock, [account]);
 }
 
 /** The other companies of an account, as its next owner finds them. */

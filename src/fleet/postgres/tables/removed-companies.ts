@@ -85,9 +85,8 @@ async function forget(sql: Sql, company: string): Promise<void> {
   for (const table of ["inbox_heads", "snapshots", "reports", "packages", "alerts"])
     await sql.query(`DELETE FROM fintoro_mirror.${table} WHERE company = $1`, [company]);
   // So that no node goes on from the file that it had in the last epoch.
-  await sql.query("UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1", [
-    company,
-  ]);
+  const endEpoch = "UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1";
+  await sql.query(endEpoch, [company]);
 }
 
 /** Companies that left the fleet and can still come back as they were; those that are forgotten first, first. */

@@ -62,10 +62,8 @@ export class SnapshotsTable extends FleetTable {
       await insertChanges(sql, company, changesAfter(publishedSeq));
       await movePointer(sql, owner, snapshot);
       // Last: receivers wait for this row.
-      await sql.query(`UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, $2) WHERE company = $1`, [
-        company,
-        snapshot.inboxSeq,
-      ]);
+      const drain = "UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, $2) WHERE company = $1";
+      await sql.query(drain, [company, snapshot.inboxSeq]);
     });
   }
 
