@@ -66,8 +66,6 @@ export class CompanyRuntime {
   private readonly options: RuntimeOptions;
   private readonly company: OpenCompany;
   private readonly closing = new AbortController();
-  /** The options' signal, or an end of our own. */
-  private readonly closed: AbortSignal;
   private readonly uptime: UptimeLog;
   readonly afterRun: CompanyAfterRun;
   private readonly pruner: Pruner;
@@ -86,7 +84,6 @@ export class CompanyRuntime {
     this.mirror = mirror;
     this.notices = notices;
     this.queue = queue;
-    this.closed = closed;
     this.keyring = createKeyring({
       ...company.webhook,
       file: mirrorFiles(config, company.name).secrets,
@@ -159,7 +156,8 @@ export class CompanyRuntime {
   }
 
   private startTasks(): void {
-    const { mirror, runQueue, uptime, scheduler, service, afterRun, pruner, closed } = this;
+    const { mirror, runQueue, uptime, scheduler, service, afterRun, pruner } = this;
+    const { closed } = this.company;
     const { context, settings, lock, hooks, refusals, signal } = this.options;
     const { company, config } = settings;
     const { clock, random, manifest } = context;
@@ -210,9 +208,7 @@ export class CompanyRuntime {
   }
 
   private countRun(run: CompanyRun, ended: RunEnd): void {
-    const { counters } = this.options;
-    counters.add(run);
-    counters.countRun(ended);
+    this.options.counters.countRun(run, ended);
     releaseMemory(this.mirror.db);
     if (!run.request.quick) this.afterRun.fetchFiles();
   }

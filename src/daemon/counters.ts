@@ -28,9 +28,10 @@ export class CompanyCounters {
     this.deliveries.set(result, (this.deliveries.get(result) ?? 0) + 1);
   }
 
-  countRun(run: RunEnd): void {
-    this.lastRun = run;
-    this.runs[run.outcome] = (this.runs[run.outcome] ?? 0) + 1;
+  countRun(run: Counting, ended: RunEnd): void {
+    this.add(run);
+    this.lastRun = ended;
+    this.runs[ended.outcome] = (this.runs[ended.outcome] ?? 0) + 1;
   }
 
   add(ended: Counting): void {

@@ -1,4 +1,3 @@
-import type { Clock } from "../base/clock.ts";
 import { backoffMs } from "../base/retry.ts";
 import { Runs } from "../state/runs.ts";
 import type { Span } from "../state/uptime-log.ts";
@@ -61,7 +60,6 @@ function firstOf(timesMs: readonly (number | null)[]): number | null {
 
 /** Where the last slot of a schedule is stored in `_meta`. */
 const slotKeys = { runs: "schedule", publish: "publish_schedule", backup: "backup_schedule" } as const;
-type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
 
 const serviceCheckMs = 200;
 /** For that long a quick run that was missed waits for the first answer of the service. */
@@ -82,7 +80,7 @@ export class RunScheduler {
   private readonly names: readonly string[];
   /** Runs that are to be repeated until they are whole: when each goes on, epoch ms. */
   private readonly pending = new Set<{ atMs: number }>();
-  private readonly followed: Pick<ScheduledWork, "schedule" | "done">[] = [];
+  private readonly followed: ScheduledWork[] = [];
   private readonly guard: (step: () => void) => boolean;
 
   /** @param makesUpQuick the last quick run that was missed before the start is made up for */
@@ -138,10 +136,8 @@ export class RunScheduler {
       if (runQueue.isListing || !this.isServiceThere()) return;
       await runQueue.run({ resources, ...usualRun, quick: true, closed }, "quick schedule");
     };
-    const schedule = parseCronSchedule(quick, timezone);
     const done = () => ({ slotMs, wholeRunMs: null });
-    this.followed.push({ schedule, done });
-    await runOnSchedule({ schedule, ...context, closed, done, run });
+    await this.keepTo({ schedule: parseCronSchedule(quick, timezone), done, run });
   }
 
   /** When the last run began, of whatever mode; given when the service answers, or did not for a while. */
@@ -207,8 +203,8 @@ export class RunScheduler {
     }
   }
 
-  private onSchedule(schedule: CronSchedule, key: SlotKey, run: ScheduledWork["run"]): Promise<void> {
-    const { context, mirror, closed } = this.company;
+  private onSchedule(schedule: CronSchedule, key: string, run: ScheduledWork["run"]): Promise<void> {
+    const { mirror, closed } = this.company;
     const done = () => {
       const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;
       const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.seesFromMs ?? null) : null;
@@ -219,8 +215,13 @@ export class RunScheduler {
       // A slot whose record cannot be written is known by its run, or run again.
       if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
     };
-    this.followed.push({ schedule, done });
-    return runOnSchedule({ schedule, ...context, closed, done, run: runSlot });
+    return this.keepTo({ schedule, done, run: runSlot });
+  }
+
+  private keepTo(work: ScheduledWork): Promise<void> {
+    const { context, closed } = this.company;
+    this.followed.push(work);
+    return runOnSchedule(work, context, closed);
   }
 
   private isNeeded(sinceMs: number): boolean {
@@ -235,9 +236,6 @@ export class RunScheduler {
 
 interface ScheduledWork {
   readonly schedule: CronSchedule;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly closed: AbortSignal;
   /** What was done so far; asked each time, because others make runs too. */
   readonly done: () => DoneRuns;
   /** Makes the run of a slot and records it, so that `done` gives it. Never rejects. */
@@ -265,13 +263,17 @@ const afterRunMs = 1_000;
  * Source of truth: `done`.
  * Worst outcome of a crash: the slot's run is made again.
  */
-export async function runOnSchedule(work: ScheduledWork): Promise<void> {
-  const { clock, closed } = work;
+export async function runOnSchedule(
+  work: ScheduledWork,
+  { clock, random }: Pick<OpenCompany["context"], "clock" | "random">,
+  closed: AbortSignal,
+): Promise<void> {
   let checkedMs = clock.nowMs();
-  let slot = slotAt(work, checkedMs);
+  let slot = slotAt(work, checkedMs, random);
   while (!closed.aborted) {
     const nowMs = clock.nowMs();
-    if (nowMs < checkedMs || (slot.nextMs !== null && nowMs >= slot.nextMs)) slot = slotAt(work, nowMs);
+    if (nowMs < checkedMs || (slot.nextMs !== null && nowMs >= slot.nextMs))
+      slot = slotAt(work, nowMs, random);
     checkedMs = nowMs;
     const dueMs = slot.slotMs !== null && isDue(slot.slotMs, work.done(), nowMs) ? slot.slotMs : null;
     if (dueMs !== null && nowMs >= slot.beginMs) {
@@ -284,7 +286,7 @@ export async function runOnSchedule(work: ScheduledWork): Promise<void> {
   }
 }
 
-function slotAt({ schedule, random }: ScheduledWork, nowMs: number) {
+function slotAt({ schedule }: ScheduledWork, nowMs: number, random: Random) {
   const slotMs = schedule.before(nowMs);
   const nextMs = schedule.after(nowMs);
   const jitter = slotMs === null || nextMs === null ? 0 : jitterMs(nextMs - slotMs, random.next());

@@ -45,19 +45,17 @@ async function follow(story: Story): Promise<Run[]> {
   };
   const runs: Run[] = [];
   let lastSlotMs: number | null = null;
-  await runOnSchedule({
+  const work = {
     schedule: parseCronSchedule(pattern, zone),
-    clock,
-    random: seededRandom(5),
-    closed: end.signal,
     done: () => ({ slotMs: lastSlotMs, wholeRunMs: story.lastRunMs ?? null }),
-    run: async (slotMs) => {
+    run: async (slotMs: number) => {
       const beganMs = nowMs;
       pass(story.runMs?.(runs.length) ?? 1_000);
       runs.push({ slotMs, beganMs, endedMs: nowMs });
       lastSlotMs = slotMs;
     },
-  });
+  };
+  await runOnSchedule(work, { clock, random: seededRandom(5) }, end.signal);
   return runs;
 }
 

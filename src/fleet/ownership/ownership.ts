@@ -7,14 +7,7 @@ import { isPostgresAway } from "../postgres/postgres-error.ts";
 import type { Owner, QuietMs } from "../postgres/tables/owners-table.ts";
 
 /** The right of this process to write one company outside of itself: snapshots, budget, reports, requests. */
-export interface Ownership extends Owner {
-  /** Aborts in the moment in which the ownership ends, whoever notices it first. */
-  readonly lost: AbortSignal;
-  /** Is the company certainly owned now? Asked directly before anything leaves the process. */
-  isHeld(): boolean;
-  /** Throws MirrorError `locked` where it is not. */
-  assertHeld(): void;
-}
+export type Ownership = Pick<Lease, keyof Owner | "lost" | "isHeld" | "assertHeld">;
 
 /** The right to write what the company's owner alone writes, until it is lost or the signal aborts. */
 export function writeRight(ownership: Ownership, signal: AbortSignal): WriteRight {
@@ -58,7 +51,7 @@ export function readSentAt(clock: Clock, uptimeMs = machineUptimeMs): SentAt {
  * Source of truth: table `owners`.
  * Worst outcome of a crash: nobody owns the company until the lease is over.
  */
-export class Lease implements Ownership {
+export class Lease implements Owner {
   readonly company: string;
   readonly epoch: number;
   readonly node: string;
@@ -86,6 +79,7 @@ export class Lease implements Ownership {
     this.lastRequestMs = clock.monotonicMs() - (quietMs ?? longestQuietMs);
   }
 
+  /** Aborts in the moment in which the ownership ends, whoever notices it first. */
   get lost(): AbortSignal {
     return this.ending.signal;
   }
@@ -101,7 +95,7 @@ export class Lease implements Ownership {
   }
 
   /**
-   * The monotonic clock decides; the others can only end a lease early. On a machine that slept the monotonic clock
+   * Is the company certainly owned now? Asked directly before anything leaves the process. The monotonic clock decides; the others can only end a lease early. On a machine that slept the monotonic clock
    * stood still, and Postgres' did not: uptime shows it. A virtual machine that was paused finds nothing but its wall
    * clock set forward, if that.
    */
@@ -116,6 +110,7 @@ export class Lease implements Ownership {
     return isRunning;
   }
 
+  /** Throws MirrorError `locked` where it is not held. */
   assertHeld(): void {
     if (this.isHeld()) return;
     throw new MirrorError("locked", `the company has another owner, or will have one: ${this.endedBecause}`, {

@@ -191,16 +191,11 @@ export class FleetNode {
   }
 
   private async prune(): Promise<void> {
-    const { postgres, inbox, snapshots } = this.context.tables;
-    await this.pruneAll(async () => Number(await forgetRemoved(postgres)));
-    await this.pruneAll(() => inbox.prune());
-    await this.pruneAll(() => snapshots.pruneChanges());
-  }
-
-  /** Some rows at a time, with pauses in which deliveries have the disk. */
-  private async pruneAll(pruneSome: () => Promise<number>): Promise<void> {
+    const { host, tables } = this.context;
     const { signal } = this.closed;
-    while (!signal.aborted && (await pruneSome()) > 0)
-      await this.context.host.clock.sleep(prunePauseMs, signal);
+    const forget = async () => Number(await forgetRemoved(tables.postgres));
+    // Some rows at a time, with pauses in which deliveries have the disk.
+    for (const some of [forget, () => tables.inbox.prune(), () => tables.snapshots.pruneChanges()])
+      while (!signal.aborted && (await some()) > 0) await host.clock.sleep(prunePauseMs, signal);
   }
 }

@@ -84,13 +84,17 @@ interface FleetTotals {
   readonly oldestWaitingMs: number;
 }
 
+/** SQL: when the oldest delivery of the inbox head `h` came that is not in the snapshot. */
+const oldestWaiting = `(SELECT i.received_at FROM fintoro_mirror.inbox i
+  WHERE i.company = h.company AND i.seq > h.drained ORDER BY i.seq LIMIT 1)`;
+
 /** Every company of the fleet, by name, in one statement. */
 export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
   return postgres.query(
     `SELECT c.name AS company, o.node, o.epoch, CASE WHEN o.node IS NOT NULL THEN ${isoText("o.expires_at")} END AS expires_at,
        coalesce(o.node IS NOT NULL AND o.expires_at > clock_timestamp(), false) AS held,
        greatest(h.seq - h.drained, 0) AS waiting_deliveries,
-       CASE WHEN h.waiting THEN ${isoText(oldestOf("h"))} END AS waiting_since,
+       CASE WHEN h.waiting THEN ${isoText(oldestWaiting)} END AS waiting_since,
        ${isoText("s.taken_at")} AS snapshot_at, s.size_bytes AS snapshot_bytes, s.seq,
        s.facts -> 'summary' ->> 'whole_at' AS whole_at, (s.facts -> 'last_run') - 'id' AS last_run,
        ${isoText("r.published_at")} AS report_at,
@@ -110,12 +114,6 @@ export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
   );
 }
 
-/** SQL: when the oldest delivery of an inbox head came that is not in the snapshot. */
-function oldestOf(head: string): string {
-  return `(SELECT i.received_at FROM fintoro_mirror.inbox i
-    WHERE i.company = ${head}.company AND i.seq > ${head}.drained ORDER BY i.seq LIMIT 1)`;
-}
-
 /** Cheap enough for metrics that are asked for all the time: it looks only at companies that are owned or wait. */
 export async function readFleetTotals(postgres: Postgres): Promise<FleetTotals> {
   const [totals] = await postgres.query<FleetTotals>(
@@ -123,7 +121,7 @@ export async function readFleetTotals(postgres: Postgres): Promise<FleetTotals> 
        SELECT o.expires_at > clock_timestamp() AS live FROM fintoro_mirror.owners o
        JOIN fintoro_mirror.companies c ON c.name = o.company AND NOT c.removed WHERE o.node IS NOT NULL),
      behind AS (
-       SELECT o.node IS NOT NULL AND o.expires_at > clock_timestamp() AS live, ${oldestOf("h")} AS since
+       SELECT o.node IS NOT NULL AND o.expires_at > clock_timestamp() AS live, ${oldestWaiting} AS since
        FROM fintoro_mirror.inbox_heads h LEFT JOIN fintoro_mirror.owners o ON o.company = h.company
        JOIN fintoro_mirror.companies c ON c.name = h.company AND NOT c.removed WHERE h.waiting)
      SELECT (SELECT count(*) FROM fintoro_mirror.companies WHERE NOT removed) AS companies,

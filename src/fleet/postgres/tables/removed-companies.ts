@@ -64,17 +64,15 @@ async function forgetSome(sql: Sql, company: string): Promise<boolean> {
   return true;
 }
 
+/** SQL: was the removed company of the row `c` forgotten since it was removed last? */
+const isForgotten = "coalesce(c.forgotten_at >= c.changed_at, false)";
+
 /** Who adds the company again waits for this lock. A restored database may not know that a company came back. */
 const dueCompany = `SELECT c.name AS company FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
-  WHERE c.removed AND NOT ${isForgotten("c")} AND c.changed_at < now() - ${intervalOf("$1")}
+  WHERE c.removed AND NOT ${isForgotten} AND c.changed_at < now() - ${intervalOf("$1")}
     AND (t.number = 1 OR t.started_at < now() - ${intervalOf("$1")})
     AND NOT EXISTS (SELECT FROM fintoro_mirror.owners WHERE company = c.name AND ${isLive})
   ORDER BY c.changed_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED`;
-
-/** SQL: was the removed company forgotten since it was removed last? */
-function isForgotten(companies: string): string {
-  return `coalesce(${companies}.forgotten_at >= ${companies}.changed_at, false)`;
-}
 
 async function forget(sql: Sql, company: string): Promise<void> {
   await sql.query(
@@ -95,7 +93,7 @@ export function readRemovedCompanies(postgres: Postgres) {
   return postgres.query<{ company: string; removedAtMs: number; keptUntilMs: number }>(
     `SELECT c.name AS company, ${epochMs("c.changed_at")} AS "removedAtMs", ${epochMs(`(${keptUntil})`)} AS "keptUntilMs"
      FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
-     WHERE c.removed AND NOT ${isForgotten("c")} ORDER BY 3, 1`,
+     WHERE c.removed AND NOT ${isForgotten} ORDER BY 3, 1`,
     [removedKeptMs],
   );
 }
