@@ -9,6 +9,13 @@ export async function yieldToLoop(signal: AbortSignal | undefined, message: stri
 /** Reason of an abort that is no failure. With a reason of its own, `abort` makes no error with a stack. */
 export const ended = Symbol("ended");
 
+/** Resolves with the end of the work, or after that time. */
+export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}
+
 const combined = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
 
 /** A signal that aborts with either: one for each pair, however often it is asked for. */

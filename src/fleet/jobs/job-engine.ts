@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Db, PgBoss } from "pg-boss";
+import { waitAtMost } from "../../base/cancellation.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Postgres, Sql } from "../postgres/connection.ts";
+import { loadPackage, type Postgres, type Sql } from "../postgres/connection.ts";
 import { CompaniesTable } from "../postgres/tables/companies-table.ts";
 
 /**
@@ -152,10 +153,8 @@ export class JobEngine {
    * after a while. Never rejects.
    */
   async stop(): Promise<void> {
-    const timeout = Promise.withResolvers<void>();
-    const timer = setTimeout(timeout.resolve, stopTimeoutMs);
     const stopped = this.boss.stop({ graceful: false, close: false }).catch(() => undefined);
-    await Promise.race([stopped, timeout.promise]).finally(() => clearTimeout(timer));
+    await waitAtMost(stopTimeoutMs, stopped);
   }
 
   private async followSchedules(companies: CompaniesTable): Promise<void> {
@@ -178,7 +177,8 @@ export async function readWaitingJobs(postgres: Postgres): Promise<WaitingJobs[]
 }
 
 async function openBoss(postgres: Postgres, isWorker: boolean): Promise<PgBoss> {
-  const { PgBoss: Boss } = await importPgBoss();
+  const missing = "companies are shared through pg-boss, which is not installed";
+  const { PgBoss: Boss } = await loadPackage(() => import("pg-boss"), missing);
   return new Boss({
     db: databaseOf(postgres),
     schema: "pgboss",
@@ -223,18 +223,6 @@ function seldom(write: (text: string) => void): (text: string) => void {
 const sameErrorMs = 60_000;
 /** Different texts that are remembered. */
 const mostErrors = 20;
-
-/** Loads the package. Throws MirrorError `config` where it is not installed. */
-async function importPgBoss() {
-  try {
-    return await import("pg-boss");
-  } catch (error) {
-    throw new MirrorError("config", "companies are shared through pg-boss, which is not installed", {
-      hint: "npm install pg pg-boss",
-      cause: error,
-    });
-  }
-}
 
 /** Our connections, as pg-boss asks for them. It knows errors by their SQLSTATE. */
 function databaseOf(sql: Sql): Db {

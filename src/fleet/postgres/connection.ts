@@ -1,5 +1,6 @@
 import { callbackify } from "node:util";
 import type * as Pg from "pg";
+import { waitAtMost } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { createRedactor } from "../../base/secret.ts";
@@ -77,7 +78,8 @@ const oldestVersion = 13;
 export async function openPostgres(options: PostgresOptions): Promise<Postgres> {
   const { maxConnections = 10, node, log } = options;
   const address = addressOf(options.url);
-  const { Pool, types } = await loadDriver();
+  const missing = "many machines need the package pg, which is not installed";
+  const { Pool, types } = await loadPackage(() => import("pg"), missing);
   const pool = new Pool({
     connectionString: address.url,
     application_name: node.slice(0, 63),
@@ -148,15 +150,12 @@ function passwordForms(written: string): string[] {
   }
 }
 
-async function loadDriver(): Promise<typeof Pg> {
+/** Loads a package that only a fleet needs. Throws MirrorError `config` with the message where it is not installed. */
+export async function loadPackage<Package>(load: () => Promise<Package>, message: string): Promise<Package> {
   try {
-    return await import("pg");
+    return await load();
   } catch (cause) {
-    const hint = "npm install pg pg-boss";
-    throw new MirrorError("config", "many machines need the package pg, which is not installed", {
-      hint,
-      cause,
-    });
+    throw new MirrorError("config", message, { hint: "npm install pg pg-boss", cause });
   }
 }
 
@@ -230,9 +229,7 @@ class PooledPostgres implements Postgres {
 
   async close(): Promise<void> {
     if (this.pool.ending) return;
-    const timeout = Promise.withResolvers<void>();
-    const timer = setTimeout(timeout.resolve, closeTimeoutMs);
-    await Promise.race([this.pool.end(), timeout.promise]).finally(() => clearTimeout(timer));
+    await waitAtMost(closeTimeoutMs, this.pool.end());
   }
 
   private async connect(): Promise<Pg.PoolClient> {

@@ -88,6 +88,10 @@ const migrations: readonly (readonly string[])[] = [
   ],
 ];
 
+const createSchema = `CREATE SCHEMA IF NOT EXISTS fintoro_mirror;
+  CREATE TABLE IF NOT EXISTS fintoro_mirror.migrations (
+    version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`;
+
 /**
  * Makes the fleet's tables, or brings them to this program's version. Nodes that start at the same time wait for each
  * other.
@@ -99,7 +103,7 @@ export async function migrateFleet(postgres: Postgres): Promise<void> {
   await postgres.transaction(async (sql) => {
     await sql.query("SELECT pg_advisory_xact_lock($1::bigint)", [migrationLock]);
     const present = await versionOf(sql);
-    if (present === 0) await createSchema(sql);
+    if (present === 0) await sql.query(createSchema);
     for (const [index, statements] of migrations.entries())
       if (index >= present) await applyMigration(sql, index + 1, statements);
   });
@@ -121,12 +125,6 @@ async function versionOf(sql: Sql): Promise<number> {
   throw new MirrorError("database", message, {
     hint: "Use the version of fintoro-mirror that the other nodes have, or a newer one.",
   });
-}
-
-async function createSchema(sql: Sql): Promise<void> {
-  await sql.query("CREATE SCHEMA IF NOT EXISTS fintoro_mirror");
-  await sql.query(`CREATE TABLE IF NOT EXISTS fintoro_mirror.migrations (
-    version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`);
 }
 
 async function applyMigration(sql: Sql, version: number, statements: readonly string[]): Promise<void> {

@@ -69,7 +69,8 @@ export class FleetCompanies implements Companies {
     this.parts = parts;
     this.tables = fleetTables(postgres);
     this.breaker = createCircuitBreaker(() => postgres.query("SELECT 1"), clock, log, closed);
-    this.ofIngests = { inbox: this.tables.inbox, breaker: this.breaker, sendJob };
+    const openKeyring = (ingest: FleetIngest) => this.openKeyring(ingest);
+    this.ofIngests = { inbox: this.tables.inbox, breaker: this.breaker, sendJob, openKeyring };
   }
 
   /** Of the fleet, as this node knows them; null: they were never read. */
@@ -138,7 +139,7 @@ export class FleetCompanies implements Companies {
     if (known?.settings.secrets === settings.secrets && known.form === settings.form) return;
     // The same object stays: deliveries that wait for its commit keep their order.
     if (known) known.change(settings);
-    else this.known.set(name, new FleetIngest(name, settings, this.ofIngests, this.openKeyring));
+    else this.known.set(name, new FleetIngest(name, settings, this.ofIngests));
     this.lookForSecrets(name);
   }
 
@@ -167,7 +168,7 @@ export class FleetCompanies implements Companies {
     return [...resolveSecrets(document, this.parts.secrets).values()];
   }
 
-  private readonly openKeyring = (ingest: FleetIngest): Keyring => {
+  private openKeyring(ingest: FleetIngest): Keyring {
     const { clock, onSecrets, retiredKeys } = this.parts;
     const resolved = this.secretsOf(ingest);
     return createKeyring({
@@ -177,7 +178,7 @@ export class FleetCompanies implements Companies {
       clock,
       onSecrets,
     });
-  };
+  }
 }
 
 /** Deliveries have their turn in between. */

@@ -12,6 +12,8 @@ export interface FleetIngestParts {
   readonly breaker: Pick<CircuitBreaker, "run">;
   /** Has somebody look at the company; in the transaction of the deliveries. */
   readonly sendJob: (sql: Sql, company: string) => Promise<void>;
+  /** Called with the first delivery, and again after a change of the settings. */
+  readonly openKeyring: (ingest: FleetIngest) => Keyring;
 }
 
 /** What a company's document in Postgres says of its deliveries. */
@@ -35,19 +37,11 @@ export class FleetIngest implements Ingest {
   /** Null: no delivery has come yet. */
   openedKeyring: Keyring | null = null;
   private readonly parts: FleetIngestParts;
-  private readonly openKeyring: (ingest: FleetIngest) => Keyring;
 
-  /** @param openKeyring called with the first delivery, and again after a change of the settings */
-  constructor(
-    company: string,
-    settings: DeliverySettings,
-    parts: FleetIngestParts,
-    openKeyring: (ingest: FleetIngest) => Keyring,
-  ) {
+  constructor(company: string, settings: DeliverySettings, parts: FleetIngestParts) {
     this.company = company;
     this.settings = settings;
     this.parts = parts;
-    this.openKeyring = openKeyring;
   }
 
   get form(): DeliveryForm {
@@ -55,7 +49,7 @@ export class FleetIngest implements Ingest {
   }
 
   get keyring(): Keyring {
-    return (this.openedKeyring ??= this.openKeyring(this));
+    return (this.openedKeyring ??= this.parts.openKeyring(this));
   }
 
   change(settings: DeliverySettings): void {
