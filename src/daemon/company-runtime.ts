@@ -176,6 +176,8 @@ export class CompanyRuntime {
           replay: (ids) => this.ingest.replay(ids, clock.nowMs()),
           prune: () => pruner.prune(),
         });
+    // Nobody waits for its end: the other process may hang. It leaves the mirror alone once this is closed.
+    hooks?.followInbox(this, closed).catch(this.failure.reject);
     this.track(pruner.follow());
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));

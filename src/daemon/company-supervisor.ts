@@ -13,7 +13,7 @@ import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime } from "./company-runtime.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
 import { needsRestart } from "./daemon-context.ts";
-import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
+import type { CompanyHooks, CompanySettings, DaemonContext, ReceivingMirror } from "./daemon-context.ts";
 import { CompanyCounters, type Counting } from "./counters.ts";
 import { runSchedule } from "./cron-schedule.ts";
 import { nextWorkMs } from "./run-scheduler.ts";
@@ -145,7 +145,7 @@ export class CompanySupervisor {
   }
 
   /** Null: the mirror is not open. */
-  get opened(): Pick<CompanyRuntime, "mirror" | "ingest"> | null {
+  get opened(): ReceivingMirror | null {
     return this.runtime?.mirror.db.open ? this.runtime : null;
   }
 

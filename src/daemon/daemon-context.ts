@@ -11,6 +11,7 @@ import type { Mirror } from "../state/mirror.ts";
 import type { Span } from "../state/uptime-log.ts";
 import type { LoopTurns } from "../store/transient-errors.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
@@ -54,6 +55,12 @@ export interface OpenCompany {
   readonly closed: AbortSignal;
 }
 
+/** A mirror that is open, and what stores deliveries in it. */
+export interface ReceivingMirror {
+  readonly mirror: Mirror;
+  readonly ingest: CompanyIngest;
+}
+
 /** What a company adds that several processes share. In `serve` there is none of it. */
 export interface CompanyHooks {
   /** Besides the writer lock's file: may this process still write the company? False stays false. */
@@ -63,6 +70,8 @@ export interface CompanyHooks {
   readonly receivedSpans: () => readonly Span[];
   /** The mirror is open, and nothing has been done with it yet. What it throws closes the mirror. */
   readonly onOpen: (mirror: Mirror) => void;
+  /** Stores what other processes received, until `closed`. Rejects where the mirror cannot be used any more. */
+  readonly followInbox: (opened: ReceivingMirror, closed: AbortSignal) => Promise<void>;
 }
 
 /** Adds the company to every line. */

@@ -11,7 +11,7 @@ import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { notePublished } from "../reports/publish-reports.ts";
 import { createCompanyAlerts } from "./company-alerts.ts";
 import { createCompanySnapshots } from "./company-snapshots.ts";
-import { createInboxFollower } from "./drain.ts";
+import { followInbox } from "./drain.ts";
 import {
   abandonMirror,
   continuesLocally,
@@ -58,7 +58,6 @@ export class Assignment {
   document: string;
   private readonly permits: ReturnType<typeof createFleetPermits>;
   private readonly idleMs: () => number;
-  private readonly inbox: ReturnType<typeof createInboxFollower>;
   private readonly hasLongTrouble: ReturnType<typeof createTroubleWatch>;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
@@ -110,7 +109,6 @@ export class Assignment {
       () => this.supervisor,
       () => this.snapshots.publish("a month was packed", true),
     );
-    this.inbox = createInboxFollower({ company, inbox: tables.inbox, turns, clock, log }, inboxWatch, lost);
     const { setBackToMs, startedMs } = timeline;
     // What was received before may be lost with what the backup lacks.
     const spans = receivingTimes.since(Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs));
@@ -121,6 +119,10 @@ export class Assignment {
       onOpen: (mirror) => {
         noteOwnership(mirror, lease, timeline);
         new UptimeLog(mirror.db).merge(spans());
+      },
+      followInbox: ({ mirror, ingest }, closed) => {
+        const parts = { company, inbox: tables.inbox, mirror, ingest, turns, clock, log, closed };
+        return followInbox(parts, inboxWatch);
       },
     });
     lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
@@ -161,7 +163,6 @@ export class Assignment {
       const nextWorkMs = this.permits.hasRival()
         ? daemon.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
-      this.inbox.stop();
       await supervisor.stop(this.permits.hasRival() ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
@@ -172,7 +173,6 @@ export class Assignment {
         failure: null,
       };
     } catch (error) {
-      this.inbox.stop();
       await this.packages.stop();
       await supervisor.stop(0);
       if (!lease.isHeld()) return this.lost();
@@ -225,7 +225,6 @@ export class Assignment {
         abandonMirror(this.files, problem ?? "");
       }
       if (!opened) continue;
-      this.inbox.follow(opened);
       await this.permits.isAccountNoted();
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
       this.packages.makeIfAsked();

@@ -14,7 +14,7 @@ import type { InboxWatch } from "./inbox-watch.ts";
 interface DrainParts {
   readonly company: string;
   readonly inbox: Pick<InboxTable, "read">;
-  readonly mirror: Pick<Mirror, "meta" | "db">;
+  readonly mirror: Pick<Mirror, "meta">;
   readonly ingest: Pick<CompanyIngest, "storeReceived" | "has" | "form">;
   /** Each transaction waits for a turn of its own. */
   readonly turns: Pick<LoopTurns, "next">;
@@ -52,35 +52,6 @@ export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "mo
       await clock.sleep(retryMs, closed);
     }
   }
-}
-
-/** Fills the mirror of a company from the fleet's inbox, as long as it is open: a mirror can be closed and opened again. */
-export function createInboxFollower(
-  parts: Omit<DrainParts, "mirror" | "ingest" | "closed">,
-  watch: Pick<InboxWatch, "moved">,
-  lost: AbortSignal,
-) {
-  type Opened = Pick<DrainParts, "mirror" | "ingest">;
-  let following: { readonly opened: Opened; readonly end: AbortController } | null = null;
-  const stop = () => following?.end.abort();
-  return {
-    stop,
-    /** Does nothing where this mirror is followed already. */
-    follow: (opened: Opened): void => {
-      if (following?.opened === opened) return;
-      stop();
-      const end = new AbortController();
-      following = { opened, end };
-      const closed = AbortSignal.any([end.signal, lost]);
-      const { mirror, ingest } = opened;
-      followInbox({ ...parts, mirror, ingest, closed }, watch).catch((error: unknown) => {
-        // Where its mirror was closed, the next one is followed.
-        if (following?.end === end) following = null;
-        if (!closed.aborted && mirror.db.open)
-          parts.log.warn("the inbox is not read now", { error: messageOf(error) });
-      });
-    },
-  };
 }
 
 /**
