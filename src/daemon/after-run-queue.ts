@@ -39,7 +39,6 @@ export class AfterRunQueue {
     await ended;
   }
 
-  /** Is something of the company made, or does it wait? */
   isPending(company: string): boolean {
     return this.running.has(company) || [...this.waiting.values()].some((job) => job.company === company);
   }

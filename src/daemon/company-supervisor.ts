@@ -23,7 +23,6 @@ import { stopDeadlines } from "../runs/process-context.ts";
 const lockRetryMs = 2_000;
 const openRetryMs = 30_000;
 
-/** How often the files of token and webhook secrets are looked at. */
 const secretsCheckMs = 2_000;
 
 /**

@@ -68,7 +68,6 @@ export function freshForMs(schedule: CronSchedule | null, nowMs: number): number
   return Math.max(minFreshMs, Math.max(next - last, last - previous) + runMs);
 }
 
-/** What counts as current with this schedule. */
 export function readyLimits(schedule: ScheduleConfig, nowMs: number): ReadyLimits {
   return { ...defaultReadyLimits, freshForMs: freshForMs(runSchedule(schedule), nowMs) };
 }

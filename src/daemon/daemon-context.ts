@@ -74,7 +74,6 @@ export interface CompanyHooks {
   readonly followInbox: (opened: ReceivingMirror, closed: AbortSignal) => Promise<void>;
 }
 
-/** Adds the company to every line. */
 export function companyLog(log: Log, company: string): Log {
   const at =
     (level: keyof Log): Log[keyof Log] =>

@@ -50,7 +50,6 @@ export function createRecentViews(clock: Clock, sources: () => Iterable<{ view()
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
-  /** As it is now. */
   config: Config;
   /** Host names that pages may be asked for by, of the config as it is now. */
   pageHosts: readonly string[] = [];

@@ -56,7 +56,6 @@ export class Alerters {
     for (const view of views) this.updateOne(view.company, () => conditionsOf(view, nowMs, limits));
   }
 
-  /** What was decided, of each that was looked at. */
   states(): AlertState[] {
     return [...this.byFile.values()].map(({ current }) => current);
   }

@@ -52,7 +52,6 @@ export function nextWorkMs(
   return firstOf([workMs !== null && isAway ? Math.max(workMs, nowMs + lookAgainMs) : workMs, publishMs]);
 }
 
-/** The first of these times; null: none is known. */
 function firstOf(timesMs: readonly (number | null)[]): number | null {
   const known = timesMs.filter((atMs) => atMs !== null);
   return known.length === 0 ? null : Math.min(...known);

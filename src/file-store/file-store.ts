@@ -38,7 +38,6 @@ export interface FileStore {
   remove(key: string, right: WriteRight): Promise<void>;
 }
 
-/** What is needed to read. */
 export type ReadableStore = Pick<FileStore, "address" | "folders" | "read">;
 
 /** A small text that is stored; null: it is not there. */

@@ -8,7 +8,6 @@ import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 import type { FileStore } from "./file-store.ts";
 
-/** What a store needs of the process. */
 export interface StoreSurroundings {
   readonly clock: Clock;
   /** Of the process: keys of an object store, as S3 tools share them. */

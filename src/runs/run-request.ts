@@ -24,7 +24,6 @@ export const usualRun = {
 
 type WallClock = Pick<Clock, "nowMs">;
 
-/** The report of a run that sent no request. */
 export function emptyReport(clock: WallClock, startedAt: string, outcome: Outcome): CompanyReport {
   const times = { started_at: startedAt, finished_at: isoTime(clock.nowMs()) };
   const phases = { listed_at: null, resumed: false, scrub: null };

@@ -39,7 +39,6 @@ export interface RequestGuard {
   assertMaySend(): void;
 }
 
-/** A company, and how its service is asked. */
 interface ServedCompany {
   readonly manifest: Pick<Manifest, "limits" | "protocol">;
   readonly config: Config;

@@ -24,7 +24,6 @@ import { createMonthPackages } from "./month-packages.ts";
 import { createFleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** How the company is held no more. */
 interface AssignmentEnd {
   readonly outcome: "released" | "lost" | "failed";
   /** Of a released one: when there is something to do again, epoch ms; null: nothing is known. */
@@ -33,7 +32,6 @@ interface AssignmentEnd {
   readonly failure: string | null;
 }
 
-/** How often an assignment looks whether something is to be done. */
 const lookEveryMs = 1_000;
 
 /**
@@ -134,7 +132,6 @@ export class Assignment {
     return Object.values(this.supervisor.requests).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Changes the settings; what runs ends where it can be resumed. */
   change(settings: CompanySettings, document: unknown): void {
     this.document = JSON.stringify(document);
     this.supervisor.change(settings);

@@ -13,7 +13,6 @@ import { Assignment } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import type { LoadedCompany, NodeContext } from "./node-context.ts";
 
-/** Nothing has happened yet. */
 const noCounts = {
   claims: { claimed: 0, owned: 0, account: 0, removed: 0, set_aside: 0 },
   ends: { released: 0, lost: 0, failed: 0 },
@@ -31,7 +30,6 @@ const noCounts = {
  * Worst outcome of a crash: jobs that were not completed are given to other nodes, and so is what was claimed.
  */
 export class Assignments {
-  /** Takes no more companies. */
   draining = false;
   /** Of companies that are no longer held, besides claims. */
   private ended = structuredClone(noCounts);

@@ -29,7 +29,6 @@ export function createInboxWatch(inbox: Pick<InboxTable, "heads">) {
         closed.removeEventListener("abort", end);
       }
     },
-    /** One look at all companies. */
     async look(): Promise<void> {
       const asked = [...waiters];
       if (asked.length === 0) return;

@@ -68,7 +68,6 @@ export function createMonthPackages(
     }
   };
   return {
-    /** Something is due. */
     ask: () => void (isAsked = true),
     isMaking: () => making !== null,
     isPending: () => isAsked || making !== null,

@@ -20,16 +20,13 @@ export interface NodeParts {
   readonly node: NodeSettings;
   readonly tables: FleetTables;
   readonly engine: JobEngine;
-  /** Where mirrors are while no process has them. */
   readonly snapshots: MirrorSnapshots;
-  /** Beside them. */
   readonly mark: StoredMark;
   /** What a company is held with on this node, by its row. Throws MirrorError `config`. */
   readonly load: (row: CompanyRow) => Promise<LoadedCompany>;
   readonly publish: NodePublishing;
 }
 
-/** What a node publishes of its companies in the store of reports. */
 export interface NodePublishing {
   /** What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Never rejects. */
   readonly report: (settings: CompanySettings, owner: Ownership) => Promise<string | null>;
@@ -49,7 +46,6 @@ export interface NodeSettings {
   readonly role: "all" | "work";
   /** Where the mirrors are that it holds, and those that it has released. */
   readonly dataDir: string;
-  /** How many companies it holds at once. */
   readonly capacity: number;
   /** Publishes a mirror so often while it changes. */
   readonly snapshotEveryMs: number;
@@ -66,7 +62,6 @@ export interface NodeContext extends NodeParts {
   readonly inboxWatch: InboxWatch;
   readonly receivingTimes: ReturnType<typeof createReceivingTimes>;
   readonly timeline: { readonly current: Timeline };
-  /** Packages of months that are made at a time. */
   readonly packagePlaces: Semaphore;
   /** Aborts when there is no more time for snapshots: the node stops. */
   readonly cutOff: AbortSignal;

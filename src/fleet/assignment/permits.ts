@@ -12,7 +12,6 @@ interface FleetPermitsParts {
   readonly companies: Pick<CompaniesTable, "setAccount">;
   /** As Postgres knew it when the company was claimed; null: it did not. */
   readonly account: string | null;
-  /** The counting period of the service. */
   readonly windowMs: number;
   /** Of the opened mirror; null: none is open. */
   readonly meta: () => Meta | null;
@@ -22,7 +21,6 @@ interface FleetPermitsParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
 }
 
-/** Pause before Postgres is asked again. */
 const retryMs = 500;
 /** Longer waits are logged. */
 const noticedMs = 1_000;

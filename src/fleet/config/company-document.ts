@@ -78,7 +78,6 @@ export function companyDocument(file: LoadedConfig, name: string): DocumentOfFil
   return { document, leftOut: leftOutOf(config) };
 }
 
-/** A mistake, and the key where it stands. */
 interface DocumentProblem {
   readonly at: Path;
   readonly message: string;

@@ -4,7 +4,6 @@ import { MirrorError } from "../../base/errors.ts";
 import { nearest } from "../../base/names.ts";
 import { companyName } from "../../config/company-section.ts";
 
-/** A line of the list that can be used. */
 interface ListedCompany {
   readonly line: number;
   readonly name: string;
@@ -60,7 +59,6 @@ export function readTags(text: string): readonly string[] | null {
   return isRight ? [...new Set(tags)].toSorted() : null;
 }
 
-/** What a tag looks like, for messages. */
 export const tagForm = "tags have letters, digits, - _ and . only, at most 64";
 
 function decoded(bytes: Uint8Array, file: string): string {

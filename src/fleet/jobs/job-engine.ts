@@ -51,7 +51,6 @@ const times = {
 
 /** A job is lost by processes that end before they have claimed its company, or come while it is being released. */
 const retryLimit = 1_000;
-/** Jobs of one statement. */
 const sentAtOnce = 1_000;
 const stopTimeoutMs = 2_000;
 
@@ -221,7 +220,6 @@ function seldom(write: (text: string) => void): (text: string) => void {
 }
 
 const sameErrorMs = 60_000;
-/** Different texts that are remembered. */
 const mostErrors = 20;
 
 /** Our connections, as pg-boss asks for them. It knows errors by their SQLSTATE. */

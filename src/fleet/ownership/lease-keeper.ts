@@ -14,14 +14,12 @@ interface LeaseKeeperParts {
   readonly times?: LeaseTimes;
 }
 
-/** Milliseconds. */
 interface LeaseTimes {
   /** How long Postgres keeps an owner that does not renew. */
   readonly ttlMs: number;
   /** By how much earlier an ownership ends here: for clocks that run at different speeds. */
   readonly marginMs: number;
   readonly renewEveryMs: number;
-  /** Pause after a renewal that failed. */
   readonly retryMs: number;
 }
 

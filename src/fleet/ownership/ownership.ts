@@ -18,7 +18,6 @@ export function writeRight(ownership: Ownership, signal: AbortSignal): WriteRigh
 interface SentAt {
   readonly monotonicMs: number;
   readonly nowMs: number;
-  /** Of `UptimeClock`. */
   readonly uptimeMs: number;
 }
 
@@ -118,13 +117,11 @@ export class Lease implements Owner {
     });
   }
 
-  /** A request is being sent. Throws as `assertHeld`. */
   noteRequest(): void {
     this.assertHeld();
     this.lastRequestMs = this.clock.monotonicMs();
   }
 
-  /** How long ago the last request was sent. */
   get quietMs(): number {
     return Math.min(longestQuietMs, this.clock.monotonicMs() - this.lastRequestMs);
   }

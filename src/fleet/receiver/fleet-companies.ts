@@ -118,7 +118,6 @@ export class FleetCompanies implements Companies {
     }
   }
 
-  /** Reads the companies that changed, and the key files that did. */
   async refresh(): Promise<void> {
     const { companies, asOfMs } = await this.tables.companies.list(this.asOfMs);
     await inSlices(companies, (row) => this.take(row));

@@ -6,7 +6,6 @@ import type { Sql } from "../postgres/connection.ts";
 import type { InboxTable } from "../postgres/tables/inbox-table.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 
-/** What the ingests of all companies share. */
 export interface FleetIngestParts {
   readonly inbox: Pick<InboxTable, "add" | "has">;
   readonly breaker: Pick<CircuitBreaker, "run">;
@@ -16,7 +15,6 @@ export interface FleetIngestParts {
   readonly openKeyring: (ingest: FleetIngest) => Keyring;
 }
 
-/** What a company's document in Postgres says of its deliveries. */
 export interface DeliverySettings {
   /** JSON of `webhook.secrets`: references, which each node resolves by itself. */
   readonly secrets: string;

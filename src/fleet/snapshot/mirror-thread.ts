@@ -43,7 +43,6 @@ interface PlaceTask {
   readonly about: readonly string[];
 }
 
-/** Asks a report, which gives one row for each query. */
 interface AskTask {
   readonly kind: "ask";
   readonly report: string;

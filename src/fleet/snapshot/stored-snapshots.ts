@@ -20,7 +20,6 @@ export interface SnapshotManifest extends Owner, MirrorManifest {
   readonly unpacked: ContentFacts;
 }
 
-/** Names one snapshot. */
 type SnapshotName = Pick<SnapshotPointer, "company" | "epoch" | "id">;
 
 /** Under which the packed mirror is stored: `acme/e7/2026-11-22T20-52-47-123Z-4711.db.zst`. */

@@ -7,7 +7,6 @@ import type { FleetStatus } from "./read-fleet-status.ts";
 const mostQuiet = 50;
 /** A node beats at least every 10 s: one that is silent for longer may hold nothing any more of what it shows. */
 const silentMs = 20_000;
-/** Companies with a problem that are shown. */
 const mostTroubled = 200;
 
 /**

@@ -120,7 +120,6 @@ function failureProblems(
   return [difference("job_failed", `no worker can hold it: ${failure} (tried again in ${again})`)];
 }
 
-/** 0 for null. */
 function sinceMs(iso: string | null, nowMs: number): number {
   return iso === null ? 0 : nowMs - Date.parse(iso);
 }

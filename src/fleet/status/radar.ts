@@ -5,7 +5,6 @@ import type { Radar, RadarCompany } from "../postgres/tables/radar-view.ts";
 /** What is shown of a company besides its name. */
 export const radarHeads = ["token", "webhook", "handed over", "proof", "what the report says"] as const;
 
-/** The cells below `radarHeads`. Pure. */
 export function radarCells({ mirror, answers }: RadarCompany): string[] {
   if (mirror === null) return ["not read yet", "", "", "", ""];
   const { token, webhook, handed_over: month, read_since: since, verified_at: verified } = mirror;

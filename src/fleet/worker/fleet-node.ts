@@ -15,11 +15,9 @@ import type { NodeLoops } from "./node-loops.ts";
 import { pruneMirrors } from "./mirror-cache.ts";
 import { createTimelineWatch, type TimelineWatch } from "./timeline-watch.ts";
 
-/** Companies that are looked at, at a time. */
 const mostAtOnce = 1_000;
 /** Packages that are made at a time: they wait for the budgets of their companies. */
 const mostPackages = 8;
-/** Between two statements that delete rows. */
 const prunePauseMs = 100;
 
 /**

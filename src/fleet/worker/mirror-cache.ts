@@ -16,7 +16,6 @@ interface ReleasedMirror {
   readonly usedAtMs: number;
 }
 
-/** The disk of the data folder. */
 type DiskSpace = Readonly<Record<"freeBytes" | "totalBytes", number>>;
 
 const longestMs = 7 * 86_400_000;

@@ -3,7 +3,6 @@ import { jsonPage, page, type Pages } from "../../status/render/pages.ts";
 import type { FleetCompanies } from "../receiver/fleet-companies.ts";
 import type { FleetNode } from "./fleet-node.ts";
 
-/** What the pages of a node show, as it is now. */
 interface ShownNode {
   readonly name: string;
   readonly role: string;

@@ -69,7 +69,6 @@ export function createTimelineWatch(
     },
     /** Compares with what this node saw last. Throws MirrorError `database`. */
     look,
-    /** A heartbeat. Throws MirrorError `database`. */
     beat,
     /** Compares with the store and writes the mark, if it is this node's turn. Throws as `start`. */
     async mark(): Promise<void> {

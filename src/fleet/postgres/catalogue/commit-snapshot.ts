@@ -3,7 +3,6 @@ import { planSnapshot, type Catalogue, type CountingFile, type SnapshotPlan } fr
 
 /** Any number that no other program takes for its advisory locks. */
 const commitLock = 5_640_917_273_002;
-/** Companies of one snapshot. */
 const mostCompanies = 200;
 
 /**

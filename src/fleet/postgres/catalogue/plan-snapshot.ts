@@ -3,7 +3,6 @@ import type { ReportType } from "../../../connector/report-view.ts";
 
 /** A published file that counts. */
 export interface CountingFile {
-  /** Of the table or view. */
   readonly name: string;
   /** `company=acme/invoices/data-7-42.parquet`: `name=value` is a column that the file itself lacks. */
   readonly key: string;
@@ -45,7 +44,6 @@ export interface Catalogue {
 
 type NewRow = Readonly<Record<string, string | number>>;
 
-/** What changes in the catalogue. */
 export interface SnapshotPlan {
   readonly snapshot: Catalogue["snapshot"];
   /** New rows by their table, without its prefix. A column's new row ends the one before. */

@@ -17,7 +17,6 @@ export interface FleetCompany {
   /** By the clock of the node that took it; null: none was published. */
   readonly snapshot_at: string | null;
   readonly snapshot_bytes: number | null;
-  /** The last change in it. */
   readonly seq: number | null;
   /** When the last run began that read everything the config asks for. */
   readonly whole_at: string | null;
@@ -31,7 +30,6 @@ export interface FleetCompany {
 
 export interface CompanyView extends FleetCompany {
   readonly company: string;
-  /** What it is judged by besides. */
   readonly judged: {
     readonly added_at: string;
     /** Its config names a secret for deliveries. */
@@ -64,7 +62,6 @@ interface PostgresNumbers {
   readonly oldest_transaction_ms: number;
 }
 
-/** The server and its time; ISO. */
 interface ServerView extends PostgresNumbers {
   readonly at: string;
   /** When workers noticed that the database was restored, and the last heartbeat in the backup; null: it never was. */

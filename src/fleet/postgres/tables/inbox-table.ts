@@ -1,7 +1,6 @@
 import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
 import { isLive } from "./owners-table.ts";
 
-/** A verified delivery, as a receiver stores it. */
 export interface InboxDelivery {
   readonly eventId: string;
   readonly body: Buffer;

@@ -17,7 +17,6 @@ export interface NodeRow extends NodeFacts {
   readonly lost: boolean;
 }
 
-/** Nodes that were killed and never came back are forgotten after this. */
 const forgetAfter = "interval '1 day'";
 
 /**

@@ -35,7 +35,6 @@ export interface Failure {
   readonly pauseMs: number;
 }
 
-/** The longest pause after failures in a row. */
 const longestPauseMs = 30 * 60_000;
 
 export interface OwnerRow {

@@ -1,7 +1,6 @@
 import { FleetTable, isoText } from "../connection.ts";
 import { writeAsOwner, type Owner } from "./owners-table.ts";
 
-/** A package of a month that is stored. */
 export interface StoredPackage {
   readonly key: string;
   /** The mirror that it shows. */
@@ -14,7 +13,6 @@ export interface StoredPackage {
   readonly without_pdf: readonly string[];
 }
 
-/** A package that is due. */
 export interface AskedPackage {
   readonly month: string;
   readonly proved: boolean;
@@ -24,7 +22,6 @@ export interface AskedPackage {
   readonly made: StoredPackage | null;
 }
 
-/** What became of a month. */
 export interface AskedMonth {
   /** Null: it was not asked for. */
   readonly asked_at: string | null;
@@ -41,7 +38,6 @@ interface CompanyMonth extends AskedMonth {
   readonly company: string;
   /** Who has the company; null: no node. */
   readonly node: string | null;
-  /** Does it still own it? */
   readonly live: boolean;
   /** Why no node can hold it; null: no reason is known. */
   readonly failure: string | null;

@@ -4,7 +4,6 @@ import { isLive } from "./owners-table.ts";
 /** For so long a company that left the fleet can come back as it was. */
 const removedKeptMs = 30 * 86_400_000;
 
-/** Rows of one table that one transaction deletes. */
 const deletedAtOnce = 5_000;
 
 /**

@@ -5,7 +5,6 @@ import { writeAsOwner, type Owner } from "./owners-table.ts";
 export interface ReportFile {
   /** Of its table or view; of the report database `report.db`. */
   readonly name: string;
-  /** In the store of reports. */
   readonly key: string;
   /** Of the company's publication that stored it. */
   readonly number: number;

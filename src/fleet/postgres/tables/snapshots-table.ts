@@ -5,7 +5,6 @@ import { assertOwner, type Owner } from "./owners-table.ts";
 /** Which snapshot of a company counts, and what is in it. */
 export interface SnapshotPointer extends Owner {
   readonly id: string;
-  /** The mirror's last change. */
   readonly seq: number;
   /** The mirror's position in the inbox. */
   readonly inboxSeq: number;
@@ -28,7 +27,6 @@ export interface ChangeRow {
   readonly cause: string;
 }
 
-/** Rows of the change log that one statement inserts. */
 const changesAtOnce = 2_000;
 /** As long as deliveries: who follows the change log by SQL reads on within that time; the mirror has all of it. */
 const changesKeptMs = 7 * 86_400_000;
