@@ -94,9 +94,9 @@ export class Lease implements Owner {
   }
 
   /**
-   * Is the company certainly owned now? Asked directly before anything leaves the process. The monotonic clock decides; the others can only end a lease early. On a machine that slept the monotonic clock
-   * stood still, and Postgres' did not: uptime shows it. A virtual machine that was paused finds nothing but its wall
-   * clock set forward, if that.
+   * Is the company certainly owned now? Asked directly before anything leaves the process. The monotonic clock decides;
+   * the others can only end a lease early. On a machine that slept the monotonic clock stood still, and Postgres' did
+   * not: uptime shows it. A virtual machine that was paused finds nothing but its wall clock set forward, if that.
    */
   isHeld(): boolean {
     if (this.lost.aborted) return false;
