@@ -27,7 +27,6 @@ const long = [
   "fleet/processes/restored-database",
   "fleet/processes/postgres-outage",
   "fleet/processes/paused",
-  "fleet/processes/takeover",
   "fleet/processes/start",
   "fleet/jobs",
   "simulation/soak",
