@@ -25,7 +25,7 @@ import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
 import { createNotices, type Notices } from "../runs/store-notices.ts";
-import { createPruner, type Pruner } from "./pruner.ts";
+import { createPruner } from "./pruner.ts";
 import { RunScheduler } from "./run-scheduler.ts";
 
 const graceMs = stopDeadlines.requests;
@@ -68,7 +68,6 @@ export class CompanyRuntime {
   private readonly closing = new AbortController();
   private readonly uptime: UptimeLog;
   readonly afterRun: CompanyAfterRun;
-  private readonly pruner: Pruner;
   private readonly notices: Notices;
   private readonly tasks: Promise<void>[] = [];
   /** Rejects with the first task that fails. */
@@ -115,7 +114,6 @@ export class CompanyRuntime {
     });
     this.company = { context, settings, mirror, runQueue: this.runQueue, closed };
     this.afterRun = new CompanyAfterRun(this.company);
-    this.pruner = createPruner(this.company);
     const isServiceThere = () => this.eventWorker.state().state === "working";
     this.scheduler = new RunScheduler(this.company, isServiceThere, hooks !== undefined);
   }
@@ -156,7 +154,8 @@ export class CompanyRuntime {
   }
 
   private startTasks(): void {
-    const { mirror, runQueue, uptime, scheduler, service, afterRun, pruner } = this;
+    const { mirror, runQueue, uptime, scheduler, service, afterRun } = this;
+    const pruner = createPruner(this.company);
     const { closed } = this.company;
     const { context, settings, lock, hooks, refusals, signal } = this.options;
     const { company, config } = settings;

@@ -19,8 +19,6 @@ export function isPruneDue(lastMs: number, runEndedMs: number | null, nowMs: num
   return elapsedMs >= leastBetweenMs && runEndedMs !== null && runEndedMs > lastMs;
 }
 
-export type Pruner = ReturnType<typeof createPruner>;
-
 /**
  * Prunes one company's mirror in the daemon: by itself, and when another process asks. One prune at a time.
  *
