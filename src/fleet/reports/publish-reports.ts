@@ -4,7 +4,8 @@ import { open } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { hashOf } from "../../base/files/hashed-file.ts";
-import type { Config, ExportConfig } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
+import { exportEntry } from "../../config/export-section.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportQuestion } from "../../connector/report-view.ts";
@@ -33,19 +34,9 @@ export const reportName = "report.db";
  */
 export function withReports(config: Config, company: string, manifest: Manifest | null): Config {
   if (!manifest) return { ...config, schedule: { ...config.schedule, publish: null } };
-  const { parquetFolder } = mirrorFiles(config, company);
-  const parquet: ExportConfig = {
-    format: "parquet",
-    out: path.dirname(parquetFolder),
-    to: null,
-    after: "sync",
-    dialect: "standard",
-    language: "en",
-    tables: tablesOfManifest(manifest).map(({ name }) => name),
-    partitionBy: null,
-    month: null,
-    nested: false,
-  };
+  const out = path.dirname(mirrorFiles(config, company).parquetFolder);
+  const tables = tablesOfManifest(manifest).map(({ name }) => name);
+  const parquet = exportEntry({ folder: out }).parse({ format: "parquet", out, after: "sync", tables });
   return { ...config, exports: [...config.exports, parquet] };
 }
 
