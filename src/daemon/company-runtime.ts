@@ -196,7 +196,7 @@ export class CompanyRuntime {
       () => this.logWatch.look(),
       () => refusals.observe(skewMs(), keys()),
       createReceiverNote(context, mirror, refusals, skewMs),
-      createBeat(context, uptime, refusals, keys, onGap, hooks?.receivedSpans),
+      createBeat(context, uptime, refusals, keys, onGap, hooks && (() => hooks.mergeReceived(uptime))),
     ];
     const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
     this.track(runHeartbeat(context, mirror, lock, steps, onWriteProblem, closed));

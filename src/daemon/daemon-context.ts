@@ -8,7 +8,7 @@ import type { RunPlaces, RunQueue } from "../runs/run-queue.ts";
 import type { RequestGuard } from "../runs/service-connection.ts";
 import type { ConnectionCounts } from "../server/connections.ts";
 import type { Mirror } from "../state/mirror.ts";
-import type { Span } from "../state/uptime-log.ts";
+import type { UptimeLog } from "../state/uptime-log.ts";
 import type { LoopTurns } from "../store/transient-errors.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { CompanyIngest } from "../webhook/ingest/ingest.ts";
@@ -66,8 +66,8 @@ export interface CompanyHooks {
   /** Besides the writer lock's file: may this process still write the company? False stays false. */
   readonly isHeld: () => boolean;
   readonly requests: RequestGuard;
-  /** When deliveries were received, by whatever process. The mirror has them already when it is open. */
-  readonly receivedSpans: () => readonly Span[];
+  /** Takes over when deliveries were received, by whatever process, as `UptimeLog.merge`. Done already when it is open. */
+  readonly mergeReceived: (uptime: UptimeLog) => boolean;
   /** The mirror is open, and nothing has been done with it yet. What it throws closes the mirror. */
   readonly onOpen: (mirror: Mirror) => void;
   /** Stores what other processes received, until `closed`. Rejects where the mirror cannot be used any more. */

@@ -1,6 +1,6 @@
 import { isoTime } from "../base/clock.ts";
 import type { Mirror } from "../state/mirror.ts";
-import { heartbeatMs, type Span, type UptimeLog } from "../state/uptime-log.ts";
+import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/event-status.ts";
 import { assertMayWrite, releaseMemory } from "../store/database.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
@@ -68,7 +68,7 @@ export function createNote(mirror: Mirror, key: string, noteNow: () => object): 
  * @param keys the accepted webhook keys; without one, being up means nothing
  * @param onGap called after a time in which deliveries may have been lost while this process was alive. Null: nothing was
  *   received before, so nobody has to hear of it
- * @param receivedSpans when other processes received deliveries; @default this process receives them
+ * @param mergeReceived takes over when other processes received deliveries; @default this process receives them
  */
 export function createBeat(
   { clock, log }: Pick<DaemonContext, "clock" | "log">,
@@ -76,12 +76,11 @@ export function createBeat(
   refusals: RefusalWatch,
   keys: () => readonly string[],
   onGap: (why: string | null) => void,
-  receivedSpans?: () => readonly Span[],
+  mergeReceived?: () => boolean,
 ): () => void {
-  if (receivedSpans)
+  if (mergeReceived)
     return () => {
-      if (keys().length > 0 && uptime.merge(receivedSpans()))
-        onGap(uptime.spans().length > 1 ? nobodyReceived : null);
+      if (keys().length > 0 && mergeReceived()) onGap(uptime.spans().length > 1 ? nobodyReceived : null);
     };
   let beatMs: number | null = null;
   let isRefusing = false;

@@ -57,9 +57,15 @@ export class UptimeLog extends Repository {
     return false;
   }
 
-  /** Takes over when other processes received. True: another time has begun since the last call, after a gap. */
-  merge(spans: readonly Span[]): boolean {
-    if (spans === this.merged) return false;
+  /**
+   * Takes over when other processes received, from a moment on: before, they did not receive this company's deliveries.
+   * Does nothing for the same array again. True: another time has begun since the last call, after a gap.
+   */
+  merge(received: readonly Span[], fromMs = 0): boolean {
+    if (received === this.merged) return false;
+    const spans = received.flatMap(({ startedMs, seenMs }) =>
+      seenMs < fromMs ? [] : [{ startedMs: Math.max(startedMs, fromMs), seenMs }],
+    );
     const known = new Map(this.spans().map(({ startedMs, seenMs }) => [startedMs, seenMs]));
     const added = spans.filter(({ startedMs }) => !known.has(startedMs));
     const longer = spans.filter(({ startedMs, seenMs }) => (known.get(startedMs) ?? seenMs) < seenMs);
@@ -72,7 +78,7 @@ export class UptimeLog extends Repository {
         for (const { startedMs, seenMs } of added)
           insertRow(this.db, "_receiver", { started_ms: startedMs, seen_ms: seenMs });
       });
-    this.merged = spans;
+    this.merged = received;
     return !isFirst && added.length > 0;
   }
 

@@ -61,7 +61,7 @@ async function beating(
       watch,
       () => keys,
       (why) => gaps.push(why),
-      receivedSpans,
+      receivedSpans && (() => uptime.merge(receivedSpans())),
     ),
   ];
   await runHeartbeat(context, mirror, lock, steps, () => undefined, closing.signal);

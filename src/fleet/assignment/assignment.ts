@@ -109,14 +109,15 @@ export class Assignment {
     );
     const { setBackToMs, startedMs } = timeline;
     // What was received before may be lost with what the backup lacks.
-    const spans = receivingTimes.since(Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs));
+    const fromMs = Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs);
+    const mergeReceived = (uptime: UptimeLog) => uptime.merge(receivingTimes.spans(), fromMs);
     this.supervisor = new CompanySupervisor(daemon, settings, {
       isHeld: () => lease.isHeld(),
       requests: this.permits,
-      receivedSpans: spans,
+      mergeReceived,
       onOpen: (mirror) => {
         noteOwnership(mirror, lease, timeline);
-        new UptimeLog(mirror.db).merge(spans());
+        mergeReceived(new UptimeLog(mirror.db));
       },
       followInbox: ({ mirror, ingest }, closed) => {
         const parts = { company, inbox: tables.inbox, mirror, ingest, turns, clock, log, closed };

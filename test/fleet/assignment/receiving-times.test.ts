@@ -29,7 +29,7 @@ async function reasonAfterTenHours(fleet: Fleet, joinedHours = 1_000): Promise<s
   uptime.merge([{ startedMs: nowMs - 12 * hourMs, seenMs: nowMs - 10 * hourMs }]);
   const times = createReceivingTimes(fleet.receiving);
   await times.read();
-  uptime.merge(times.since(nowMs - joinedHours * hourMs)());
+  uptime.merge(times.spans(), nowMs - joinedHours * hourMs);
   const seesFromMs = nowMs - 10.5 * hourMs;
   return reasonForRun(true, uptime.spans(), seesFromMs, nowMs);
 }
@@ -74,22 +74,21 @@ describeWithPostgres("the time of receiving is the beat of the receivers", () =>
   test("a company that is held takes it over while it lasts, and learns of a gap", async () => {
     const fleet = await openFleet();
     const times = createReceivingTimes(fleet.receiving);
-    const ofAcme = times.since(0);
     const uptime = new UptimeLog((await openShop()).db);
     await fleet.receiving.beat();
     await times.read();
-    expect(uptime.merge(ofAcme())).toBe(false);
+    expect(uptime.merge(times.spans())).toBe(false);
     const [first] = uptime.spans();
     await fleet.receiving.beat();
     await times.read();
-    expect(uptime.merge(ofAcme())).toBe(false);
+    expect(uptime.merge(times.spans())).toBe(false);
     const [longer] = uptime.spans();
     expect(longer?.startedMs).toBe(first?.startedMs);
     expect(longer?.seenMs).toBeGreaterThan(first?.seenMs ?? Infinity);
     await fleet.postgres.query("UPDATE fintoro_mirror.receiving SET seen_at = now() - interval '5 minutes'");
     await fleet.receiving.beat();
     await times.read();
-    expect(uptime.merge(ofAcme())).toBe(true);
+    expect(uptime.merge(times.spans())).toBe(true);
     expect(uptime.spans()).toHaveLength(2);
   });
 
@@ -110,10 +109,9 @@ describeWithPostgres("the time of receiving is the beat of the receivers", () =>
     const spansSince = (sinceMs: number) =>
       isAway ? Promise.reject(new Error("away")) : fleet.receiving.spansSince(sinceMs);
     const times = createReceivingTimes({ spansSince });
-    const ofAcme = times.since(0);
     await times.read();
     isAway = true;
     await expect(times.read()).rejects.toThrow("away");
-    expect(ofAcme()).toEqual(await fleet.receiving.spansSince(0));
+    expect(times.spans()).toEqual(await fleet.receiving.spansSince(0));
   });
 });

@@ -52,22 +52,8 @@ export class ReceivingTable extends FleetTable {
 export function createReceivingTimes(receiving: Pick<ReceivingTable, "spansSince">) {
   let spans: readonly Span[] = [];
   return {
-    /**
-     * When deliveries of a company were received that joined the fleet at `joinedMs`: before, whoever received did not
-     * receive its deliveries. The function gives the same array while nothing changes.
-     */
-    since(joinedMs: number): () => readonly Span[] {
-      let from: readonly Span[] = [];
-      let cut: readonly Span[] = [];
-      return () => {
-        if (from === spans) return cut;
-        from = spans;
-        cut = from.flatMap(({ startedMs, seenMs }) =>
-          seenMs < joinedMs ? [] : [{ startedMs: Math.max(startedMs, joinedMs), seenMs }],
-        );
-        return cut;
-      };
-    },
+    /** The same array until the next `read`. */
+    spans: () => spans,
     /** To be called before the first company is opened, and now and then. */
     async read(): Promise<void> {
       spans = await receiving.spansSince(0);
