@@ -71,7 +71,7 @@ export class Assignment {
     idleMs: () => number,
   ) {
     const { tables, receivingTimes, inboxWatch } = context;
-    const { clock, log, manifest, turns } = daemon;
+    const { clock, log, turns } = daemon;
     const { company, lost } = lease;
     /** At the claim: a later one ends the ownership. */
     const timeline = context.timeline.current;
@@ -82,13 +82,6 @@ export class Assignment {
     this.idleMs = idleMs;
     this.document = JSON.stringify(row.config);
     this.hasLongTrouble = createTroubleWatch(context.times.openMs);
-    this.snapshots = createCompanySnapshots(
-      lease,
-      context,
-      daemon,
-      () => ({ ...this.supervisor.settings, manifest }),
-      () => this.requests,
-    );
     this.permits = createFleetPermits({
       lease,
       companies: tables.companies,
@@ -99,14 +92,6 @@ export class Assignment {
       onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
       context: daemon,
     });
-    this.packages = createMonthPackages(
-      lease,
-      context,
-      daemon,
-      this.permits,
-      () => this.supervisor,
-      () => this.snapshots.publish("a month was packed", true),
-    );
     const { setBackToMs, startedMs } = timeline;
     // What was received before may be lost with what the backup lacks.
     const fromMs = Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs);
@@ -124,13 +109,11 @@ export class Assignment {
         return followInbox(parts, inboxWatch);
       },
     });
+    this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor);
+    const publishMirror = () => this.snapshots.publish("a month was packed", true);
+    this.packages = createMonthPackages(lease, context, daemon, this.permits, this.supervisor, publishMirror);
     lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
     this.ended = this.hold(timeline, row.lastSeq);
-  }
-
-  /** Requests that were sent since the claim. */
-  private get requests(): number {
-    return Object.values(this.supervisor.requests).reduce((sum, count) => sum + count, 0);
   }
 
   change(settings: CompanySettings, document: unknown): void {

@@ -1,7 +1,7 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
+import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunEnd } from "../../runs/run-queue.ts";
-import type { StatusScope } from "../../status/company-view.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import type { NodeContext } from "./node-context.ts";
 
@@ -12,15 +12,12 @@ import type { NodeContext } from "./node-context.ts";
  * Guarantee: a snapshot that fails ends nothing; it is made again the next time.
  * Source of truth: the mirror, and the published pointer.
  * Worst outcome of a crash: the next owner reads again what was not published.
- *
- * @param requests that were sent since the claim
  */
 export function createCompanySnapshots(
   lease: Lease,
   { snapshots, node, cutOff }: NodeContext,
   { clock, log }: Pick<ProcessContext, "clock" | "log">,
-  scope: () => StatusScope,
-  requests: () => number,
+  supervisor: Pick<CompanySupervisor, "requests" | "scope">,
 ) {
   const counts = { published: 0, failed: 0 };
   const signal = AbortSignal.any([lease.lost, cutOff]);
@@ -34,9 +31,9 @@ export function createCompanySnapshots(
     const startedMs = clock.monotonicMs();
     dueMs = startedMs + node.snapshotEveryMs;
     try {
-      const sent = requests();
+      const sent = Object.values(supervisor.requests).reduce((sum, count) => sum + count, 0);
       const pointer = await whileOwned(lease, () =>
-        snapshots.publish(lease, scope(), sent - noted, signal, isNoted),
+        snapshots.publish(lease, supervisor.scope, sent - noted, signal, isNoted),
       );
       if (pointer === undefined) return false;
       if (pointer) {

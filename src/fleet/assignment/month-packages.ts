@@ -27,7 +27,7 @@ export function createMonthPackages(
   }: Pick<NodeContext, "tables" | "publish" | "packagePlaces" | "cutOff">,
   { log, manifest }: Pick<DaemonContext, "log" | "manifest">,
   guard: RequestGuard,
-  supervisor: () => Pick<CompanySupervisor, "opened" | "progress" | "settings">,
+  supervisor: Pick<CompanySupervisor, "opened" | "progress" | "settings">,
   publishMirror: () => Promise<boolean>,
 ) {
   const { company, epoch } = lease;
@@ -42,7 +42,7 @@ export function createMonthPackages(
     return packages.fail(lease, asked, reason, error);
   };
   const make = async (asked: AskedPackage): Promise<void> => {
-    const { opened, settings } = supervisor();
+    const { opened, settings } = supervisor;
     if (opened && isUnchanged(opened.mirror.db, manifest, asked)) return packages.finish(lease, asked, null);
     const { month } = asked;
     const key = `packages/${month}/${company}/${company}-${month}-${epoch}-${++stored}.zip`;
@@ -73,7 +73,7 @@ export function createMonthPackages(
     isPending: () => isAsked || making !== null,
     /** To be called now and then: begins when no run is under way, or its scrub alone, which may last for hours. */
     makeIfAsked: () => {
-      const run = supervisor().progress();
+      const run = supervisor.progress();
       if (!isAsked || making || (run && !run.scrub)) return;
       isAsked = false;
       making = makeDue()

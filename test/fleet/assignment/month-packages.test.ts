@@ -49,7 +49,7 @@ describeWithPostgres("the packages of a company", () => {
       },
       { log: silentLog, manifest },
       { guard: (rateLimiter) => rateLimiter, assertMaySend: () => undefined },
-      () => ({ opened: null, settings: scopeIn(tempFolder()), progress: () => current }),
+      { opened: null, settings: scopeIn(tempFolder()), progress: () => current },
       () => Promise.resolve(true),
     );
     const pack = async () => {
