@@ -88,7 +88,7 @@ export const fleetFaults: readonly PlantedFault[] = [
     id: "account-of-a-claim-not-locked",
     invariant: "I8",
     file: "src/fleet/postgres/tables/owners-table.ts",
-    find: "if (found.account !== null) await lockAccountName(sql, found.account);",
+    find: "  await sql.query(lock, [account]);\n",
     replace: "",
     why: "two companies of one account are claimed at once, each before the other is seen",
     tests: ["test/fleet/postgres/accounts.test.ts"],

@@ -1,14 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AlertState } from "../../../status/alerts/incidents.ts";
 import { epochMs, FleetTable } from "../connection.ts";
-import {
-  assertOwner,
-  lockAccountName,
-  useOfAccount,
-  writeAsOwner,
-  type AccountUse,
-  type Owner,
-} from "./owners-table.ts";
+import { assertOwner, lockAccount, writeAsOwner, type AccountUse, type Owner } from "./owners-table.ts";
 
 export interface CompanyRow {
   readonly name: string;
@@ -139,11 +132,9 @@ export class CompaniesTable extends FleetTable {
     const lock = "SELECT FROM fintoro_mirror.companies WHERE name = $1 FOR NO KEY UPDATE";
     const note = "UPDATE fintoro_mirror.companies SET account = $2 WHERE name = $1";
     return this.postgres.transaction(async (sql) => {
-      // The order of locks in OwnersTable.claim.
       await sql.query(lock, [owner.company]);
-      await lockAccountName(sql, account);
+      const use = await lockAccount(sql, account, owner.company);
       await assertOwner(sql, owner);
-      const use = await useOfAccount(sql, account, owner.company);
       if (use.rival === null) await sql.query(note, [owner.company, account]);
       return use;
     });

@@ -106,9 +106,10 @@ export class OwnersTable extends FleetTable {
   /** Takes a company that has no live owner, for `ttlMs`. A live owner is never replaced, this node's own neither. */
   claim(company: string, node: string, ttlMs: number): Promise<Claim> {
     return this.postgres.transaction(async (sql) => {
-      const found = await lockAccount(sql, company);
-      if (found === null) return { refused: "removed" };
-      const rival = found.account === null ? null : (await useOfAccount(sql, found.account, company)).rival;
+      const locked = "SELECT account FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed FOR SHARE";
+      const [found] = await sql.query<{ account: string | null }>(locked, [company]);
+      if (!found) return { refused: "removed" };
+      const rival = found.account === null ? null : (await lockAccount(sql, found.account, company)).rival;
       if (rival !== null) return { refused: "account", by: rival };
       return takeOver(sql, company, node, ttlMs);
     });
@@ -159,26 +160,6 @@ export class OwnersTable extends FleetTable {
   }
 }
 
-/**
- * Locks the company's account until the end of the transaction: it cannot change, and no other company of it can be
- * claimed. Order of locks everywhere: company, account, owner. Null: there is no such company.
- */
-async function lockAccount(sql: Sql, company: string) {
-  const [found] = await sql.query<{ readonly account: string | null }>(
-    "SELECT account FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed FOR SHARE",
-    [company],
-  );
-  if (!found) return null;
-  if (found.account !== null) await lockAccountName(sql, found.account);
-  return found;
-}
-
-/** Holds off every other claim of a company of this account until the end of the transaction. */
-export async function lockAccountName(sql: Sql, account: string): Promise<void> {
-  const lock = "SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || $1, 0))";
-  await sql.query(lock, [account]);
-}
-
 /** The other companies of an account, as its next owner finds them. */
 export interface AccountUse {
   /** One that has a live owner; null: none has. */
@@ -186,8 +167,13 @@ export interface AccountUse {
   readonly quietMs: QuietMs;
 }
 
-/** Asked under the lock of the account. */
-export async function useOfAccount(sql: Sql, account: string, company: string): Promise<AccountUse> {
+/**
+ * Holds off every other claim of a company of this account until the end of the transaction, and finds who has one.
+ * Order of locks everywhere: company, account, owner.
+ */
+export async function lockAccount(sql: Sql, account: string, company: string): Promise<AccountUse> {
+  const lock = "SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || $1, 0))";
+  await sql.query(lock, [account]);
   const [use] = await sql.query<AccountUse>(
     `SELECT min(o.company) FILTER (WHERE ${isLive}) AS rival,
        (extract(epoch FROM clock_timestamp() - max(o.expires_at)) * 1000)::float8 AS "quietMs" FROM fintoro_mirror.companies c JOIN fintoro_mirror.owners o ON o.company = c.name
