@@ -114,17 +114,14 @@ export function freePlace(mirror: string, check: (db: Db) => void): void {
     for (const ending of besides) rmSync(mirror + ending, { force: true });
     return;
   }
-  let db: Db | null = null;
   try {
-    const there = (db = openDatabase(mirror));
+    using there = openDatabase(mirror);
     if (hasTable(there, "_meta")) check(there);
     // Only the last connection can change the mode: no other one may go on with the log.
     guarded(mirror, () => there.pragma("journal_mode = DELETE"));
   } catch (error) {
     const isBad = error instanceof MirrorError && error.kind === "database" && !error.retryable;
     throw isBad ? new MirrorError("database", error.message, { hint: moveAway, cause: error }) : error;
-  } finally {
-    db?.close();
   }
 }
 

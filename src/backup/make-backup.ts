@@ -53,7 +53,7 @@ export async function makeBackup(
     throw new MirrorError("database", `there is no mirror of ${company} to back up: ${files.mirror}`, {
       hint: "Run `fintoro-mirror sync` first.",
     });
-  const lock = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
+  using _ = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
   const right = ownRight(signal);
   const remove = (id: string) => removeBackup(store, `${company}/${id}/`, right);
   try {
@@ -85,7 +85,6 @@ export async function makeBackup(
     return { id, ids, manifest, removed };
   } finally {
     rmSync(files.backupStaging, { recursive: true, force: true });
-    lock.release();
   }
 }
 

@@ -62,7 +62,7 @@ export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
   const text = await readText(store, `${folder}/${id}/${manifestName}`, signal);
   const backup = parseBackupManifest(text, address);
   guarded(files.mirror, () => makeFolders(path.dirname(files.mirror)));
-  const lock = takeWriterLock(files.lock, "restore");
+  using _ = takeWriterLock(files.lock, "restore");
   try {
     rmSync(files.restoreStaging, { recursive: true, force: true });
     for (const each of backup.files) {
@@ -85,7 +85,6 @@ export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
     return { id, ids, backup, replaced };
   } finally {
     rmSync(files.restoreStaging, { recursive: true, force: true });
-    lock.release();
   }
 }
 

@@ -153,7 +153,7 @@ export class RunQueue {
     const { context, places } = this.parts;
     const { clock, log } = context;
     const closed = AbortSignal.any([request.closed, this.parts.closed]);
-    const place = await places.take(this.parts.closed);
+    using place = await places.take(this.parts.closed);
     if (!place) return null;
     const startedMs = clock.nowMs();
     if (request.scrub) this.owed = null;
@@ -180,7 +180,6 @@ export class RunQueue {
       return report;
     } finally {
       this.current = null;
-      place.release();
     }
   }
 

@@ -92,13 +92,9 @@ export function discardReport({ report, afterRun, parquetFolder }: MirrorFiles):
  */
 export function discardMirror({ mirror, lock: lockFile, verified, compared }: MirrorFiles): void {
   makeFolders(path.dirname(mirror));
-  const lock = takeWriterLock(lockFile, "worker");
-  try {
-    const files = [`${mirror}-wal`, `${mirror}-shm`, mirror, verified, compared];
-    for (const file of files) rmSync(file, { force: true });
-  } finally {
-    lock.release();
-  }
+  using _ = takeWriterLock(lockFile, "worker");
+  const files = [`${mirror}-wal`, `${mirror}-shm`, mirror, verified, compared];
+  for (const file of files) rmSync(file, { force: true });
 }
 
 /** Removes a mirror that cannot be used. Throws MirrorError `database` with the reason. */

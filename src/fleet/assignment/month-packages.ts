@@ -55,15 +55,13 @@ export function createMonthPackages(
   };
   const makeDue = async (): Promise<void> => {
     for (let asked = await packages.next(company); asked; asked = await packages.next(company)) {
-      const release = await packagePlaces.acquire(signal);
-      if (!release) return;
+      using place = await packagePlaces.acquire(signal);
+      if (!place) return;
       try {
         await make(asked);
       } catch (error) {
         if (signal.aborted) return;
         await fail(asked, reasonOf(error), messageOf(error));
-      } finally {
-        release();
       }
     }
   };

@@ -74,15 +74,11 @@ export function createCircuitBreaker(
     run: async <T>(step: () => Promise<T>): Promise<T> => {
       assertAnswers();
       const askedMs = clock.monotonicMs();
-      const release = await places.acquire();
-      try {
-        assertAnswers();
-        if (clock.monotonicMs() - askedMs > waitMs)
-          throw new PostgresError("too much waits for Postgres", { retryable: true });
-        return await inTime(step);
-      } finally {
-        release?.();
-      }
+      using _ = await places.acquire();
+      assertAnswers();
+      if (clock.monotonicMs() - askedMs > waitMs)
+        throw new PostgresError("too much waits for Postgres", { retryable: true });
+      return await inTime(step);
     },
   };
 }

@@ -158,7 +158,7 @@ export class MirrorSnapshots {
     const { mirror, restoreStaging: staging, verified, compared } = files;
     const expected = unpackedOf(pointer);
     makeFolders(path.dirname(mirror));
-    const lock = takeWriterLock(files.lock, "worker");
+    using _ = takeWriterLock(files.lock, "worker");
     try {
       await rm(staging, { recursive: true, force: true });
       const [packed, unpacked] = [path.join(staging, "mirror.db.zst"), path.join(staging, "mirror.db")];
@@ -169,7 +169,6 @@ export class MirrorSnapshots {
       await this.#inThread({ kind: "place", packed, unpacked, expected, mirror, about }, signal);
     } finally {
       await rm(staging, { recursive: true, force: true });
-      lock.release();
     }
   }
 
