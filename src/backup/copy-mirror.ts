@@ -100,9 +100,6 @@ export function assertSameMirror(expected: MirrorContent, found: MirrorContent, 
   });
 }
 
-/** What the names of files end with that SQLite keeps beside a database. */
-const besides = ["-wal", "-shm", "-journal"];
-
 /**
  * Ends the write-ahead log of the mirror that is there, whoever left it: beside another file it would damage that. The
  * mirror itself stays as it was. `check` looks at it first.
@@ -110,10 +107,7 @@ const besides = ["-wal", "-shm", "-journal"];
  * @throws what `check` throws, or MirrorError `database`; not `retryable` where the mirror cannot be read
  */
 export function freePlace(mirror: string, check: (db: Db) => void): void {
-  if (!existsSync(mirror)) {
-    for (const ending of besides) rmSync(mirror + ending, { force: true });
-    return;
-  }
+  if (!existsSync(mirror)) return removeMirror(mirror);
   try {
     using there = openDatabase(mirror);
     if (hasTable(there, "_meta")) check(there);
@@ -133,5 +127,5 @@ const moveAway =
  * belongs to nothing.
  */
 export function removeMirror(mirror: string): void {
-  for (const ending of ["", ...besides]) rmSync(mirror + ending, { force: true });
+  for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(mirror + ending, { force: true });
 }

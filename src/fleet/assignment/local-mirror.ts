@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { removeMirror } from "../../backup/copy-mirror.ts";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
@@ -93,8 +94,8 @@ export function discardReport({ report, afterRun, parquetFolder }: MirrorFiles):
 export function discardMirror({ mirror, lock: lockFile, verified, compared }: MirrorFiles): void {
   makeFolders(path.dirname(mirror));
   using _ = takeWriterLock(lockFile, "worker");
-  const files = [`${mirror}-wal`, `${mirror}-shm`, mirror, verified, compared];
-  for (const file of files) rmSync(file, { force: true });
+  removeMirror(mirror);
+  for (const about of [verified, compared]) rmSync(about, { force: true });
 }
 
 /** Removes a mirror that cannot be used. Throws MirrorError `database` with the reason. */
