@@ -69,24 +69,25 @@ export class FleetNode {
     await receivingTimes.read();
     const isHeld = (company: string) => this.assignments.has(company);
     const cache = { ...host, ...tables, dataDir: node.dataDir, isHeld };
-    const always = (ms: number) => () => ms;
     const jittered = (ms: number) => () => ms * (0.75 + host.random.next() / 2);
-    const fetchMs = () => (this.hasFetched ? times.fetchMs : times.quietFetchMs);
-    const repeat = (what: string, everyMs: () => number, step: () => Promise<void>, needsStore = false) =>
-      this.loops.repeat(what, everyMs, step, signal, needsStore);
-    const receivingMs = always(times.receivingMs);
     const unattendedMs = jittered(times.unattendedMs);
+    const fetchMs = () => (this.hasFetched ? times.fetchMs : times.quietFetchMs);
+    type Pause = number | (() => number);
+    const repeat = (what: string, everyMs: Pause, step: () => Promise<void>, needsStore = false) => {
+      const pauseMs = typeof everyMs === "number" ? () => everyMs : everyMs;
+      return this.loops.repeat(what, pauseMs, step, signal, needsStore);
+    };
     this.tasks = [
       keeper.follow(signal),
       repeat("taking jobs", fetchMs, () => this.fetch()),
-      repeat("looking for deliveries", always(times.inboxMs), () => inboxWatch.look()),
-      repeat("reading when deliveries were received", receivingMs, () => receivingTimes.read()),
-      repeat("the node's heartbeat", always(times.beatMs), () => this.beat()),
+      repeat("looking for deliveries", times.inboxMs, () => inboxWatch.look()),
+      repeat("reading when deliveries were received", times.receivingMs, () => receivingTimes.read()),
+      repeat("the node's heartbeat", times.beatMs, () => this.beat()),
       repeat("noting the timeline", jittered(times.markMs), () => this.timeline.mark(), true),
       repeat("looking for unattended companies", unattendedMs, () => this.sendJobs()),
       repeat("looking for packages", unattendedMs, () => this.followPackages()),
-      repeat("reading configs", always(times.configMs), () => this.readConfigs()),
-      repeat("pruning the disk", always(times.cacheMs), () => pruneMirrors(cache)),
+      repeat("reading configs", times.configMs, () => this.readConfigs()),
+      repeat("pruning the disk", times.cacheMs, () => pruneMirrors(cache)),
       repeat("pruning Postgres", jittered(times.pruneMs), () => this.prune()),
     ];
   }
