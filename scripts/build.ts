@@ -6,14 +6,14 @@ import { rolldown } from "rolldown";
 /**
  * Bundles the package's code. Usage: `node scripts/build.ts [FOLDER]`, `dist` by default. Types are made by `tsc`.
  *
- * Node needs about a third of a millisecond to find and link each module. With a file for each of ours and of the
- * libraries below, a refused config took seven times an empty program; bundled it takes less than four.
+ * Node needs up to a millisecond to find and link each module. With a file for each of ours and of the libraries below,
+ * a refused config took seven times an empty program; bundled it takes less than five.
  */
 const project = fileURLToPath(new URL("..", import.meta.url));
 const out = path.resolve(process.argv[2] ?? path.join(project, "dist"));
 
 /** Small libraries that most commands need, and one of 250 files. The others stay packages, loaded when they are needed. */
-const bundled = ["commander", "kysely", "picocolors", "yaml", "zod"];
+const bundled = new Set(["commander", "kysely", "picocolors", "pino", "yaml", "zod"]);
 
 /** Entries of the package: the program, the library, the process of questions, the worker of an export, and the thread for whole mirrors. */
 const input = {
@@ -32,9 +32,7 @@ const { dependencies, peerDependencies } = JSON.parse(
   dependencies: Record<string, string>;
   peerDependencies: Record<string, string>;
 };
-const packages = Object.keys({ ...dependencies, ...peerDependencies }).filter(
-  (name) => !bundled.includes(name),
-);
+const packages = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !bundled.has(name));
 const build = await rolldown({
   cwd: project,
   input,
@@ -43,16 +41,34 @@ const build = await rolldown({
   transform: { target: "node22" },
   external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
 });
-await build.write({ dir: out, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+/**
+ * What help needs and what reading a config needs, each with all that it imports, is one file. What the library, threads
+ * and child processes share with them is apart, so that they load nothing else of it.
+ */
+const groups = [
+  { name: "base", test: /\/src\/((base|json)\/|connector\/(service-errors|translation)\.ts)/, priority: 3 },
+  { name: "address", test: /\/src\/(config\/(address|secrets)|connector\/transport)\.ts/, priority: 3 },
+  { name: "zod", test: /node_modules\/zod\//, priority: 3 },
+  { name: "command-line", test: /src\/cli\/(program\/invocation|commands\/all-commands)\.ts$/, priority: 2 },
+  { name: "config", test: /src\/cli\/(program\/command-context|console\/console)\.ts$/, priority: 1 },
+];
+const { output } = await build.write({
+  dir: out,
+  entryFileNames: "[name].js",
+  chunkFileNames: "[name]-[hash].js",
+  codeSplitting: { groups },
+});
 // What the status page loads.
 cpSync(path.join(project, "src/status/page/assets"), path.join(out, "assets"), { recursive: true });
 writeFileSync(path.join(out, "THIRD-PARTY-LICENSES.txt"), licenses());
 // npm packs no lock file of the top folder: with this one the package is installed with the libraries it was tested with.
 copyFileSync(path.join(project, "package-lock.json"), path.join(out, "package-lock.json"));
 
-/** The licence texts of the bundled libraries, which they ask to be passed on. */
+/** The licence texts of the libraries in the bundle, which they ask to be passed on. */
 function licenses(): string {
-  const texts = bundled.map((name) => {
+  const modules = output.flatMap((one) => (one.type === "chunk" ? one.moduleIds : []));
+  const names = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
+  const texts = [...new Set(names)].toSorted().map((name) => {
     const folder = path.join(project, "node_modules", name);
     const file = ["LICENSE", "LICENSE.md", "license"].map((one) => path.join(folder, one)).find(existsSync);
     if (file === undefined) throw new Error(`${name} has no licence file`);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { nearest, unknownName } from "../base/names.ts";
 import type { Path } from "./yaml.ts";
 
@@ -40,17 +40,19 @@ function problemsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): FoundProbl
   return [{ path, at: "value", message }];
 }
 
-interface SchemaNode {
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly additionalProperties?: SchemaNode | false;
-  readonly items?: SchemaNode;
-}
+/** What a schema is made of, by its kind. */
+type SchemaParts = Partial<Record<"innerType" | "in" | "valueType" | "element", z.ZodType>> & {
+  readonly shape?: Readonly<Record<string, z.ZodType>>;
+};
 
-function keysAt(schema: z.ZodType, path: Path): readonly string[] {
-  const all = z.toJSONSchema(schema, { io: "input" }) as SchemaNode;
-  const step = (node: SchemaNode, key: PropertyKey) =>
-    node.properties?.[String(key)] || node.additionalProperties || node.items || {};
-  return Object.keys(path.reduce(step, all).properties ?? {});
+/** Not by its JSON schema: to make that of the whole config takes longer than to check the file. */
+function keysAt(schema: z.ZodType | undefined, path: Path): readonly string[] {
+  const { innerType, in: given, shape, valueType, element } = (schema?.def ?? {}) as SchemaParts;
+  const wrapped = innerType ?? given;
+  if (wrapped) return keysAt(wrapped, path);
+  const [key, ...below] = path;
+  if (key === undefined) return Object.keys(shape ?? {});
+  return keysAt(shape?.[String(key)] ?? valueType ?? element, below);
 }
 
 /** Of a union, the last member's words: they name all its alternatives. */

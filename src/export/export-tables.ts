@@ -1,8 +1,10 @@
+import { hash } from "node:crypto";
 import path from "node:path";
 import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
 import { seqAt } from "../state/log-identity.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import {
   belowOut,
   type ExportManifest,
@@ -18,7 +20,7 @@ import {
 import { hasContent, manifestText } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
 import { planTables, type TableExport } from "./plan/export-plan.ts";
-import { formOf, type ExportParts, type ExportRequest } from "./plan/export-request.ts";
+import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
 import { writeTable, type ExportContext } from "./write-table.ts";
@@ -141,4 +143,25 @@ async function commit(
   const undated = plans.flatMap((plan) => (period && !plan.period ? [plan.table.name] : []));
   const unchanged = false;
   return { manifest, path: place, files, removed, unchanged, undated, otherwiseRedacted, completeness };
+}
+
+/** What of a request decides which files there are, not what is in them. */
+const beside = new Set<string>([
+  "out",
+  "company",
+  "tables",
+  "since",
+  "ifChanged",
+] satisfies (keyof ExportRequest)[]);
+
+/** The hash of all that shapes the files of an export besides the rows: with another one they are written again. */
+function formOf(
+  { version, redact = [] }: Pick<ExportParts, "version" | "redact">,
+  request: ExportRequest,
+  tables: readonly SnapshotTable[],
+): string {
+  const asked = Object.entries(request).filter(([key]) => !beside.has(key));
+  const columns = tables.map(({ name, columns: all }) => [name, all.map((one) => [one.name, one.type])]);
+  const sorted = asked.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return hash("sha256", JSON.stringify([version, redact, sorted, redactionsOf(tables), columns]));
 }

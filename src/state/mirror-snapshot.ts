@@ -20,6 +20,7 @@ import { about, documentFiles, type SnapshotTable } from "../store/snapshot/snap
 import type { Resource } from "../connector/resource.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { columnNames, fenceTable } from "../store/tables/table-layout.ts";
+import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { guarded, openDatabase, type Db } from "../store/database.ts";
 import { sweptAt } from "./sweeps.ts";
 
@@ -78,7 +79,7 @@ export function openSnapshot(path: string, manifest: Manifest, options: Snapshot
 export function showSnapshot(db: Db, schema: string, manifest: Manifest, options: SnapshotOptions) {
   const { redact = [] } = options;
   const tables: readonly SnapshotTable[] = createSnapshotViews(db, schema, manifest, redact);
-  const redaction = redact.length === 0 ? null : redactionOf(db, manifest, redact, redactionKey(db));
+  const redaction = redact.length === 0 ? null : redactionNow(db, manifest, redact);
   if (redaction) installRedaction(db, redaction);
   const runs = new Runs(db);
   const swept = Object.fromEntries(
@@ -131,10 +132,14 @@ function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOpt
   }
 }
 
+function redactionNow(db: Db, manifest: Manifest, rules: readonly RedactRule[]) {
+  return redactionOf((resource) => planWithUnknown(db, resource), manifest, rules, redactionKey(db));
+}
+
 /** Gives a function that redacts JSON of records, with the columns that their unknown fields have at that moment. */
 export function createRecordRedactor(db: Db, manifest: Manifest, rules: readonly RedactRule[]) {
   let known: { version: unknown; redact: RedactJson } | null = null;
-  const redactNow = () => createRedaction(redactionOf(db, manifest, rules, redactionKey(db))).redactJson;
+  const redactNow = () => createRedaction(redactionNow(db, manifest, rules)).redactJson;
   return (resource: string, json: string | null): string | null => {
     if (rules.length === 0) return json;
     const version = db.pragma("schema_version", { simple: true });

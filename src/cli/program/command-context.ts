@@ -4,7 +4,6 @@ import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
-import { checkRedaction } from "./check-redaction.ts";
 import type { CommandRequest } from "./command-line.ts";
 import type { CommandContext, ConnectorEntry, ProcessEnvironment } from "./command.ts";
 
@@ -42,6 +41,7 @@ export async function openContext(
   const configured = loaded ?? (command.readsConfig ? readable(() => load("when_used")) : null);
   const { connector: named } = input.options as { readonly connector?: string };
   const connector = await connectorNamed(environment, named, configured).load();
+  const { checkRedaction } = await import("./check-redaction.ts");
   const checked = (one: LoadedConfig) => {
     const { name } = connector.manifest;
     if (one.config.connector !== name)

@@ -1,12 +1,10 @@
-import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { LogPosition } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ExportLanguage } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../../state/as-of/moment.ts";
-import { redactionsOf, type RedactRule } from "../../store/snapshot/redaction.ts";
-import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
+import type { RedactRule } from "../../store/snapshot/redaction.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { Period } from "./period.ts";
 
@@ -58,25 +56,4 @@ export interface ExportParts {
   /** Reads what else is to be of the same moment as the files. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   readonly signal?: AbortSignal;
-}
-
-/** What of a request decides which files there are, not what is in them. */
-const beside = new Set<string>([
-  "out",
-  "company",
-  "tables",
-  "since",
-  "ifChanged",
-] satisfies (keyof ExportRequest)[]);
-
-/** The hash of all that shapes the files of an export besides the rows: with another one they are written again. */
-export function formOf(
-  { version, redact = [] }: Pick<ExportParts, "version" | "redact">,
-  request: ExportRequest,
-  tables: readonly SnapshotTable[],
-): string {
-  const asked = Object.entries(request).filter(([key]) => !beside.has(key));
-  const columns = tables.map(({ name, columns: all }) => [name, all.map((one) => [one.name, one.type])]);
-  const sorted = asked.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return hash("sha256", JSON.stringify([version, redact, sorted, redactionsOf(tables), columns]));
 }

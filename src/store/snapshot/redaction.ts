@@ -8,8 +8,7 @@ import { isObject, type JsonValue, stringifyLossless } from "../../json/literal.
 import { parseLossless } from "../../json/lossless.ts";
 import type { Db } from "../database.ts";
 import { cellValue, type Cell } from "../tables/row-decoder.ts";
-import type { ColumnScalar } from "../tables/table-plan.ts";
-import { planWithUnknown } from "../tables/unknown-columns.ts";
+import type { ColumnScalar, TablePlan } from "../tables/table-plan.ts";
 
 /** What the config says of one column, or of several by a pattern. */
 export interface RedactRule {
@@ -107,9 +106,14 @@ export interface Redaction {
   readonly dropsUnknown: boolean;
 }
 
-/** The redaction of the mirror attached to `db`, with the columns that its unknown fields have. */
-export function redactionOf(db: Db, manifest: Manifest, rules: readonly RedactRule[], key: string) {
-  const all = new Map(manifest.resources.map((resource) => [resource.name, keysOf(db, resource, rules)]));
+/** The redaction of a mirror; `planOf` also has the columns that its unknown fields have. */
+export function redactionOf(
+  planOf: (resource: Resource) => TablePlan,
+  { resources }: Manifest,
+  rules: readonly RedactRule[],
+  key: string,
+) {
+  const all = new Map(resources.map((one) => [one.name, keysOf(planOf(one), one, rules)]));
   const dropsUnknown = rules.some(isAboutUnknown);
   if (dropsUnknown) return { key, records: all, dropsUnknown };
   const touched = new Set<string>();
@@ -127,13 +131,12 @@ function isTouched(keys: KeyRules, touched: ReadonlySet<string>): boolean {
   });
 }
 
-function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRules {
+function keysOf(plan: TablePlan, resource: Resource, rules: readonly RedactRule[]): KeyRules {
   const keys: KeyRules = new Map();
   const mode = (table: string, name: string, scalar: ColumnScalar = "text") =>
     redactModeOf(rules, table, { name, scalar });
   addFields(keys, resource.fields, resource.name, mode);
   addFields(keys, resource.previewFields ?? {}, resource.name, mode);
-  const plan = planWithUnknown(db, resource);
   for (const { table, columns, above } of [
     { ...plan, above: [] as string[] },
     ...plan.children.map((child) => ({ ...child, above: [child.field] })),
