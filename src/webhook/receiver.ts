@@ -164,13 +164,14 @@ export class Receiver {
       return results;
     };
     const nowMs = () => clock.monotonicMs();
-    // A database that is busy or full fails for every delivery alike.
-    const failsForAll = (error: unknown) => error instanceof MirrorError && error.retryable;
     const group = new GroupCommit({ ...groupLimits, commit, failsForAll, nowMs });
     this.groups.set(ingest, group);
     return group;
   }
 }
+
+/** A database that is busy or full fails for every delivery alike. */
+const failsForAll = (error: unknown) => error instanceof MirrorError && error.retryable;
 
 function unavailable(why: string, reason: RefusalReason): Answer {
   return { status: 503, why: `${why}; send the delivery again`, reason };

@@ -6,7 +6,7 @@ import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
-import { PageAccess, type AccessOptions } from "../../src/status/page/page-access.ts";
+import { createPageAccess, type AccessOptions } from "../../src/status/page/page-access.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { startServer, type WebhookServer } from "../../src/server/server.ts";
 import { openPage, startBrowser } from "../support/status/browser.ts";
@@ -37,7 +37,7 @@ function startSite(
   const site = new StatusSite({
     clock,
     version: "1.2.3",
-    access: new PageAccess({ clock, log: silentLog, ...access }),
+    access: createPageAccess({ clock, log: silentLog, ...access }),
     companies: () => companies,
     find: states.find,
     views: () => Promise.resolve([...states.views.values()]),

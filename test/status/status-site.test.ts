@@ -4,7 +4,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
-import { PageAccess } from "../../src/status/page/page-access.ts";
+import { createPageAccess } from "../../src/status/page/page-access.ts";
 import type { PageCompany } from "../../src/status/page/page-facts.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { HandOverCounts } from "../../src/state/as-of/hand-overs.ts";
@@ -35,7 +35,7 @@ async function served(facts: SiteFacts = {}) {
   const site = new StatusSite({
     clock,
     version: "1.2.3",
-    access: new PageAccess({ clock, log, isLocal, token: () => wanted }),
+    access: createPageAccess({ clock, log, isLocal, token: () => wanted }),
     companies: () => names,
     find,
     views: () => Promise.resolve(names.map((company) => companyView({ company }))),

@@ -7,7 +7,7 @@ import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { performRun } from "../../runs/company-run.ts";
 import { parseCronSchedule, readyLimits } from "../../daemon/cron-schedule.ts";
-import { currentPageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
+import { createPageAccess, currentPageToken, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/console.ts";
@@ -80,7 +80,7 @@ function servedBy(
   const site = new StatusSite({
     clock,
     version,
-    access: new PageAccess({ clock, log, isLocal: isLocalAddress(address), token }),
+    access: createPageAccess({ clock, log, isLocal: isLocalAddress(address), token }),
     companies: () => daemon.config.companies.map(({ name }) => name),
     find: (company) => daemon.pageOf(company),
     views: () => daemon.recentViews(),

@@ -31,75 +31,57 @@ const cookieForS = 30 * 86_400;
 /** Wrong tokens in a minute, of all senders together. */
 const mostWrong = 20;
 /** Whoever sends one of these passes on what somebody else asked for. */
-const forwarding = [
-  "forwarded",
-  "via",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-real-ip",
-];
+const forwarding = "forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip".split(" ");
 
 /**
  * Decides who sees the pages. Where no token is asked for, a request must be from this machine, under a name of this
  * machine. What a proxy passes on is from beyond, also where the proxy is here.
  */
-export class PageAccess {
-  private readonly options: AccessOptions;
-  private wrong = { sinceMs: -Infinity, count: 0 };
-
-  constructor(options: AccessOptions) {
-    this.options = options;
-  }
-
-  judge(request: Pick<SiteRequest, "headers" | "httpVersion">): PageVerdict {
-    const token = this.options.token();
-    if (token === null) return this.isFromHere(request) ? "granted" : "no token set";
-    const { headers } = request;
-    if (!token.secret.known) return "no token set";
-    const cookies = (headers.cookie ?? "").split(/; */);
-    const kept = cookies.find((one) => one.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
-    if (kept !== undefined && isSecret(kept, [sessionOf(token.secret)])) return "granted";
-    const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-    if (bearer === undefined) return wanted(token);
-    return this.check(bearer, token);
-  }
-
-  /** Takes a token from the form. Gives the value of `Set-Cookie` where it is right. */
-  signIn(
-    given: string,
-    headers: IncomingHttpHeaders,
-  ): Exclude<PageVerdict, "granted"> | { readonly cookie: string } {
-    const token = this.options.token();
-    if (!token?.secret.known) return "no token set";
-    const access = this.check(given, token);
-    if (access !== "granted") return access;
-    const secure = headers["x-forwarded-proto"] === "https" ? "; Secure" : "";
-    const rules = `Path=/; Max-Age=${cookieForS}; HttpOnly; SameSite=Strict${secure}`;
-    return { cookie: `${cookieName}=${sessionOf(token.secret)}; ${rules}` };
-  }
-
-  private check(given: string, token: WantedToken): PageVerdict {
-    const nowMs = this.options.clock.monotonicMs();
-    if (nowMs - this.wrong.sinceMs > minuteMs) this.wrong = { sinceMs: nowMs, count: 0 };
-    if (this.wrong.count >= mostWrong) return "wait";
+export function createPageAccess({ clock, log, isLocal, token: wantedToken }: AccessOptions) {
+  let wrong = { sinceMs: -Infinity, count: 0 };
+  const check = (given: string, token: WantedToken): PageVerdict => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - wrong.sinceMs > minuteMs) wrong = { sinceMs: nowMs, count: 0 };
+    if (wrong.count >= mostWrong) return "wait";
     if (isSecret(given, [token.secret.reveal()])) return "granted";
-    this.wrong.count++;
-    this.options.log.warn("a wrong token for the pages was given", { in_this_minute: this.wrong.count });
+    wrong.count++;
+    log.warn("a wrong token for the pages was given", { in_this_minute: wrong.count });
     return wanted(token);
-  }
+  };
+  return {
+    judge(request: AskedPage): PageVerdict {
+      const token = wantedToken();
+      if (token === null) return isLocal && isFromHere(request) ? "granted" : "no token set";
+      const { headers } = request;
+      if (!token.secret.known) return "no token set";
+      const cookies = (headers.cookie ?? "").split(/; */);
+      const kept = cookies.find((one) => one.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
+      if (kept !== undefined && isSecret(kept, [sessionOf(token.secret)])) return "granted";
+      const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+      return bearer === undefined ? wanted(token) : check(bearer, token);
+    },
+    /** Takes a token from the form. Gives the value of `Set-Cookie` where it is right. */
+    signIn(given: string, headers: IncomingHttpHeaders) {
+      const token = wantedToken();
+      if (!token?.secret.known) return "no token set";
+      const access = check(given, token);
+      if (access !== "granted") return access;
+      const secure = headers["x-forwarded-proto"] === "https" ? "; Secure" : "";
+      const rules = `Path=/; Max-Age=${cookieForS}; HttpOnly; SameSite=Strict${secure}`;
+      return { cookie: `${cookieName}=${sessionOf(token.secret)}; ${rules}` };
+    },
+  };
+}
 
-  private isFromHere({ headers, httpVersion }: Pick<SiteRequest, "headers" | "httpVersion">): boolean {
-    const { host } = headers;
-    const isHere = host === undefined || isLoopbackUrl(`http://${host}`);
-    // Proxies speak HTTP/1.0 that send no header of their own.
-    return (
-      this.options.isLocal &&
-      isHere &&
-      httpVersion !== "1.0" &&
-      forwarding.every((name) => headers[name] === undefined)
-    );
-  }
+export type PageAccess = ReturnType<typeof createPageAccess>;
+
+type AskedPage = Pick<SiteRequest, "headers" | "httpVersion">;
+
+function isFromHere({ headers, httpVersion }: AskedPage): boolean {
+  const { host } = headers;
+  const isHere = host === undefined || isLoopbackUrl(`http://${host}`);
+  // Proxies speak HTTP/1.0 that send no header of their own.
+  return isHere && httpVersion !== "1.0" && forwarding.every((name) => headers[name] === undefined);
 }
 
 function wanted({ isMade }: WantedToken): PageVerdict {

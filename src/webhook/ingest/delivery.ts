@@ -106,10 +106,11 @@ export function isSigned(body: Uint8Array, signature: string, secrets: readonly 
 
 /** Is it one of the secrets? Their hashes are compared, so that the time of an answer shows no length either. */
 export function isSecret(given: string, secrets: readonly string[]): boolean {
-  const printOf = (text: string) => hash("sha256", text, "buffer");
   const print = printOf(given);
   return secrets.filter((secret) => secret !== "" && timingSafeEqual(printOf(secret), print)).length > 0;
 }
+
+const printOf = (text: string) => hash("sha256", text, "buffer");
 
 /** The HMAC-SHA256 of these bytes, or of the text in UTF-8. */
 export function signatureOf(body: Uint8Array | string, secret: string | Buffer): Buffer {

@@ -18,7 +18,7 @@ import { RadarSite } from "../../../fleet/status/radar-site.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
-import { PageAccess, servedPageToken } from "../../../status/page/page-access.ts";
+import { createPageAccess, servedPageToken } from "../../../status/page/page-access.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
@@ -79,7 +79,7 @@ function servedBy(
   const pages = createNodePages(version, worker);
   const isLocal = isLocalAddress(address);
   const token = () => servedPageToken(config, isLocal);
-  const access = new PageAccess({ clock, log, isLocal, token });
+  const access = createPageAccess({ clock, log, isLocal, token });
   const site = new RadarSite(version, access, clock, () => worker.postgres);
   const pageHosts = () => [address.host, ...config.serve.hosts];
   return { companies: companiesOf(worker), pages, site, pageHosts, counts: worker.connections };
