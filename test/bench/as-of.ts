@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { formatSize } from "../../src/base/units.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { benchColumns, benchManifest, benchMirror } from "./export-mirror.ts";
-import { measure, median } from "./publish.ts";
-import type { BenchResult } from "./result.ts";
+import { measure } from "./measured-process.ts";
+import { median, type BenchResult } from "./result.ts";
 
 const rounds = 3;
 const days = 5 * 365;

@@ -1,5 +1,7 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { connect } from "node:net";
 
 /** What the load is to be: an ordinary HTTP client makes it, in a process of its own as the service does. */
 export interface LoadOrder {
@@ -10,6 +12,8 @@ export interface LoadOrder {
   readonly connections: number;
   readonly requests: number;
   readonly records: number;
+  /** Each connection sends one packet of chunks of a byte instead, and waits for its end. @default false */
+  readonly chunks?: boolean;
 }
 
 export interface LoadResult {
@@ -82,8 +86,29 @@ async function load(order: LoadOrder): Promise<LoadResult> {
   return { perSecond: (order.requests * 1000) / tookMs, p50Ms: at(0.5), p99Ms: at(0.99), notAccepted };
 }
 
+const packetBytes = 65_000;
+
+async function sendChunks(order: LoadOrder): Promise<LoadResult> {
+  const sending = Array.from({ length: order.connections }, async (_, n) => {
+    const { path, headers } = prepare(n, order);
+    const lines = Object.entries({ ...headers, "transfer-encoding": "chunked" })
+      .filter(([name]) => name !== "content-length")
+      .map(([name, value]) => `${name}: ${value}\r\n`);
+    const socket = connect(order.port, "127.0.0.1").on("error", () => undefined);
+    await once(socket, "connect");
+    const packet = `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`.padEnd(packetBytes, "1\r\nx\r\n");
+    return { socket: socket.resume(), packet };
+  });
+  const ended = (await Promise.all(sending)).map(({ socket, packet }) => {
+    socket.write(packet);
+    return once(socket, "close");
+  });
+  await Promise.all(ended);
+  return { perSecond: 0, p50Ms: 0, p99Ms: 0, notAccepted: 0 };
+}
+
 if (import.meta.main) {
   process.on("message", (order: LoadOrder) => {
-    void load(order).then((result) => process.send?.(result));
+    void (order.chunks ? sendChunks : load)(order).then((result) => process.send?.(result));
   });
 }

@@ -6,6 +6,7 @@ import { benchFleetCompany } from "./fleet/company-cost.ts";
 import { benchExport } from "./export.ts";
 import { benchFleetMemory } from "./fleet/memory.ts";
 import { benchMonth } from "./fleet/month-cost.ts";
+import { benchFleetQuestion } from "./fleet/question.ts";
 import { benchFleetReceiver } from "./fleet/receiver.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPlan } from "./plan.ts";
@@ -22,8 +23,8 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size`, `fleet-month` and `fleet-idle`. Nothing here is
- * asserted by a test.
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size`, `fleet-month`, `fleet-idle` and
+ * `fleet-question`. Nothing here is asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
@@ -41,6 +42,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   "fleet-company": benchFleetCompany,
   "fleet-month": () => benchMonth(args.includes("--large")),
   "fleet-idle": () => benchIdleFleet(args.includes("--large")),
+  "fleet-question": () => benchFleetQuestion(args.includes("--large")),
   page: benchStatusPage,
 };
 

@@ -6,7 +6,7 @@ import { formatCount, formatSize } from "../../src/base/units.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { firstLine } from "../support/program/cli.ts";
 import { costOf, startIn, withCompany, type ProgramCost, type ServedCompany } from "./program-cost.ts";
-import { markdownTable, type BenchResult } from "./result.ts";
+import { markdownTable, median, type BenchResult } from "./result.ts";
 
 const usual = [700, 10_000];
 const large = [100_000, 500_000, 1_000_000];
@@ -96,7 +96,7 @@ async function answerMs(url: URL): Promise<number> {
     await answer.arrayBuffer();
     times.push(performance.now() - startMs);
   }
-  return times.toSorted((a, b) => a - b)[Math.floor(readings / 2)] ?? Number.NaN;
+  return median(times);
 }
 
 /** The power of the number of documents with which it grew between the two largest sizes. */

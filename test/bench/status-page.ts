@@ -1,76 +1,117 @@
-import { readFileSync } from "node:fs";
+import { copyFileSync } from "node:fs";
+import { Agent, get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { openCompany } from "../support/company/open-company.ts";
-import { endServe, portToKeep, startServe, writeEventsConfig } from "../support/program/serve-process.ts";
+import {
+  endServe,
+  portToKeep,
+  startProbed,
+  startServe,
+  writeEventsConfig,
+} from "../support/program/serve-process.ts";
+import { askProbe, longestBy, stallText, type Stall } from "../support/program/stall.ts";
+import { processorSeconds } from "./fleet/process-cost.ts";
 import type { BenchResult } from "./result.ts";
 
 const documents = 10_000;
+/** A mirror to be looked at instead, of any company: a large one takes hours to make. */
+const given = process.env["BENCH_MIRROR"];
 const measuredMs = 60_000;
 const mostMs = 20 * 60_000;
 /** As the page's script does. */
 const askedEveryMs = 2_000;
-/** Of a core. */
-const aim = 0.01;
+/** Longer than what was read is kept. */
+const keptMs = 6_000;
+const readings = 3;
+const clients = 400;
+const rounds = 10;
 
-/** What one person who looks at the page of a company with 10,000 documents costs the daemon. */
+/** What the pages of a company cost the daemon: read once, watched by one person, and by 400 at once. */
 export async function benchStatusPage(): Promise<BenchResult[]> {
-  const company = await openCompany({ records: documents });
-  const { folder, proxy, sandbox } = company;
+  await using resources = new AsyncDisposableStack();
+  const opening = openCompany({ records: given === undefined ? documents : 10 });
+  const { folder, file, proxy, sandbox } = resources.adopt(await opening, (one) => one.close());
+  if (given !== undefined) copyFileSync(given, file);
   const facts = { folder, baseUrl: proxy.baseUrl, token: sandbox.token, secret: "whsec_acme_0123456789" };
   writeEventsConfig(facts, "schedule: { sync: off, publish: off }");
   const port = await portToKeep();
-  const daemon = await startServe(folder, port, mostMs);
-  try {
-    while (!daemon.stderr().includes('"msg":"a run ended"')) await pause(500);
-    await pause(5_000);
-    const pid = daemon.child.pid ?? 0;
-    const alone = await share(pid);
-    const ended = new AbortController();
-    const pages = await follow(port, ended.signal);
-    const watched = await share(pid);
-    ended.abort();
-    const detail = `${percent(watched)} of a core with a reader, ${percent(alone)} without; ${pages.count()} pages that differed, ${pages.bytes()} bytes`;
-    return [
-      {
-        name: "a page that is looked at against 1 % of a core",
-        ratio: (watched - alone) / aim,
-        aim: "at most 1",
-        detail,
-      },
-    ];
-  } finally {
-    await endServe(daemon, "SIGTERM");
-    await company.close();
-  }
+  const plain = await startServe(folder, port, mostMs);
+  resources.defer(async () => void (await endServe(plain, "SIGTERM")));
+  while (given === undefined && !plain.stderr().includes('"msg":"a run ended"')) await pause(500);
+  await pause(keptMs);
+  const share = () => shareOf(plain.child.pid ?? 0);
+  const alone = await share();
+  const watching = setInterval(() => void answerMs(port, "/"), askedEveryMs);
+  const watched = await share();
+  clearInterval(watching);
+  const times = (await askTogether(port)).toSorted((a, b) => a - b);
+  await endServe(plain, "SIGTERM");
+  // The probe of stalls takes a part of a core itself.
+  const daemon = await startProbed(folder, port, mostMs);
+  resources.defer(async () => void (await endServe(daemon, "SIGTERM")));
+  const stallOf = async (path: string) => {
+    const stalls: Stall[] = [];
+    for (let reading = 0; reading < readings; reading++) {
+      await pause(keptMs);
+      await askProbe(daemon.child, { collect: false });
+      await answerMs(port, path);
+      stalls.push((await askProbe(daemon.child, { collect: false })).busiest);
+    }
+    return longestBy("cpuMs", stalls);
+  };
+  const [page, metrics] = [await stallOf("/"), await stallOf("/metrics")];
+  const p99 = times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+  const ask = `${times.length} answers to ${clients} clients that ask every ${askedEveryMs / 1_000} s`;
+  const percent = (part: number) => `${(part * 100).toFixed(2)} %`;
+  const result = (name: string, value: number, most: number, detail: string): BenchResult => ({
+    name: `${name}, ${given ?? `${documents} documents`}`,
+    ratio: value / most,
+    aim: "at most 1",
+    detail,
+  });
+  return [
+    result("a reading of the page against 20 ms of the main thread", page.cpuMs, 20, stallText(page)),
+    result("a reading of /metrics against 20 ms of the main thread", metrics.cpuMs, 20, stallText(metrics)),
+    result("the daemon without work against 1 % of a core", alone, 0.01, percent(alone)),
+    result(
+      "one who looks at the page against 1 % of a core",
+      watched - alone,
+      0.01,
+      percent(watched - alone),
+    ),
+    result("p99 of the page against 1 s", p99, 1_000, `${p99.toFixed(0)} ms; ${ask}`),
+  ];
 }
 
-/** What a browser does: it asks for the page again with its tag. */
-async function follow(port: number, signal: AbortSignal) {
-  let [count, bytes, tag] = [0, 0, ""];
-  const ask = async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { "If-None-Match": tag }, signal });
-    tag = answer.headers.get("ETag") ?? "";
-    bytes += (await answer.arrayBuffer()).byteLength;
-    if (answer.status === 200) count++;
-  };
-  await ask();
-  const asking = setInterval(() => void ask().catch(() => undefined), askedEveryMs);
-  signal.addEventListener("abort", () => clearInterval(asking));
-  return { count: () => count, bytes: () => bytes };
-}
-
-/** Share of a core that a process takes in a minute, on Linux. */
-async function share(pid: number): Promise<number> {
-  const cpuMs = () => {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  };
-  const before = cpuMs();
-  const startedMs = performance.now();
+/** Share of a core that a process takes. */
+async function shareOf(pid: number): Promise<number> {
+  const [before, startedMs] = [processorSeconds(pid), performance.now()];
   await pause(measuredMs);
-  return (cpuMs() - before) / (performance.now() - startedMs);
+  return ((processorSeconds(pid) - before) * 1_000) / (performance.now() - startedMs);
 }
 
-function percent(part: number): string {
-  return `${(part * 100).toFixed(2)} %`;
+const agent = new Agent({ keepAlive: true, maxSockets: clients });
+
+/** How long the answer took, ms. */
+function answerMs(port: number, path: string): Promise<number> {
+  const startedMs = performance.now();
+  return new Promise((resolve, reject) => {
+    const asked = get({ host: "127.0.0.1", port, path, agent }, (answer) =>
+      answer.resume().once("end", () => resolve(performance.now() - startedMs)),
+    );
+    asked.once("error", reject);
+  });
+}
+
+async function askTogether(port: number): Promise<number[]> {
+  const client = async (_: unknown, n: number) => {
+    await pause((n * askedEveryMs) / clients);
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      times.push(await answerMs(port, "/"));
+      await pause(askedEveryMs);
+    }
+    return times;
+  };
+  return (await Promise.all(Array.from({ length: clients }, client))).flat();
 }

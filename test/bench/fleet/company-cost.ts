@@ -1,18 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startSandbox } from "../../support/sandbox/control.ts";
-import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { silentLog } from "../../../src/base/logger.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { processFacts } from "../../support/company/many-companies.ts";
-import { startPostgres } from "../../support/postgres/server.ts";
-import { endServe, startProgram, type Process } from "../../support/program/serve-process.ts";
+import { endServe, type Process } from "../../support/program/serve-process.ts";
 import { markdownTable, type BenchResult } from "../result.ts";
-import { startCountingStore, type StoreCounts } from "./counting-store.ts";
+import { startCountingStore } from "./counting-store.ts";
+import { openFleetBed } from "./fleet-bed.ts";
 import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
-import { countingSettings, countStatements, resetCounts } from "./statement-count.ts";
+import { countStatements, resetCounts } from "./statement-count.ts";
 
 const count = 4;
 const documents = 700;
@@ -29,7 +27,10 @@ interface StepCost {
   readonly workerSeconds: number;
   readonly postgresSeconds: number;
   readonly statements: number;
-  readonly store: StoreCounts;
+  /** Requests of this kind. */
+  readonly ofStore: (kind: string) => number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
   readonly memoryBytes: number;
   /** Of a process that makes report and files. */
   readonly childBytes: number;
@@ -40,66 +41,46 @@ interface StepCost {
  * worker takes it. The service has no limit, so time is processor time. Takes about 5 minutes.
  */
 export async function benchFleetCompany(): Promise<BenchResult[]> {
-  const bed = await openBed();
-  try {
-    const first = await bed.step("first run", "one");
-    const night = await bed.step("a night on another worker", "two");
-    console.log(`\n${tableOf([first, night])}\n`);
-    console.log(await bed.sizes());
-    const cpu = night.workerSeconds;
-    return [{ name: "CPU s of a worker for an unchanged night", ratio: cpu, aim: "at most 3", detail: "" }];
-  } finally {
-    await bed.close();
-  }
+  await using resources = new AsyncDisposableStack();
+  const bed = await openBed(resources);
+  const first = await bed.step("first run", "one");
+  const night = await bed.step("a night on another worker", "two");
+  console.log(`\n${tableOf([first, night])}\n`);
+  console.log(await bed.sizes());
+  const cpu = night.workerSeconds;
+  return [{ name: "CPU s of a worker for an unchanged night", ratio: cpu, aim: "at most 3", detail: "" }];
 }
 
-async function openBed() {
-  const server = await startPostgres({ durable: true, more: countingSettings });
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-unit-"));
-  const store = await startCountingStore(path.join(folder, "objects"));
-  const sandbox = await startSandbox({ companies: count, records: documents, limit: 1_000_000 });
-  const url = await server.createDatabase();
-  const postgres = await openPostgres({ url, node: "bench", log: silentLog, maxConnections: 2 });
+async function openBed(resources: AsyncDisposableStack) {
+  const objects = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-objects-"));
+  resources.defer(() => rmSync(objects, { recursive: true, force: true }));
+  const store = resources.adopt(await startCountingStore(objects), (one) => one.close());
+  const starting = startSandbox({ companies: count, records: documents, limit: 1_000_000 });
+  const sandbox = resources.adopt(await starting, (one) => one.close());
   const env = {
-    DATABASE_URL: url,
     ...Object.fromEntries(sandbox.companies.map(({ token }, i) => [`TOKEN_${i}`, token])),
     AWS_ACCESS_KEY_ID: "S3RVER",
     AWS_SECRET_ACCESS_KEY: "S3RVER",
     AWS_ENDPOINT_URL: store.url,
   };
-  const start = (args: readonly string[], cwd: string) => startProgram(args, { folder: cwd, mostMs, env });
-  const fleet =
-    'postgres: "${env:DATABASE_URL}", snapshots: "s3://fleet/mirrors", reports: "s3://fleet/reports"';
+  const places = () => 'snapshots: "s3://fleet/mirrors", reports: "s3://fleet/reports"';
+  const { server, postgres, add, startWorker } = await openFleetBed(resources, places, env);
   /** What a worker without companies costs Postgres in a second. */
   const costOfWaiting = async () => {
     const worker = startWorker("waiting");
-    try {
-      await pause(restMs / 2);
-      await resetCounts(postgres);
-      const usedBefore = treeProcessorSeconds(server.pid);
-      await pause(restMs);
-      const used = treeProcessorSeconds(server.pid) - usedBefore;
-      return { statements: (await countAll(postgres)) / (restMs / 1_000), cpu: used / (restMs / 1_000) };
-    } finally {
-      await endServe(worker, "SIGTERM");
-    }
+    await pause(restMs / 2);
+    await resetCounts(postgres);
+    const usedBefore = treeProcessorSeconds(server.pid);
+    await pause(restMs);
+    const used = treeProcessorSeconds(server.pid) - usedBefore;
+    const statements = await countStatements(postgres);
+    await endServe(worker, "SIGTERM");
+    return { statements: statements / (restMs / 1_000), cpu: used / (restMs / 1_000) };
   };
-  const configIn = (name: string, ...more: readonly string[]) => {
-    const own = path.join(folder, name);
-    mkdirSync(own);
-    const lines = [`fleet: { ${fleet}, node: ${name} }`, ...more, ""];
-    writeFileSync(path.join(own, "config.yaml"), lines.join("\n"), { mode: 0o600 });
-    return own;
-  };
-  const startWorker = (node: string) =>
-    start(["worker", "--role", "work", "--listen", "127.0.0.1:0"], configIn(node));
+  const waiting = await costOfWaiting();
   const companies = sandbox.companies.map((_, i) => `  unit-${i}: { token: "\${env:TOKEN_${i}}" }`);
   const schedule = 'schedule: { sync: "*/2 * * * *" }';
-  const all = configIn("all", `base_url: ${sandbox.url}`, schedule, "companies:", ...companies);
-  await migrateFleet(postgres);
-  const waiting = await costOfWaiting();
-  const { code } = await start(["fleet", "add", "--all", "-q"], all).ended;
-  if (code !== 0) throw new Error("fleet add failed");
+  await add("all", [`base_url: ${sandbox.url}`, schedule, "companies:", ...companies]);
   const step = async (name: string, node: string): Promise<StepCost> => {
     const since = await nowOf(postgres);
     const requestsBefore = await requestsOf(postgres);
@@ -107,30 +88,26 @@ async function openBed() {
     await resetCounts(postgres);
     const [usedBefore, startedMs] = [treeProcessorSeconds(server.pid), performance.now()];
     const worker = startWorker(node);
-    try {
-      const peak = await untilPublished(postgres, since, worker);
-      const seconds = (performance.now() - startedMs) / 1_000;
-      const postgresSeconds = treeProcessorSeconds(server.pid) - usedBefore - seconds * waiting.cpu;
-      const workerSeconds = processorSeconds(worker.child.pid ?? 0);
-      const statements = (await countAll(postgres)) - seconds * waiting.statements;
-      const cost = { name, ...peak, postgresSeconds, workerSeconds, statements, store: store.counts() };
-      return each({ ...cost, requests: (await requestsOf(postgres)) - requestsBefore });
-    } finally {
-      await endServe(worker, "SIGTERM");
-    }
+    const peak = await untilPublished(postgres, since, worker);
+    const seconds = (performance.now() - startedMs) / 1_000;
+    const usedSeconds = treeProcessorSeconds(server.pid) - usedBefore - seconds * waiting.cpu;
+    const { requests: stored, sentBytes, receivedBytes } = store.counts();
+    const statements = (await countStatements(postgres)) - seconds * waiting.statements;
+    const cost = {
+      ...peak,
+      name,
+      requests: ((await requestsOf(postgres)) - requestsBefore) / count,
+      workerSeconds: processorSeconds(worker.child.pid ?? 0) / count,
+      postgresSeconds: usedSeconds / count,
+      statements: statements / count,
+      ofStore: (kind: string) => (stored[kind] ?? 0) / count,
+      sentBytes: sentBytes / count,
+      receivedBytes: receivedBytes / count,
+    };
+    await endServe(worker, "SIGTERM");
+    return cost;
   };
-  const close = async () => {
-    await postgres.close();
-    await server.end();
-    await store.close();
-    await sandbox.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { step, sizes: () => sizesOf(postgres), close };
-}
-
-async function countAll(postgres: Postgres): Promise<number> {
-  return (await countStatements(postgres)).reduce((sum, { calls }) => sum + calls, 0);
+  return { step, sizes: () => sizesOf(postgres) };
 }
 
 async function nowOf(postgres: Postgres): Promise<number> {
@@ -180,25 +157,7 @@ async function requestsOf(postgres: Postgres): Promise<number> {
   return row?.sum ?? 0;
 }
 
-function each(cost: StepCost): StepCost {
-  const { requests, sentBytes, receivedBytes } = cost.store;
-  const shares = Object.entries(requests).map(([kind, all]) => [kind, all / count] as const);
-  return {
-    ...cost,
-    requests: cost.requests / count,
-    workerSeconds: cost.workerSeconds / count,
-    postgresSeconds: cost.postgresSeconds / count,
-    statements: cost.statements / count,
-    store: {
-      requests: Object.fromEntries(shares),
-      sentBytes: sentBytes / count,
-      receivedBytes: receivedBytes / count,
-    },
-  };
-}
-
 function tableOf(costs: readonly StepCost[]): string {
-  const ofStore = (kind: string) => (cost: StepCost) => (cost.store.requests[kind] ?? 0).toFixed(1);
   const rows: (readonly [string, (cost: StepCost) => string])[] = [
     ["requests of runs to the service", ({ requests }) => requests.toFixed(0)],
     ["worker and its children, CPU s", ({ workerSeconds }) => workerSeconds.toFixed(2)],
@@ -207,9 +166,11 @@ function tableOf(costs: readonly StepCost[]): string {
       ({ postgresSeconds }) => postgresSeconds.toFixed(3),
     ],
     ["statements besides those of a waiting worker", ({ statements }) => statements.toFixed(0)],
-    ...["PUT", "GET", "LIST", "DELETE", "POST"].map((kind) => [`store: ${kind}`, ofStore(kind)] as const),
-    ["store: kB sent", ({ store }) => (store.sentBytes / 1_000).toFixed(0)],
-    ["store: kB received", ({ store }) => (store.receivedBytes / 1_000).toFixed(0)],
+    ...["PUT", "GET", "LIST", "DELETE", "POST"].map(
+      (kind) => [`store: ${kind}`, ({ ofStore }: StepCost) => ofStore(kind).toFixed(1)] as const,
+    ),
+    ["store: kB sent", ({ sentBytes }) => (sentBytes / 1_000).toFixed(0)],
+    ["store: kB received", ({ receivedBytes }) => (receivedBytes / 1_000).toFixed(0)],
     ["worker, MB of all at most", ({ memoryBytes }) => (memoryBytes / 1e6).toFixed(0)],
     ["a child, MB at most", ({ childBytes }) => (childBytes / 1e6).toFixed(0)],
   ];

@@ -1,49 +1,34 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startSandbox } from "../../support/sandbox/control.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import type { IdleFleet } from "./idle-fleet.ts";
+import type { FleetBed } from "./fleet-bed.ts";
 
-/** Companies with a service that a worker can hold. */
-export interface HeldCompanies {
-  readonly count: number;
-  /** Puts them into the fleet, and resolves when all have made their first run. */
-  make(): Promise<void>;
-  /** Has a worker take all of them at once, and resolves when it has. */
-  hold(): Promise<void>;
-  /** How many are held now. */
-  heldNow(): Promise<number>;
-  /** What their workers' environment needs. */
-  readonly env: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type HeldCompanies = Awaited<ReturnType<typeof openHeldCompanies>>;
 
 const firstRunsMs = 300_000;
 const claimMs = 30_000;
 
 /** Companies with a mirror. One that is taken again has nothing to do, and is held for 90 s. */
-export async function openHeldCompanies(fleet: IdleFleet, count: number): Promise<HeldCompanies> {
-  const sandbox = await startSandbox({ companies: count, records: 10, limit: 1_000_000, retryScale: 0.001 });
+export async function openHeldCompanies(resources: AsyncDisposableStack, fleet: FleetBed, count: number) {
+  const starting = startSandbox({ companies: count, records: 10, limit: 1_000_000, retryScale: 0.001 });
+  const sandbox = resources.adopt(await starting, (one) => one.close());
   const tokens = sandbox.companies.map(({ token }, i) => [`TOKEN_${i}`, token] as const);
   const env = Object.fromEntries(tokens);
   const heldNow = () => countWhere(fleet.postgres, "o.node IS NOT NULL");
+  /** Puts them into the fleet, and resolves when all have made their first run. */
   const make = async () => {
-    const folder = path.join(fleet.folder, "held");
-    mkdirSync(folder);
     const companies = tokens.map(
       ([name], i) => `  held-${i}: { token: "\${env:${name}}", webhook: { secrets: ["\${env:SECRET}"] } }`,
     );
     // Nothing is made of what they read: that would be work.
     const head = [`base_url: ${sandbox.url}`, 'schedule: { sync: "15 3 * * *", publish: off }'];
-    const lines = [...head, fleet.section("held"), "companies:", ...companies, ""];
-    writeFileSync(path.join(folder, "config.yaml"), lines.join("\n"), { mode: 0o600 });
-    await fleet.add(folder, env);
+    await fleet.add("held", [...head, "companies:", ...companies], env);
     const whole = "s.facts #>> '{summary,whole_at}' IS NOT NULL";
     await until(firstRunsMs, async () => (await countWhere(fleet.postgres, whole)) === count);
   };
+  /** Has a worker take all of them at once, and resolves when it has. */
   const hold = async () => {
     const engine = await JobEngine.start(fleet.postgres, silentLog, false);
     await engine.send(
@@ -53,7 +38,7 @@ export async function openHeldCompanies(fleet: IdleFleet, count: number): Promis
     await engine.stop();
     await until(claimMs, async () => (await heldNow()) === count);
   };
-  return { count, make, hold, heldNow, env, close: () => sandbox.close() };
+  return { count, make, hold, heldNow, env };
 }
 
 async function until(mostMs: number, isSo: () => Promise<boolean>): Promise<void> {

@@ -94,8 +94,3 @@ export async function benchFleetMemory(): Promise<BenchResult[]> {
     },
   ];
 }
-
-if (import.meta.main) {
-  for (const { ratio, name, detail } of await benchFleetMemory())
-    console.log(`${ratio.toFixed(3)}  ${name} (${detail})`);
-}

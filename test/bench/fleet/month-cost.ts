@@ -1,19 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { silentLog } from "../../../src/base/logger.ts";
-import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { PackagesTable } from "../../../src/fleet/postgres/tables/packages-table.ts";
 import { readPackageStatus } from "../../../src/fleet/status/package-status.ts";
 import { startProxy } from "../../support/company/proxy.ts";
 import { entriesOf } from "../../support/export/zip.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
-import { startPostgres } from "../../support/postgres/server.ts";
-import { endServe, startProgram, type Process } from "../../support/program/serve-process.ts";
+import { endServe, type Process } from "../../support/program/serve-process.ts";
 import { startSandbox, type Control } from "../../support/sandbox/control.ts";
 import type { BenchResult } from "../result.ts";
+import { openFleetBed } from "./fleet-bed.ts";
 import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
 
 const month = "2026-10";
@@ -28,20 +25,16 @@ const office = { companies: 5_000, documents: 60, coreHours: 5 };
  * time. The service has no limit; PDFs have 80 kB that nothing packs smaller.
  */
 export async function benchMonth(isLarge: boolean): Promise<BenchResult[]> {
-  const bed = await openBed(isLarge ? 100 : 20);
-  try {
-    return [await bed.pack("packed", false), await bed.pack("proved and packed", true)];
-  } finally {
-    await bed.close();
-  }
+  await using resources = new AsyncDisposableStack();
+  const pack = await openBed(resources, isLarge ? 100 : 20);
+  return [await pack("packed", false), await pack("proved and packed", true)];
 }
 
-async function openBed(count: number) {
-  const server = await startPostgres({ durable: true });
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-month-"));
-  const sandbox = await startSandbox({ companies: count, records, limit: 1_000_000 });
+async function openBed(resources: AsyncDisposableStack, count: number) {
+  const starting = startSandbox({ companies: count, records, limit: 1_000_000 });
+  const sandbox = resources.adopt(await starting, (one) => one.close());
   for (const index of sandbox.companies.keys()) fillMonth(sandbox.control, index);
-  const proxy = await startProxy(sandbox);
+  const proxy = resources.adopt(await startProxy(sandbox), (one) => one.close());
   const noise = randomBytes(pdfBytes);
   proxy.obstruct(({ path: asked }) =>
     asked.endsWith("/pdf")
@@ -52,28 +45,17 @@ async function openBed(count: number) {
         }
       : undefined,
   );
-  const url = await server.createDatabase();
-  const postgres = await openPostgres({ url, node: "bench", log: silentLog, maxConnections: 2 });
   const tokens = sandbox.companies.map(({ token }, i) => [`TOKEN_${i}`, token] as const);
-  const env = { DATABASE_URL: url, ...Object.fromEntries(tokens) };
-  const stores = `snapshots: ${path.join(folder, "mirrors")}, reports: ${path.join(folder, "reports")}`;
-  const start = (node: string, args: readonly string[], ...more: readonly string[]): Process => {
-    const own = path.join(folder, node);
-    mkdirSync(own);
-    const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", ${stores}, node: ${node}, capacity: ${count} }`;
-    writeFileSync(path.join(own, "config.yaml"), [fleet, ...more, ""].join("\n"), { mode: 0o600 });
-    return startProgram(args, { folder: own, mostMs, env });
-  };
-  const startWorker = (node: string) => start(node, ["worker", "--role", "work", "--listen", "127.0.0.1:0"]);
+  const places = (all: string) => `snapshots: ${all}/mirrors, reports: ${all}/reports, capacity: ${count}`;
+  const bed = await openFleetBed(resources, places, Object.fromEntries(tokens));
+  const { server, postgres, folder, startWorker } = bed;
   const companies = tokens.map(([name], i) => `  unit-${i}: { token: "\${env:${name}}" }`);
-  const read = [`base_url: ${proxy.baseUrl}`, 'schedule: { sync: "15 3 * * *", publish: off }', "companies:"];
-  await migrateFleet(postgres);
-  const { code } = await start("all", ["fleet", "add", "--all", "-q"], ...read, ...companies).ended;
-  if (code !== 0) throw new Error("fleet add failed");
+  const schedule = 'schedule: { sync: "15 3 * * *", publish: off }';
+  await bed.add("all", [`base_url: ${proxy.baseUrl}`, schedule, "companies:", ...companies]);
   const first = startWorker("first");
   await until(first, async () => (await wholeCompanies(postgres)) === count);
   await endServe(first, "SIGTERM");
-  const pack = async (what: string, proved: boolean): Promise<BenchResult> => {
+  return async (what: string, proved: boolean): Promise<BenchResult> => {
     const worker = startWorker(proved ? "third" : "second");
     await pause(3_000);
     const pid = worker.child.pid ?? 0;
@@ -104,14 +86,6 @@ async function openBed(count: number) {
       detail: `${facts} of ${average.toFixed(0)} PDFs on average, in ${seconds.toFixed(0)} s`,
     };
   };
-  const close = async () => {
-    await postgres.close();
-    await server.end();
-    await proxy.close();
-    await sandbox.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { pack, close };
 }
 
 async function until(worker: Process, isSo: () => Promise<boolean>): Promise<void> {

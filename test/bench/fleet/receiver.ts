@@ -14,8 +14,8 @@ import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer } from "../../../src/server/server.ts";
 import { findPostgres, startPostgres } from "../../support/postgres/server.ts";
-import { load, logToFile, median, realSide, run, secret, summaryOf } from "../receiver.ts";
-import type { Measured, Side } from "../receiver.ts";
+import { inTurns, load, logToFile, ratioOf, realSide, run, secret, summaryOf } from "../receiver.ts";
+import type { Side } from "../receiver.ts";
 import type { BenchResult } from "../result.ts";
 
 /** As many as there are connections get deliveries at the same time. */
@@ -79,46 +79,31 @@ export async function benchFleetReceiver(): Promise<BenchResult[]> {
   const aim = "at least 0.5";
   if (findPostgres() === undefined)
     return [{ name, ratio: Number.NaN, aim, detail: "there is no Postgres on this machine" }];
+  await using resources = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
   const child = fork(fileURLToPath(new URL("../receiver-load.ts", import.meta.url)));
-  const serve = await realSide(folder);
-  const fleet = await fleetSide(folder);
-  const results: Record<"serve" | "fleet" | "many", Measured[]> = { serve: [], fleet: [], many: [] };
-  try {
-    for (let round = 0; round <= rounds; round++) {
-      const measured = {
-        serve: await run(child, serve.port, { requests }),
-        fleet: await run(child, fleet.port, { requests }),
-        many: await run(child, fleet.port, { requests, paths: ofMany }),
-      };
-      // The first round warms all of them up.
-      if (round === 0) continue;
-      for (const side of ["serve", "fleet", "many"] as const) results[side].push(measured[side]);
-    }
-    const expected = 2 * (rounds + 1) * requests;
-    const stored = await fleet.stored();
-    if (stored !== expected) throw new Error(`${stored} of ${expected} deliveries are stored`);
-  } finally {
-    child.kill();
-    await serve.close();
-    await fleet.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-  const ratioOf = (side: "fleet" | "many") =>
-    median(results[side].map((one, i) => one.perSecond / (results.serve[i]?.perSecond ?? Number.NaN)));
+  resources.defer(() => void child.kill());
+  const serve = resources.adopt(await realSide(folder), (one) => one.close());
+  const fleet = resources.adopt(await fleetSide(folder), (one) => one.close());
+  const results = await inTurns(rounds, {
+    serve: () => run(child, serve.port, { requests }),
+    fleet: () => run(child, fleet.port, { requests }),
+    many: () => run(child, fleet.port, { requests, paths: ofMany }),
+  });
+  const expected = 2 * (rounds + 1) * requests;
+  const stored = await fleet.stored();
+  if (stored !== expected) throw new Error(`${stored} of ${expected} deliveries are stored`);
+  const against = (side: "fleet" | "many") =>
+    ratioOf(results[side], results.serve, ({ perSecond }) => perSecond);
   const beside = `${summaryOf("serve", results.serve)}; ${load.connections} connections`;
   return [
-    { name, ratio: ratioOf("fleet"), aim, detail: `${summaryOf("fleet", results.fleet)}; ${beside}` },
+    { name, ratio: against("fleet"), aim, detail: `${summaryOf("fleet", results.fleet)}; ${beside}` },
     {
       name: `the same for ${companyNames.length} companies at once`,
-      ratio: ratioOf("many"),
+      ratio: against("many"),
       aim: "at least 0.2",
       detail: `${summaryOf("fleet", results.many)}; ${beside}`,
     },
   ];
-}
-
-if (import.meta.main) {
-  for (const { ratio, name, detail } of await benchFleetReceiver())
-    console.log(`${ratio.toFixed(3)}  ${name} (${detail})`);
 }

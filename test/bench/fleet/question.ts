@@ -1,0 +1,169 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
+import { Client } from "pg";
+import { ofAll, readersOf } from "../../support/fleet/readers.ts";
+import { startPostgres } from "../../support/postgres/server.ts";
+import { markdownTable, median, type BenchResult } from "../result.ts";
+import { treeProcessorSeconds } from "./process-cost.ts";
+import { askedTables, customer, publishCompanies } from "./question-files.ts";
+
+const sizes = { usual: 500, large: 5_000 };
+const warmRounds = 3;
+
+/** What is asked of a table or view of all companies. */
+const questions: Readonly<Record<string, (from: (table: string) => string) => string>> = {
+  "open amounts by company": (from) =>
+    `SELECT company, currency, sum(to_be_paid) FROM ${from("v_receivables")} GROUP BY company, currency`,
+  "one customer": (from) =>
+    `SELECT company, count(*), sum(total_with_vat) FROM ${from("invoices")} WHERE client_subject_id = '${customer}' GROUP BY company`,
+  "VAT of a month": (from) =>
+    `SELECT company, vat_rate, sum(vat) FROM ${from("v_vat_by_month")} WHERE month = '2026-10' GROUP BY company, vat_rate`,
+};
+
+interface Time {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+
+type Ask = (sql: string) => Promise<unknown>;
+
+/** A way to ask. */
+interface Way {
+  readonly name: string;
+  readonly from: (table: string) => string;
+  /** Begins anew, with nothing of its files in memory. */
+  reopen(): Promise<Ask>;
+  /** So far. */
+  cpuMs(): number;
+}
+
+/**
+ * Questions over all companies of a fleet: by the page's statements over files as workers publish them, over the same
+ * rows in one file, and in Postgres. 5,000 companies (`--large`) are 3.5 million invoices. Needs python3.
+ */
+export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[]> {
+  await using resources = new AsyncDisposableStack();
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-question-"));
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const companies = isLarge ? sizes.large : sizes.usual;
+  await publishCompanies(folder, companies);
+  const files = duckWay("a file for each company", folder, ofAll, readersOf(folder));
+  const copying = await files.reopen();
+  const copied = await timed(files, async () => {
+    for (const table of askedTables)
+      await copying(`COPY (FROM ${ofAll(table)}) TO '${folder}/${table}.parquet' (COMPRESSION zstd)`);
+  });
+  console.log(`\ncopying all of it into one file: ${text(copied)}`);
+  const one = duckWay("one file", folder, (table) => `'${folder}/${table}.parquet'`);
+  const ways = [one, files, await postgresWay(resources, folder)];
+  const times = new Map<string, readonly [Time, Time]>();
+  for (const way of ways)
+    for (const [question, sql] of Object.entries(questions))
+      times.set(`${way.name}: ${question}`, await ask(way, sql(way.from)));
+  const rows = [...times].map(([what, each]) => [what, ...each.map(text)]);
+  console.log(`\n${markdownTable(["", "first time", "again"], rows)}\n`);
+  return Object.keys(questions).flatMap((question) =>
+    ["first time", "again"].map((when, at) => {
+      const cpuMs = ({ name }: Way) => times.get(`${name}: ${question}`)?.[at]?.cpuMs ?? Number.NaN;
+      const detail = `${companies} companies`;
+      const name = `${question}, ${when}: CPU against the same rows in one file`;
+      return { name, ratio: cpuMs(files) / cpuMs(one), aim: "at most 3", detail };
+    }),
+  );
+}
+
+/** The first time, and the median of some more. */
+async function ask(way: Way, sql: string): Promise<readonly [Time, Time]> {
+  const run = await way.reopen();
+  const first = await timed(way, () => run(sql));
+  const again: Time[] = [];
+  for (let round = 0; round < warmRounds; round++) again.push(await timed(way, () => run(sql)));
+  const middle = (time: keyof Time) => median(again.map((each) => each[time]));
+  return [first, { wallMs: middle("wallMs"), cpuMs: middle("cpuMs") }];
+}
+
+async function timed(way: Way, work: () => Promise<unknown>): Promise<Time> {
+  const [startMs, usedMs] = [performance.now(), way.cpuMs()];
+  await work();
+  return { wallMs: performance.now() - startMs, cpuMs: way.cpuMs() - usedMs };
+}
+
+function text({ wallMs, cpuMs }: Time): string {
+  return `${wallMs.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms of CPU`;
+}
+
+/** `before`: what is run first, and counts as part of the first question. */
+function duckWay(name: string, folder: string, from: Way["from"], before = ""): Way {
+  const reopen = async (): Promise<Ask> => {
+    forget(folder);
+    const duck = await openDuck();
+    let rest = before;
+    return async (sql) => {
+      if (rest !== "") await duck.run(rest);
+      rest = "";
+      await duck.runAndReadAll(sql);
+    };
+  };
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  };
+  return { name, from, reopen, cpuMs };
+}
+
+async function openDuck(): Promise<DuckDBConnection> {
+  return (await DuckDBInstance.create(":memory:")).connect();
+}
+
+async function postgresWay(resources: AsyncDisposableStack, folder: string): Promise<Way> {
+  const server = await startPostgres({ durable: true });
+  resources.defer(() => server.end());
+  const connect = async () => {
+    const client = new Client(server.url("postgres"));
+    client.on("error", () => undefined);
+    await client.connect();
+    return client;
+  };
+  const loading = await connect();
+  const [{ data_directory: data }] = (await loading.query("SHOW data_directory")).rows as [
+    Record<string, string>,
+  ];
+  const duck = await openDuck();
+  chmodSync(folder, 0o755);
+  for (const table of askedTables) {
+    const [rows, csv] = [`FROM '${folder}/${table}.parquet'`, `${folder}/${table}.csv`];
+    await duck.run(`COPY (${rows}) TO '${csv}'`);
+    const columns = (await duck.runAndReadAll(`DESCRIBE ${rows}`)).getRows();
+    const typed = columns.map(
+      ([name, type]) => `"${String(name)}" ${String(type).replace("DOUBLE", "float8")}`,
+    );
+    await loading.query(
+      `CREATE TABLE ${table} (${typed.join(", ")}); COPY ${table} FROM '${csv}' (FORMAT csv, HEADER)`,
+    );
+    await loading.query(`VACUUM ANALYZE ${table}`);
+  }
+  await loading.end();
+  const reopen = async (): Promise<Ask> => {
+    await server.stop();
+    forget(data ?? "");
+    await server.start();
+    const client = await connect();
+    return (sql) => client.query(sql);
+  };
+  const cpuMs = () => treeProcessorSeconds(server.pid) * 1_000;
+  return { name: "Postgres", from: (table) => table, reopen, cpuMs };
+}
+
+/** Has the system keep nothing of these files in memory; Node itself cannot ask for it. */
+function forget(folder: string): void {
+  const drop =
+    "fd = os.open(os.path.join(at, name), os.O_RDONLY); os.fsync(fd); os.posix_fadvise(fd, 0, 0, 4); os.close(fd)";
+  const program = `import os, sys
+for at, _, names in os.walk(sys.argv[1]):
+  for name in names:
+    ${drop}`;
+  execFileSync("python3", ["-c", program, folder]);
+}

@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../../src/base/clock.ts";
+import { exportTables } from "../../src/export/export-tables.ts";
+import type { ExportRequest } from "../../src/export/plan/export-request.ts";
+import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
+import { findMoment } from "../../src/state/as-of/moment.ts";
+import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { benchManifest } from "./export-mirror.ts";
+
+/** What a process made, and took for it without its start. */
+export interface Measured {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakBytes: number;
+  readonly bytes: number;
+}
+
+/** What can be made of the mirror of the exports' bench: a copy, the report, the report as of a day, an export. */
+type Product = "vacuum" | PublishWay | `${number} days ago` | "csv" | "parquet" | "xlsx";
+
+/** Makes it beside the mirror, or in the folder `out`, in a process of its own, so that its memory is its own. */
+export async function measure(product: Product, mirror: string, out = ""): Promise<Measured> {
+  const args = [fileURLToPath(import.meta.url), product, mirror, out];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  await once(child, "close");
+  return JSON.parse(said) as Measured;
+}
+
+async function make(product: Product, mirror: string, out: string): Promise<number> {
+  if (product === "csv" || product === "parquet" || product === "xlsx") return exportTo(out, product, mirror);
+  const daysAgo = /^(\d+) days ago$/.exec(product)?.[1];
+  if (daysAgo !== undefined) return publishAsOf(mirror, Number(daysAgo));
+  return product === "vacuum" ? vacuum(mirror) : publishTo(mirror, product as PublishWay);
+}
+
+/** On the disk when it is done, as the report is. */
+function vacuum(mirror: string): number {
+  const copy = `${mirror}.copy`;
+  const db = openDatabase(mirror, { readonly: true });
+  db.prepare("VACUUM INTO ?").run(copy);
+  db.close();
+  const file = openSync(copy, "r");
+  fsyncSync(file);
+  closeSync(file);
+  return statSync(copy).size;
+}
+
+async function publishAsOf(mirror: string, daysAgo: number): Promise<number> {
+  const nowMs = systemClock.nowMs();
+  const db = openDatabase(mirror, { readonly: true });
+  const atMs = nowMs - daysAgo * 86_400_000;
+  const moment = findMoment(db, { kind: "time", atMs }, { nowMs, timezone: "UTC" });
+  db.close();
+  const copy = `${mirror}.then`;
+  const { signal } = new AbortController();
+  await overlayAsOf(mirror, copy, benchManifest, moment, { clock: systemClock, signal });
+  const bytes = await publishTo(copy, "anew");
+  rmSync(copy);
+  return bytes;
+}
+
+const company = "acme";
+
+async function publishTo(mirror: string, way: PublishWay): Promise<number> {
+  const parts = { manifest: benchManifest, clock: systemClock, company, version: "0", timezone: "UTC" };
+  const { signal } = new AbortController();
+  const place = { mirror, report: `${mirror}.report`, way, force: true, signal };
+  const published = await publishReport({ ...parts, ...place });
+  if (published.way !== way) throw new Error(`it was published ${published.way}, not ${way}`);
+  return published.bytes;
+}
+
+async function exportTo(out: string, format: ExportRequest["format"], mirror: string): Promise<number> {
+  const { manifest } = await exportTables(
+    { mirror, manifest: benchManifest, clock: systemClock, reportDate: "2026-11-22", version: "bench" },
+    {
+      format,
+      out,
+      company,
+      tables: [],
+      dialect: "standard",
+      partition: null,
+      since: null,
+      period: null,
+      language: "en",
+      nested: false,
+    },
+  );
+  return manifest.files[0]?.bytes ?? 0;
+}
+
+/** Of this program alone: the system's own count begins with what the parent had. */
+function peakOfThis(): number {
+  const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"));
+  return Number(found?.[1]) * 1024;
+}
+
+if (import.meta.main) {
+  const [product, mirror = "", out = ""] = process.argv.slice(2);
+  const [startMs, before] = [performance.now(), process.cpuUsage()];
+  const bytes = await make(product as Product, mirror, out);
+  const { user, system } = process.cpuUsage(before);
+  const wallMs = performance.now() - startMs;
+  console.log(JSON.stringify({ wallMs, cpuMs: (user + system) / 1000, peakBytes: peakOfThis(), bytes }));
+}
