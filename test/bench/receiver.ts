@@ -127,13 +127,12 @@ async function longestStall(child: ChildProcess, port: number) {
 
 /** What each way to deliver took, round by round in turns; without the first round, which warms all of them up. */
 export async function inTurns<Name extends string>(
-  rounds: number,
+  times: number,
   ways: Readonly<Record<Name, () => Promise<Measured>>>,
 ): Promise<Readonly<Record<Name, Measured[]>>> {
   const names = Object.keys(ways) as Name[];
   const all: (readonly [Name, Measured])[] = [];
-  for (let round = 0; round <= rounds; round++)
-    for (const name of names) all.push([name, await ways[name]()]);
+  for (let round = 0; round <= times; round++) for (const name of names) all.push([name, await ways[name]()]);
   const ofName = (name: Name) => all.slice(names.length).flatMap(([of, one]) => (of === name ? [one] : []));
   return Object.fromEntries(names.map((name) => [name, ofName(name)])) as Record<Name, Measured[]>;
 }

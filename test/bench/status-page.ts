@@ -37,7 +37,8 @@ export async function benchStatusPage(): Promise<BenchResult[]> {
   const port = await portToKeep();
   const plain = await startServe(folder, port, mostMs);
   resources.defer(async () => void (await endServe(plain, "SIGTERM")));
-  while (given === undefined && !plain.stderr().includes('"msg":"a run ended"')) await pause(500);
+  const ready = given === undefined ? '"msg":"a run ended"' : '"msg":"the mirror is open';
+  while (!plain.stderr().includes(ready)) await pause(500);
   await pause(keptMs);
   const share = () => shareOf(plain.child.pid ?? 0);
   const alone = await share();
@@ -62,7 +63,6 @@ export async function benchStatusPage(): Promise<BenchResult[]> {
   const [page, metrics] = [await stallOf("/"), await stallOf("/metrics")];
   const p99 = times[Math.floor(times.length * 0.99)] ?? Number.NaN;
   const ask = `${times.length} answers to ${clients} clients that ask every ${askedEveryMs / 1_000} s`;
-  const percent = (part: number) => `${(part * 100).toFixed(2)} %`;
   const result = (name: string, value: number, most: number, detail: string): BenchResult => ({
     name: `${name}, ${given ?? `${documents} documents`}`,
     ratio: value / most,
@@ -88,6 +88,10 @@ async function shareOf(pid: number): Promise<number> {
   const [before, startedMs] = [processorSeconds(pid), performance.now()];
   await pause(measuredMs);
   return ((processorSeconds(pid) - before) * 1_000) / (performance.now() - startedMs);
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(2)} %`;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: clients });

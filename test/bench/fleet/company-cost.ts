@@ -20,6 +20,8 @@ const restMs = 30_000;
 /** For what follows the last run. */
 const afterRunMs = 20_000;
 
+const objectStore = 'snapshots: "s3://fleet/mirrors", reports: "s3://fleet/reports"';
+
 /** What one step of all companies cost, each. */
 interface StepCost {
   readonly name: string;
@@ -63,8 +65,7 @@ async function openBed(resources: AsyncDisposableStack) {
     AWS_SECRET_ACCESS_KEY: "S3RVER",
     AWS_ENDPOINT_URL: store.url,
   };
-  const places = () => 'snapshots: "s3://fleet/mirrors", reports: "s3://fleet/reports"';
-  const { server, postgres, add, startWorker } = await openFleetBed(resources, places, env);
+  const { server, postgres, add, startWorker } = await openFleetBed(resources, () => objectStore, env);
   /** What a worker without companies costs Postgres in a second. */
   const costOfWaiting = async () => {
     const worker = startWorker("waiting");

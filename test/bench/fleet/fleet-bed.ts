@@ -17,9 +17,9 @@ export interface FleetBed {
   /** Of all those folders. */
   readonly folder: string;
   /** Runs `fleet add --all` with a config of these lines. */
-  add(name: string, lines: readonly string[], env?: Env): Promise<void>;
+  readonly add: (name: string, lines: readonly string[], env?: Env) => Promise<void>;
   /** A worker that holds what has work. */
-  startWorker(name: string, env?: Env): Process;
+  readonly startWorker: (name: string, env?: Env) => Process;
 }
 
 const mostMs = 30 * 60_000;

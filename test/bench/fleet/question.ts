@@ -107,11 +107,12 @@ function duckWay(name: string, folder: string, from: Way["from"], before = ""): 
       await duck.runAndReadAll(sql);
     };
   };
-  const cpuMs = () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1_000;
-  };
-  return { name, from, reopen, cpuMs };
+  return { name, from, reopen, cpuMs: ownCpuMs };
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 async function openDuck(): Promise<DuckDBConnection> {
