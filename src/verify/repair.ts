@@ -37,10 +37,10 @@ interface RepairParts extends Asking {
  * @throws MirrorError `stopped`, and what concerns the whole service
  */
 export async function repairFromService(parts: RepairParts, findings: readonly Finding[]): Promise<void> {
-  const { mirror, copy, policy, transport, concurrency, signal } = parts;
+  const { mirror, copy, policy, transport, concurrency, resources, signal } = parts;
   const queue = new WorkQueue(mirror.db);
   // Beside what is repaired, nothing but events that wait is in the lane of events.
-  const settings = { ...parts, provenRoutes: copy.provenRoutes, removals: runRemovals() };
+  const settings = { resources, signal, provenRoutes: copy.provenRoutes, removals: runRemovals() };
   const run = createRunContext({ ...parts, queue }, settings);
   // What the mirror knows by itself: fences and the change log fit together before more changes follow.
   await repairLocally({ mirror, queue: run.queue, clock: parts.clock }, { signal });

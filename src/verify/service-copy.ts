@@ -60,12 +60,15 @@ export class ServiceCopy {
     // Without a name it ends with this process, however that ends, and another comparison makes its own.
     removeScratch(file);
     this.queue = new WorkQueue(this.mirror.db);
-    const startedAtMs = clock.nowMs();
+    const asking = {
+      runId: this.begin(resources, clock.nowMs()),
+      share: "asked",
+      allowMassDelete: true,
+    } as const;
     const provenRoutes = runRouteProofs(this.queue, clock);
     this.run = createRunContext(
       { ...parts, tally, mirror: this.mirror, queue: this.queue },
-      { resources, provenRoutes, signal, removals: runRemovals() },
-      { runId: this.begin(resources, startedAtMs), startedAtMs, share: "asked", allowMassDelete: true },
+      { resources, provenRoutes, signal, removals: runRemovals(), ...asking },
     );
     this.engine = { ...parts, policy };
   }

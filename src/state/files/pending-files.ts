@@ -1,5 +1,6 @@
 import { canonicalId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { isoTime } from "../../base/clock.ts";
+import type { Config } from "../../config/config.ts";
 import type { FileKind, Resource } from "../../connector/resource.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { Repository } from "../../store/own-tables/statement.ts";
@@ -38,12 +39,8 @@ export function usualQuestion(nowMs: number): FilesQuestion {
   return { retryBeforeMs: nowMs - retryAfterMs };
 }
 
-export function fileKinds({ files }: FilesConfig): FileKind[] {
+export function fileKinds({ files }: Pick<Config, "files">): FileKind[] {
   return [...(files.pdf ? (["pdf"] as const) : []), ...(files.attachments ? (["attachment"] as const) : [])];
-}
-
-interface FilesConfig {
-  readonly files: { readonly pdf: boolean; readonly attachments: boolean };
 }
 
 /** Which files are still to be fetched: a query over the mirror, so that nothing has to be queued. Never writes. */

@@ -37,12 +37,6 @@ interface Completion {
   readonly at: string;
 }
 
-/** An event whose record was read. */
-export interface CompletedEvent {
-  readonly eventId: string;
-  readonly type: string;
-}
-
 export interface StoredEvent extends Pick<Delivery, "eventId"> {
   /** A number: it was pruned, and had so many bytes. */
   readonly body: Delivery["body"] | number;
@@ -64,7 +58,7 @@ export class Inbox extends Repository {
   }
 
   /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
-  complete(resource: string, target: string, sentSeq: number, read: Completion): CompletedEvent[] {
+  complete(resource: string, target: string, sentSeq: number, read: Completion) {
     return complete.all(this.db, { ...read, resource, target, sentSeq });
   }
 

@@ -3,12 +3,6 @@ import type { Db } from "../../store/database.ts";
 import { countRows } from "../../store/own-tables/statement.ts";
 import { logBytes } from "../../store/write-ahead-log.ts";
 
-/** Rows of a table, and about how many bytes they take. */
-interface TableSize {
-  readonly rows: number;
-  readonly bytes: number;
-}
-
 /** What a mirror takes on disk. The sizes of tables are estimated from a sample of their rows. */
 export type MirrorSizes = ReturnType<typeof readSizes>;
 
@@ -48,12 +42,8 @@ function spanOf(db: Db, table: string, key: string) {
   return { table, key, first: first ?? 0, last: last ?? -1, rows: (last ?? -1) - (first ?? 0) + 1 };
 }
 
-/** By the mean of rows that are spread evenly. */
-function estimate(
-  db: Db,
-  { table, key, first, last, rows }: ReturnType<typeof spanOf>,
-  bytes: string,
-): TableSize {
+/** Rows of a table, and about how many bytes they take: by the mean of rows that are spread evenly. */
+function estimate(db: Db, { table, key, first, last, rows }: ReturnType<typeof spanOf>, bytes: string) {
   const step = Math.max(1, (last - first) / sampleSize);
   const keys: number[] = [];
   for (let at = first; at <= last; at += step) keys.push(Math.round(at));

@@ -5,20 +5,13 @@ import { quoted } from "../sql-text.ts";
 import { Repository } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
 
-interface RecordCounts {
-  readonly live: number;
-  readonly deleted: number;
-  /** Live, and only their preview is known. */
-  readonly provisional: number;
-}
-
 /** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records extends Repository {
   /** How many records are live, how many of these are provisional, and how many tombstones there are. */
-  counts(resource: string): RecordCounts {
+  counts(resource: string) {
     const sql = `SELECT count(*) - coalesce(sum(gone), 0) AS live, coalesce(sum(gone), 0) AS deleted,
       coalesce(sum(source = 'preview' AND gone = 0), 0) AS provisional FROM ${fence(resource)}`;
-    return this.statement(sql).get() as RecordCounts;
+    return this.statement(sql).get() as Readonly<Record<"live" | "deleted" | "provisional", number>>;
   }
 
   isLive(resource: string, id: RecordId): boolean {

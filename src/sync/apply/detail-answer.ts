@@ -3,7 +3,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { ProtocolError } from "../../connector/service-errors.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
-import type { EventOutcome, CompletedEvent } from "../../state/inbox/inbox.ts";
+import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import type { AnswerContext, ReadContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
@@ -120,7 +120,11 @@ export function completeEvents(answer: AnswerContext, outcome: EventOutcome): nu
 
 const mostLogged = 3;
 
-function logEvents(answer: AnswerContext, outcome: EventOutcome, events: readonly CompletedEvent[]): void {
+function logEvents(
+  answer: AnswerContext,
+  outcome: EventOutcome,
+  events: readonly { readonly eventId: string; readonly type: string }[],
+): void {
   const { run, item, stamp } = answer;
   const { resource, target } = item;
   const types = new Set(events.map(({ type }) => type));

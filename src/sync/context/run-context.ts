@@ -84,15 +84,7 @@ export interface WholeListSettings {
   readonly pagesPerDay: number;
 }
 
-interface WorkSettings {
-  readonly resources: readonly Resource[];
-  readonly provenRoutes: RouteProofs;
-  readonly signal: AbortSignal;
-  /** Records removed, or found absent and asked for. */
-  readonly removals: Removals;
-}
-
-/** What a run has besides; as it is here for the event worker, which reads what is in the lane of events. */
+/** What a run may have besides; as it is here for the event worker, which reads what is in the lane of events. */
 const noRun = {
   /** Row in `_runs`; null for the event worker, which reads no lists. */
   runId: null as number | null,
@@ -106,6 +98,18 @@ const noRun = {
   /** Its number in the mirror's sequence when it began; null: it continues another one. */
   firstSeq: null as number | null,
 };
+
+interface RunSettings extends Partial<typeof noRun> {
+  readonly resources: readonly Resource[];
+  readonly provenRoutes: RouteProofs;
+  readonly signal: AbortSignal;
+  /** Records removed, or found absent and asked for. */
+  readonly removals: Removals;
+  /** @default now */
+  readonly startedAtMs?: number;
+  /** @default none */
+  readonly parentReads?: ParentReads;
+}
 
 /** What every part of one run shares. The event worker is a run without an end. */
 export type RunContext = ReturnType<typeof createRunContext>;
@@ -133,21 +137,22 @@ export function stampOf(
 /** Builds the context of a run, or of the event worker. */
 export function createRunContext(
   { mirror, queue, clock, log, tally }: MirrorParts,
-  { resources, provenRoutes, signal, removals }: WorkSettings,
-  own: Partial<typeof noRun> & { readonly startedAtMs?: number; readonly parentReads?: ParentReads } = {},
+  { startedAtMs = clock.nowMs(), parentReads = { beforeRun: 0, left: 0 }, ...settings }: RunSettings,
 ) {
   const { db } = mirror;
-  const shared = { mirror, queue, clock, log, tally };
-  const work = { resources, provenRoutes, signal, removals };
+  const { resources } = settings;
   // Fixes the order in which resources are reported.
   for (const { name } of resources) tally.of(name);
   return {
     ...noRun,
-    startedAtMs: clock.nowMs(),
-    parentReads: { beforeRun: 0, left: 0 } as ParentReads,
-    ...own,
-    ...shared,
-    ...work,
+    ...settings,
+    startedAtMs,
+    parentReads,
+    mirror,
+    queue,
+    clock,
+    log,
+    tally,
     listings: new Listings(db),
     parents: new Parents(db),
     runs: new Runs(db),

@@ -72,9 +72,11 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
     const swept = unfinished?.swept ?? {};
     const runId = runs.begin(modeOf(options), isoTime(startedAtMs), unfinished?.id ?? null, swept);
     const first = runs.firstOfChain(runId);
-    const provenRoutes = runRouteProofs(queue, clock);
-    const settings = { resources, provenRoutes, signal, removals: runRemovals() };
-    const run = createRunContext(parts, settings, {
+    const run = createRunContext(parts, {
+      resources,
+      provenRoutes: runRouteProofs(queue, clock),
+      signal,
+      removals: runRemovals(),
       runId,
       startedAtMs,
       share: quick ? "quick" : options.share,

@@ -32,8 +32,11 @@ export function runContextOf(
   const queue = new WorkQueue(mirror.db);
   const parts = { mirror, queue, tally: new Tally(), clock: stillClock, log: silentLog };
   const { signal } = new AbortController();
-  const settings = { resources, provenRoutes: new Set<string>(), signal, removals: runRemovals() };
-  const run = createRunContext(parts, settings, {
+  const run = createRunContext(parts, {
+    resources,
+    provenRoutes: new Set<string>(),
+    signal,
+    removals: runRemovals(),
     runId: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
     startedAtMs: startMs,
     share: "all",
