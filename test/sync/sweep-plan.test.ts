@@ -10,10 +10,10 @@ const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"
 
 /** @param open by `sweepKey`: how long ago each open sweep was begun */
 function planned(unfinished: Unfinished | null, open: Readonly<Record<string, number>> = {}) {
-  const lists = list.flatMap(({ name: resource, ...plan }) =>
-    variantsOf({ name: resource, ...plan }).map((variant) => {
-      const agoMs = open[sweepKey(resource, variant)];
-      return { resource, variant, openSinceMs: agoMs === undefined ? null : startMs - agoMs };
+  const lists = list.flatMap((one) =>
+    variantsOf(one).map((variant) => {
+      const agoMs = open[sweepKey(one.name, variant)];
+      return { resource: one.name, variant, openSinceMs: agoMs === undefined ? null : startMs - agoMs };
     }),
   );
   return planSweeps(lists, unfinished, startMs);

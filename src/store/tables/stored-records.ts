@@ -1,4 +1,4 @@
-import type { RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { quoted } from "../sql-text.ts";
@@ -82,15 +82,14 @@ export class Records extends Repository {
   /** Live records that name a parent in this field, or none at all, and have no live one; those received longest ago first. */
   orphans({ name, list }: Resource, field: string, most: number): RecordId[] {
     const links = list.kind === "parents" ? list.parents : [];
-    const column = (one: string) => `c.${quoted(snakeCase(one))}`;
     const dead = links.map(
       (link) =>
-        `NOT EXISTS (SELECT 1 FROM ${fence(link.resource)} p WHERE p.id = ${column(link.field)} AND p.gone = 0)`,
+        `NOT EXISTS (SELECT 1 FROM ${fence(link.resource)} p WHERE p.id = ${childColumn(link.field)} AND p.gone = 0)`,
     );
-    const none = links.map((link) => `${column(link.field)} IS NULL`).join(" AND ");
+    const none = links.map((link) => `${childColumn(link.field)} IS NULL`).join(" AND ");
     return this.selectIds(
       `SELECT c.id FROM ${quoted(name)} c JOIN ${fence(name)} f ON f.id = c.id WHERE f.gone = 0
-         AND (${column(field)} IS NOT NULL OR ${none}) AND ${dead.join(" AND ")}
+         AND (${childColumn(field)} IS NOT NULL OR ${none}) AND ${dead.join(" AND ")}
          ORDER BY f.received_seq LIMIT ?`,
       most,
     );
@@ -105,6 +104,16 @@ export class Records extends Repository {
       if (value !== undefined) return String(value);
     }
     return null;
+  }
+
+  /** The record that owns this one, as its row says, deleted or not: the document of a payment. */
+  ownersOf({ name, list }: Resource, id: RecordId): RecordRef[] {
+    const links = list.kind === "owned" ? list.by : [];
+    return links.flatMap(({ resource, type, typeField, idField }) => {
+      const [ownType, text] = this.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
+      const owner = ownType === type ? recordId(text ?? "") : null;
+      return owner === null ? [] : [{ resource, id: owner }];
+    });
   }
 
   /** Values of a row, live or deleted, as text; empty where there is no row. */
@@ -133,4 +142,8 @@ export class Records extends Repository {
 
 function fence(resource: string): string {
   return quoted(fenceTable(resource));
+}
+
+function childColumn(field: string): string {
+  return `c.${quoted(snakeCase(field))}`;
 }

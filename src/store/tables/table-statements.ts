@@ -106,9 +106,9 @@ class ChildStatements {
 
   /** `position`, the data columns and the parent's id of the rows of parents between two ids. */
   select(): Statement {
-    const [key = "", ...names] = this.names();
+    const [key = "", ...columns] = this.names();
     const text = () =>
-      `SELECT ${listed([...names, key])} FROM ${quoted(this.plan.table)}
+      `SELECT ${listed([...columns, key])} FROM ${quoted(this.plan.table)}
         WHERE ${quoted(key)} BETWEEN +? AND +? ORDER BY ${quoted(key)}, position`;
     return prepared(this.db, this, "select", "cells", text);
   }

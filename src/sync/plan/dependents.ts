@@ -1,5 +1,4 @@
 import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
-import { snakeCase } from "../../base/names.ts";
 import type { InvalidationRule } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { integerOf, isObject, type JsonValue } from "../../json/literal.ts";
@@ -31,7 +30,8 @@ export function queueDependents(read: AnswerContext, finding: ReadFinding): void
   const { outcome, isNews } = finding;
   const isChange = outcome === "inserted" || outcome === "updated" || outcome === "deleted";
   if (!isNews && (!isChange || stamp.cause === "webhook")) return;
-  const dependents = [...ownersOf(read, finding), ...dependentsOf(read, finding)];
+  const owners = run.mirror.records.ownersOf(read.resource, finding.id);
+  const dependents = [...owners.map((owner) => ({ ...owner, dueAtMs: 0 })), ...dependentsOf(read, finding)];
   if (dependents.length === 0) return;
   const knownSeq = changeKnownSeq(read, finding);
   for (const { resource, id, dueAtMs } of dependents) {
@@ -70,16 +70,6 @@ function isOutdated(run: RunContext, resource: Resource, id: RecordId, seq: numb
 /** Does each run read a list of all its records, which shows them full? A quick run reads a part of it. */
 function isListedWhole({ share }: RunContext, { list, gives }: Resource): boolean {
   return gives === "full" && (list.kind === "whole" || (list.kind === "paged" && share !== "quick"));
-}
-
-/** The record that owns this one, as its row says, deleted or not: the document of a payment. */
-function ownersOf({ run, resource: { name, list } }: AnswerContext, { id }: ReadFinding): Dependent[] {
-  if (list.kind !== "owned") return [];
-  return list.by.flatMap(({ resource, type, typeField, idField }) => {
-    const columns = [snakeCase(typeField), snakeCase(idField)];
-    const [ownType, text] = run.mirror.records.texts(name, id, columns);
-    return ownType === type ? idsIn([text]).map((owner) => ({ resource, id: owner, dueAtMs: 0 })) : [];
-  });
 }
 
 /** Those of the connector's rules. Nothing is searched where no read could follow. */

@@ -1,8 +1,7 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { firstId, recordId, type RecordId } from "../../base/ids.ts";
+import { firstId, type RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
-import { snakeCase } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
@@ -177,11 +176,8 @@ function readsOf(mirror: Mirror, resource: Resource, id: RecordId): NewWorkItem[
   if (list.kind === "single") return [sweepWork(name, { variant: "" }, dirtySeq)];
   if (list.kind !== "owned")
     return variantsOf(resource).map((variant) => sweepWork(name, { variant }, dirtySeq));
-  return list.by.flatMap(({ resource: owning, type, typeField, idField }) => {
-    const [ownType, owner] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
-    const ownerId = recordId(owner ?? "");
-    return ownType === type && ownerId !== null ? [repairRead(owning, ownerId, dirtySeq)] : [];
-  });
+  const owners = mirror.records.ownersOf(resource, id);
+  return owners.map((owner) => repairRead(owner.resource, owner.id, dirtySeq));
 }
 
 /** What is not sound beside the records is repaired so much in one transaction; the rest is not written. */
