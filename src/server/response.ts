@@ -89,8 +89,11 @@ function discard(request: IncomingMessage, done: () => void): void {
   request.resume();
 }
 
-/** So many pieces of a body may be shorter than what a packet of TCP holds: each costs time, however short it is. */
-const shortPieces = 64;
+/**
+ * So many pieces of a body may be shorter than what a packet of TCP holds: each costs time, however short it is. A delivery
+ * has a few hundred bytes, and may come byte by byte.
+ */
+const shortPieces = 512;
 const leastPieceBytes = 500;
 
 /** Whether a body comes in pieces as no sender of deliveries makes them. */
