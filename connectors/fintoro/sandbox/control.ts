@@ -8,7 +8,8 @@ import type { Company } from "./model/company.ts";
 import { isRefusedByRules, present } from "./rules/rules.ts";
 import type { ServiceParts } from "./service/http-service.ts";
 import type { Limiter } from "./service/limiter.ts";
-import { error, nothing, parseJsonBody, value, type Reply, type WholeRequest } from "./service/messages.ts";
+import { error, nothing, parseJsonBody, replyWith } from "./service/messages.ts";
+import type { Reply, WholeRequest } from "./service/messages.ts";
 import type { Sender } from "./webhooks/sender.ts";
 
 interface StandInCompany {
@@ -58,9 +59,8 @@ export function controlOf(
 
 /** Deliveries seen from the inside: of all companies, where nothing else is said. */
 function deliveriesOf(companies: readonly StandInCompany[]) {
-  const chosen = (index?: number) => (index === undefined ? companies : companies.slice(index, index + 1));
-  const pendingWithin = (ms: number, index?: number) =>
-    chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
+  const pendingWithin = (ms: number) =>
+    companies.reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
     /** Of the first company. */
     history: () => present(companies[0]).sender.attempts.list(),
@@ -70,12 +70,9 @@ function deliveriesOf(companies: readonly StandInCompany[]) {
      * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
      * `withinMs` do not count.
      */
-    idle: async (
-      timeoutMs = 10_000,
-      { withinMs = 1_000, company }: { readonly withinMs?: number; readonly company?: number } = {},
-    ) => {
+    idle: async (timeoutMs = 10_000, { withinMs = 1_000 } = {}) => {
       const endsMs = systemClock.monotonicMs() + timeoutMs;
-      for (let count; (count = pendingWithin(withinMs, company)) > 0; await systemClock.sleep(2))
+      for (let count; (count = pendingWithin(withinMs)) > 0; await systemClock.sleep(2))
         if (systemClock.monotonicMs() >= endsMs)
           throw new Error(`${count} deliveries are still waiting after ${timeoutMs} ms`);
     },
@@ -106,16 +103,16 @@ export function controlServerOf(control: Control): (incoming: WholeRequest) => P
       if (tick && !tick.report().ended) return error(409, "a working day is under way already");
       tick = control.day(tickInput.parse(input));
       void tick.done.catch(() => undefined);
-      return value(tick.report(), 202);
+      return replyWith(tick.report(), 202);
     },
-    "GET /sandbox/tick": () => (tick ? value(tick.report()) : error(404, "there was no working day yet")),
+    "GET /sandbox/tick": () => (tick ? replyWith(tick.report()) : error(404, "there was no working day yet")),
     "DELETE /sandbox/tick": () => {
       tick?.stop();
       return nothing();
     },
     "GET /sandbox/deliveries": () => {
       const attempts = control.webhooks.history().slice(-shownAttempts);
-      return value({ pending: control.webhooks.pending(), attempts });
+      return replyWith({ pending: control.webhooks.pending(), attempts });
     },
   };
   return async ({ method, fullPath, body }) => {
@@ -135,8 +132,8 @@ export function controlServerOf(control: Control): (incoming: WholeRequest) => P
 async function triggerAnswer(control: Control, input: unknown): Promise<Reply> {
   const { event, id, forge } = triggerInput.parse(input);
   const done = control.trigger(event, id, { forge });
-  await control.webhooks.idle(deliveredWithinMs, { company: 0 }).catch(() => undefined);
+  await control.webhooks.idle(deliveredWithinMs).catch(() => undefined);
   const ids = new Set(done.events.map((one) => one.id));
   const deliveries = control.webhooks.history().filter(({ eventId }) => ids.has(eventId));
-  return value({ ...done, deliveries });
+  return replyWith({ ...done, deliveries });
 }

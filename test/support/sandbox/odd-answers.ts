@@ -63,8 +63,8 @@ const answers = {
   proto_key: withFields('"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}'),
   /** Numbers of the usual kinds, written in ways that only the text preserves. */
   number_literals: eachRecord((text) => {
-    const odd = text.replace(/"total":-?[\d.]+/, '"total":1e3');
-    return `${odd.slice(0, -1)},"bigNumber":9007199254740993}`;
+    const literal = text.replace(/"total":-?[\d.]+/, '"total":1e3');
+    return `${literal.slice(0, -1)},"bigNumber":9007199254740993}`;
   }),
 } as const satisfies Readonly<Record<string, Answer>>;
 

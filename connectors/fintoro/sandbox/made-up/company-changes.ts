@@ -42,8 +42,10 @@ const actions: Readonly<Record<string, Action>> = {
     const documentType = documentKinds.find((kind) => kindFacts[kind].table === table);
     writable.document_payments.create(company, { documentType, documentId });
   },
-  "stock-updated": (actor, _, id) =>
-    void writable.warehouse_inbound_receipts.create(actor.company, inboundInput(actor, id)),
+  "stock-updated": (actor, table, id) => {
+    const item = present(actor.company.tables[table].get(id));
+    writable.warehouse_inbound_receipts.create(actor.company, inboundInput(actor, item));
+  },
 };
 
 /** Of metadata the content, which a CRM event about a document has none of. */

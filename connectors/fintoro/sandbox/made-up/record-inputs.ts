@@ -81,7 +81,7 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
       outboundNumericalSeriesNextNumber: 1,
     };
   },
-  warehouse_inbound_receipts: (actor) => inboundInput(actor, null),
+  warehouse_inbound_receipts: (actor) => inboundInput(actor),
   warehouse_outbound_receipts: (actor) => {
     const { priceListItemId, quantity, warehouseId } = someStock(actor);
     return outboundInput(actor, warehouseId, [{ priceListItemId, quantity, unitPrice: 2.5, vatRate: 23 }]);
@@ -218,15 +218,11 @@ function receiptHead({ company, random }: Actor, side: Side, warehouse: BookRow)
   return { number, warehouseId: warehouse.id, languageId: 1, issueDate: dateOf(company.today), note };
 }
 
-/** Goods that come in: of one item, or of some that are kept in a warehouse. */
-export function inboundInput(actor: Actor, itemId: number | null) {
-  const { random, company } = actor;
-  const stocked = Array.from({ length: itemId === null ? random.int(1, 4) : 0 }, () =>
-    actor.any("price_list_items", ({ useWarehouse }) => useWarehouse),
-  );
-  const items = [
-    ...new Set(itemId === null ? stocked : [present(company.tables.price_list_items.get(itemId))]),
-  ];
+/** Goods that come in: of this item, or of some that are kept in a warehouse. */
+export function inboundInput(actor: Actor, item?: BookRow) {
+  const { random } = actor;
+  const stocked = () => actor.any("price_list_items", ({ useWarehouse }) => useWarehouse);
+  const items = item ? [item] : [...new Set(Array.from({ length: random.int(1, 4) }, stocked))];
   return {
     ...receiptHead(actor, "inbound", actor.any("warehouses")),
     supplierId: random.often(0.9) ? (actor.find("suppliers")?.id ?? null) : null,

@@ -133,7 +133,7 @@ function seedReceipts(past: Past, index: number): void {
   const day = past.dayOf(index, past.volumes.warehouse_inbound_receipts, past.today - 1);
   const actor = past.actor("receipt", index, day);
   const { random } = actor;
-  const { items, warehouseId } = receipts.inbound.create(actor.company, inboundInput(actor, null));
+  const { items, warehouseId } = receipts.inbound.create(actor.company, inboundInput(actor));
   const taken = items.slice(0, random.int(1, items.length)).map((line) => {
     return { ...line, quantity: random.int(1, Math.min(15, line.quantity)), unitPrice: line.unitPrice * 2 };
   });
@@ -203,8 +203,8 @@ type Deal = ReturnType<typeof dealInput>;
 /** Fills in the documents of all kinds. A document made from another one is about the same deal. */
 function seedDocuments(past: Past): void {
   const { company, volumes, seed } = past;
-  const cases = company.tables.business_cases.where(({ contactType }) => contactType === "client");
-  const caseOf = new Map(cases.map(({ contactId, id }) => [contactId, id]));
+  const cases = [...company.tables.business_cases.values()];
+  const caseOf = new Map(cases.map(({ clientId, id }) => [clientId, id]));
   let deals: readonly Deal[] = [];
   for (const { kind, from, often } of chain) {
     const sources = from ? [...documentsOf(company, from).values()] : [];

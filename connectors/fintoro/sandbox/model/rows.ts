@@ -13,7 +13,7 @@ export type Discount = Each<"discountType", string | null> & Each<"discountValue
 export type BookRow = Discount &
   Each<"id createdAtMs updatedAtMs currencyId currencyRate languageId warehouseId", number> &
   Each<"deliveryMethodId paymentMethodId qrTypeId unitPrice unitId vatRate nextNumber documentId", number> &
-  Each<"contactId boardPosition", number> &
+  Each<"boardPosition", number> &
   Each<"inboundNumericalSeriesNextNumber outboundNumericalSeriesNextNumber", number> &
   Each<"uuid name number type issueDate paymentDate code url secret pattern iban swift", string> &
   Each<"autoPairingStrategy", string> &
@@ -21,7 +21,7 @@ export type BookRow = Discount &
   Each<"description note textAboveItems dueDate deliveryDate validityDate ean warehouseCode", string | null> &
   Each<"city zip street vatId subjectId taxId", string | null> &
   Each<
-    "clientId supplierId businessCaseId invoiceId proformaId numericalSeriesId bankAccountId statusId partnerId",
+    "clientId supplierId businessCaseId invoiceId proformaId numericalSeriesId bankAccountId statusId",
     number | null
   > &
   Each<"variableSymbol constantSymbol specificSymbol lastSuccessAtMs lastFailureAtMs", number | null> &
@@ -33,7 +33,6 @@ export type BookRow = Discount &
   Each<"isActive isDefault isVatPayer isPrimary useWarehouse willBePaid transferTaxLiability", boolean> &
   Each<"kind documentKind", DocumentKind> & {
     readonly subscribedEvents: readonly string[];
-    readonly contactType: "client" | "supplier";
     /** Of all types of CRM events together. */
     readonly metadata: Partial<
       Each<"content email personName phoneNumber", string | null> &

@@ -1,9 +1,8 @@
-import { pick } from "../base/values.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { pathOf, type TableName } from "../model/catalogue.ts";
 import { subjects } from "../samples/parties.ts";
 import { present, refuse } from "../rules/rules.ts";
-import { file, list, nothing, route, value } from "../service/messages.ts";
+import { file, list, nothing, route, replyWith } from "../service/messages.ts";
 import type { Reply, Route, RouteCall } from "../service/messages.ts";
 import { isIn, type Collection } from "./collection.ts";
 import { activities, cases, caseStatuses, keepUpload } from "./case-board.ts";
@@ -24,24 +23,21 @@ export const writable = Object.fromEntries(all.map((one) => [one.table, one])) a
 
 const withPdf = [...Object.values(documents), ...Object.values(receipts)].map(({ table }) => table);
 
-const subjectView = (subject: (typeof subjects)[number]) =>
-  pick(subject, ["id", "name", "taxId", "vatId", "legalForm", "city", "street", "zip"]);
-
 /** Subjects of the register by a part of the name or the beginning of the business id. */
 function subjectsFound({ query }: RouteCall): Reply {
   const { searchQuery = "", legalForm, limit = "20" } = query;
   const found = subjects.filter(
     (subject) =>
       subject.legalForm === (legalForm ?? subject.legalForm) &&
-      (isIn(searchQuery, subject.name) || subject.subjectId.startsWith(searchQuery)),
+      (isIn(searchQuery, subject.name) || String(subject.id).startsWith(searchQuery)),
   );
-  return list(found.slice(0, Number(limit)).map(subjectView));
+  return list(found.slice(0, Number(limit)));
 }
 
 /** Every route of the API. */
 export function allRoutes(): Route[] {
   return [
-    route("GET", "/whoami", ({ company }) => value({ name: company.name })),
+    route("GET", "/whoami", ({ company }) => replyWith({ name: company.name })),
     ...lookupNames.map((name) =>
       route("GET", `/${name}`, ({ language }) => list(lookupList(name, language))),
     ),
@@ -52,12 +48,10 @@ export function allRoutes(): Route[] {
       return list(series.map((one) => seriesView(company, one)));
     }),
     route("GET", "/numerical-series/{id}", ({ company, id }) =>
-      value(seriesView(company, present(company.tables.numerical_series.get(id)))),
+      replyWith(seriesView(company, present(company.tables.numerical_series.get(id)))),
     ),
     route("GET", "/subjects", subjectsFound),
-    route("GET", "/subjects/{id}", ({ id }) =>
-      value(subjectView(present(subjects.find((one) => one.id === id)))),
-    ),
+    route("GET", "/subjects/{id}", ({ id }) => replyWith(present(subjects.find((one) => one.id === id)))),
     ...Object.values(writable).flatMap((one) => one.routes()),
     ...withPdf.map((table) =>
       route("GET", `/${pathOf(table)}/{id}/pdf`, ({ company, id }) => {
@@ -73,7 +67,7 @@ export function allRoutes(): Route[] {
     }),
     route("POST", "/invoices/{id}/credit-notes", ({ company, id, input, language }) => {
       const note = creditInvoice(company, present(company.tables.invoices.get(id)), input);
-      return value(documentView(company, note, language), 201);
+      return replyWith(documentView(company, note, language), 201);
     }),
     route("POST", "/document-mails", ({ company, input }) => {
       sendMail(company, input);
@@ -84,7 +78,7 @@ export function allRoutes(): Route[] {
       "/webhook-subscriptions/{id}/rotate-secret",
       ({ company, id, language }) => {
         const rotated = rotateSecret(company, present(company.tables.webhook_subscriptions.get(id)));
-        return value(subscriptions.view(company, rotated, language, true));
+        return replyWith(subscriptions.view(company, rotated, language, true));
       },
       false,
     ),
@@ -97,7 +91,7 @@ export function allRoutes(): Route[] {
           const { name: fileName, mimeType, content } = sent;
           return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
         });
-        return value({ data }, 201);
+        return replyWith({ data }, 201);
       },
       false,
     ),

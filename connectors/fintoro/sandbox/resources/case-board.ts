@@ -21,9 +21,6 @@ export const caseStatuses = collection("business_case_statuses", {
   },
 });
 
-const ofContact = (type: BookRow["contactType"]) => (item: BookRow, wanted: string) =>
-  item.contactType === type && item.contactId === Number(wanted);
-
 export const cases = collection("business_cases", {
   shape: z.object({
     ...nullable(["clientId", "supplierId", "statusId"], z.int()),
@@ -33,9 +30,9 @@ export const cases = collection("business_cases", {
   /** A case of one client or supplier, which never changes; at the end of its column. */
   facts: ({ company, sent, own }) => {
     const { clientId = null, supplierId = null, ...changes } = sent;
-    const contactId = own?.contactId ?? clientId ?? supplierId ?? refuse("clientId", "required");
-    const contactType = clientId === null ? "supplier" : "client";
-    const start = { contactType, contactId, description: null, statusId: null };
+    const contact = own ?? (clientId === null ? { clientId, supplierId } : { clientId, supplierId: null });
+    if ((contact.clientId ?? contact.supplierId) === null) refuse("clientId", "required");
+    const start = { ...pick(contact, ["clientId", "supplierId"]), description: null, statusId: null };
     const after = { ...start, ...own, ...sentOnly(changes) };
     const column = company.tables.business_cases.where(({ statusId }) => statusId === after.statusId);
     const last = column.reduce((most, { boardPosition }) => Math.max(most, boardPosition), 0);
@@ -45,20 +42,19 @@ export const cases = collection("business_cases", {
   view: (company, item, language) => {
     const { tables } = company;
     const status = tables.business_case_statuses.get(item.statusId);
-    const [client, supplier] = [tables.clients.get(item.contactId), tables.suppliers.get(item.contactId)];
+    const [client, supplier] = [tables.clients.get(item.clientId), tables.suppliers.get(item.supplierId)];
     return {
-      ...omit(kept(item), ["statusId"]),
-      client: client && item.contactType === "client" ? clients.view(company, client, language) : null,
-      supplier:
-        supplier && item.contactType === "supplier" ? suppliers.view(company, supplier, language) : null,
+      ...omit(kept(item), ["clientId", "supplierId", "statusId"]),
+      contactType: item.clientId === null ? "supplier" : "client",
+      contactId: item.clientId ?? item.supplierId,
+      client: client ? clients.view(company, client, language) : null,
+      supplier: supplier ? suppliers.view(company, supplier, language) : null,
       status: status ? kept(status) : null,
       ...stampsView(item),
     };
   },
   list: {
     filters: {
-      clientId: ofContact("client"),
-      supplierId: ofContact("supplier"),
       // Empty asks for cases without a status.
       statusId: ({ statusId }, wanted) => (statusId ?? 0) === Number(wanted),
       search: ({ name, description }, wanted) => isIn(wanted, name, description),

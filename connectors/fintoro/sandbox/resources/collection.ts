@@ -7,7 +7,7 @@ import { pathOf, referenceOf, type ActivityTarget, type TableName } from "../mod
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import { compareKeys, type BookRow } from "../model/rows.ts";
 import { filled, Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
-import { basePath, list, nothing, route, value } from "../service/messages.ts";
+import { basePath, list, nothing, route, replyWith } from "../service/messages.ts";
 import type { Reply, Route, RouteCall } from "../service/messages.ts";
 
 type View = (company: Company, row: BookRow, language: ServiceLanguage, isNew?: boolean) => AnsweredRecord;
@@ -86,7 +86,7 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     const { list: listed = {} } = rules;
     const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
     const show = ({ company, language }: RouteCall, row: BookRow, status = 200) =>
-      value(view(company, row, language, status === 201), status);
+      replyWith(view(company, row, language, status === 201), status);
     return [
       route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, view)),
       route("GET", `${path}/{id}`, (call) => show(call, own(call))),

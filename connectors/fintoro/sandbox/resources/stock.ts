@@ -106,23 +106,23 @@ const receiptShape = z.object({
 export const receipts = { inbound: receiptsOf("inbound"), outbound: receiptsOf("outbound") };
 
 function receiptsOf(side: Side) {
-  const [name, contacts] =
+  const [name, field, contacts] =
     side === "inbound"
-      ? (["supplier", partners.suppliers] as const)
-      : (["client", partners.clients] as const);
+      ? (["supplier", "supplierId", partners.suppliers] as const)
+      : (["client", "clientId", partners.clients] as const);
   return collection(`warehouse_${side}_receipts`, {
     shape: receiptShape,
     unique: ["number"],
     facts: ({ company, sent, own }) => {
       const { tables, random } = company;
-      const { [`${name}Id` as const]: partnerId, [name]: draft } = sent;
+      const { [field]: partnerId, [name]: draft } = sent;
       const known = tables[contacts.table].get(partnerId);
       const partner = known ?? (draft ? contacts.create(company, draft) : null);
       return {
         ...pick(sent, ["number", "warehouseId", "languageId", "issueDate", "note"]),
         uuid: own?.uuid ?? random.uuid(),
         company: own?.company ?? company.snapshot,
-        partnerId: partner?.id ?? null,
+        [field]: partner?.id ?? null,
         partner: partner && partners.snapshotOf(partner),
         // A line keeps the item's name, code and unit of now.
         items: sent.items.map((line) => {
@@ -156,12 +156,11 @@ function receiptsOf(side: Side) {
           unitName: lookup("units", line.unitId, language)?.["name"] ?? null,
           unitPriceWithVat: priceWithVat(line.unitPrice, line.vatRate),
         })),
-        [`${name}Id`]: tables[contacts.table].get(receipt.partnerId) ? receipt.partnerId : null,
+        [field]: tables[contacts.table].get(receipt[field])?.id ?? null,
         [name]: receipt.partner && partners.snapshotView(receipt.partner, language),
       };
     },
     list: {
-      filters: { [`${name}Id`]: ({ partnerId }, wanted) => partnerId === Number(wanted) },
       usualOrder: ["created_at", "desc"],
       pageSize: tenPerPage,
     },

@@ -1,6 +1,6 @@
 import { businessId } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
-import { latin } from "../base/values.ts";
+import { latin, pick } from "../base/values.ts";
 import { czechCrown, czechia, slovakia } from "../lookups/lookup-lists.ts";
 import words from "./words.json" with { type: "json" };
 
@@ -106,10 +106,9 @@ export const subjects = Array.from({ length: 400 }, (_, index) => {
   const isFreelancer = random.often(0.3);
   const subjectId = businessId(`5${String(index * 7 + 1).padStart(6, "0")}`);
   return {
-    ...regionalParty(random, regions[0], isFreelancer),
-    ...idsOf(random, regions[0]),
+    ...pick(regionalParty(random, regions[0], isFreelancer), ["name", "city", "street", "zip"]),
+    ...pick(idsOf(random, regions[0]), ["taxId", "vatId"]),
     id: Number(subjectId),
-    subjectId,
     legalForm: isFreelancer ? "freelancer" : "company",
   };
 });

@@ -9,7 +9,7 @@ import type { Company } from "../model/company.ts";
 import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
 import { breakOff, type Fault, type FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
-import { encode, error, parseFiles, parseJsonBody, readRequest, send, value } from "./messages.ts";
+import { encode, error, parseFiles, parseJsonBody, readRequest, send, replyWith } from "./messages.ts";
 import type { Reply, Router, WholeRequest } from "./messages.ts";
 
 export interface ServiceParts {
@@ -146,7 +146,7 @@ export class HttpService {
         return route.handle({ company, language, id, query, input, files: files ?? [], shuffle });
       } catch (cause) {
         if (cause instanceof Missing) return error(404, cause.message);
-        if (cause instanceof Invalid) return value(cause.body(language.code), 422);
+        if (cause instanceof Invalid) return replyWith(cause.body(language.code), 422);
         this.failures.push(cause);
         return error(500, "Server Error");
       }
@@ -168,7 +168,7 @@ export class HttpService {
     const name = `${index}/${key}`;
     const known = this.kept.get(name);
     if (known && known.fingerprint !== fingerprint)
-      return value({ error: "Idempotency-Key reused with different request payload" }, 422);
+      return replyWith({ error: "Idempotency-Key reused with different request payload" }, 422);
     const reply = known?.reply ?? handle();
     if (!known && reply.status < 300) this.kept.set(name, { fingerprint, reply });
     const status = known ? "Repeated" : "Original";

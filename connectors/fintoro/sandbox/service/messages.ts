@@ -101,14 +101,14 @@ export interface Reply {
   readonly file?: { readonly mediaType: string; readonly name: string; readonly content: Buffer };
 }
 
-export const value = (body: object, status = 200): Reply => ({ status, value: body });
+export const replyWith = (body: object, status = 200): Reply => ({ status, value: body });
 export const list = (data: readonly AnsweredRecord[], paginator?: AnsweredRecord) =>
-  value({ data, paginator });
+  replyWith({ data, paginator });
 export const nothing = (status = 204): Reply => ({ status });
 export const file = (mediaType: string, name: string, content: Buffer): Reply => {
   return { status: 200, file: { mediaType, name, content } };
 };
-export const error = (status: number, message: string): Reply => value({ message }, status);
+export const error = (status: number, message: string): Reply => replyWith({ message }, status);
 
 export interface Encoded {
   readonly status: number;
