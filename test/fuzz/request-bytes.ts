@@ -21,16 +21,7 @@ const piece = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant("delivery" as const),
-      framing: fc.constantFrom(
-        "length",
-        "length",
-        "chunked",
-        "longer",
-        "shorter",
-        "both",
-        "negative",
-        "expect",
-      ),
+      framing: fc.constantFrom(..."length length chunked longer shorter both negative expect".split(" ")),
       chunk: fc.integer({ min: 1, max: 200 }),
       filler: fc.constantFrom(0, 0, 0, 900, 2_500, 5_000),
       more: fc.array(
