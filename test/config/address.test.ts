@@ -57,31 +57,14 @@ describe("an address of the internet", () => {
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
-  test.each([
-    "0.0.0.0",
-    "10.0.0.1",
-    "100.64.0.1",
-    "127.9.9.9",
-    "169.254.169.254",
-    "172.31.255.255",
-    "192.168.0.1",
-    "198.18.0.1",
-    "203.0.113.9",
-    "224.0.0.1",
-    "255.255.255.255",
-    "::",
-    "::1",
-    "::ffff:10.0.0.1",
-    "::ffff:8.8.8.8",
-    "64:ff9b::a00:1",
-    "fc00::1",
-    "fe80::1",
-    "ff02::1",
-    "2002:7f00:1::",
+  const notPublic = [
+    "0.0.0.0 10.0.0.1 100.64.0.1 127.9.9.9 169.254.169.254 172.31.255.255 192.168.0.1 198.18.0.1 203.0.113.9 224.0.0.1",
+    "255.255.255.255 :: ::1 ::ffff:10.0.0.1 ::ffff:8.8.8.8 64:ff9b::a00:1 fc00::1 fe80::1 ff02::1 2002:7f00:1::",
     "2001:db8::1",
-    "no address",
-    "",
-  ])("is not %s", (address) => expect(isPublicAddress(address)).toBe(false));
+  ].flatMap((line) => line.split(" "));
+  test.each([...notPublic, "no address", ""])("is not %s", (address) =>
+    expect(isPublicAddress(address)).toBe(false),
+  );
 
   test.each([
     ["https://hooks.example.com/w?key=1", true],

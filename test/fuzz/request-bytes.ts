@@ -134,7 +134,7 @@ function bytesOfPiece(one: Piece, signed: string[]): Buffer {
       chunked(text, one.chunk),
     ]);
   const announced = { longer: length + one.chunk, shorter: length - one.chunk, negative: -length }[
-    one.framing as string
+    one.framing
   ];
   const lines = [
     `content-length: ${announced ?? length}`,

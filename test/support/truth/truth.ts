@@ -262,25 +262,6 @@ export function lastPathOf(truth: Truth, table: string): string {
   return `${pagedLists[table]?.path ?? wholeLists[table]}/${[...(truth.get(table)?.keys() ?? [])].at(-1)}`;
 }
 
-const lookupPaths = [
-  "banks",
-  "countries",
-  "languages",
-  "currencies",
-  "delivery-methods",
-  "payment-methods",
-  "qr-types",
-  "units",
-];
-const unpaginated = [
-  "clients",
-  "suppliers",
-  "bank-accounts",
-  "business-case-statuses",
-  "warehouses",
-  "webhook-subscriptions",
-];
-
 /** The fewest requests that show everything, by kind: what a first run may cost, and not one more. */
 export function floorOf(truth: Truth): { lists: string[]; details: string[]; children: string[] } {
   const ids = (table: string) => [...(truth.get(table)?.keys() ?? [])];
@@ -288,11 +269,10 @@ export function floorOf(truth: Truth): { lists: string[]; details: string[]; chi
   const pages = Object.entries(pagedLists).flatMap(([table, { path, perPage = 1 }]) =>
     Array.from({ length: Math.max(1, Math.ceil(ids(table).length / perPage)) }, (_, i) => `${path}#${i + 1}`),
   );
-  const plain = [...lookupPaths, ...unpaginated].map((path) => `/${path}`);
   return {
     lists: [
       "/whoami",
-      ...plain,
+      ...Object.values(wholeLists),
       ...seriesTypes.map((type) => `/numerical-series#${type}`),
       ...pages,
     ].toSorted(),
