@@ -13,7 +13,7 @@ export interface StoreSurroundings {
   /** Of the process: keys of an object store, as S3 tools share them. */
   readonly env: Env;
   /** Called with each secret that is read. */
-  readonly keepSecret: (secrets: readonly string[]) => void;
+  readonly onSecrets: (secrets: readonly string[]) => void;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -44,10 +44,10 @@ const types = new Map([
  *
  * @throws MirrorError `usage` for an address that cannot be used, and without the keys of an object store
  */
-export function openObjectStore(address: string, { clock, env, keepSecret }: StoreSurroundings): FileStore {
+export function openObjectStore(address: string, { clock, env, onSecrets }: StoreSurroundings): FileStore {
   const { bucket, prefix } = readTarget(address);
   const access = readAccess(env, bucket);
-  keepSecret([access.secretAccessKey]);
+  onSecrets([access.secretAccessKey]);
   const below = prefix === "" ? "" : `${prefix}/`;
   const sender = (signal: AbortSignal, beforeRequest?: () => void) =>
     requestSender(openClient(access, signal), clock, signal, beforeRequest);

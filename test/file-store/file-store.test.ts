@@ -153,7 +153,7 @@ test("a file that several nodes write at the same time is whole", async () => {
   const twin = openStore(one.store.address, {
     clock: systemClock,
     env: {},
-    keepSecret: () => undefined,
+    onSecrets: () => undefined,
   });
   const contents = ["a", "b"].map((letter) => letter.repeat(300_000));
   for (let round = 0; round < 10; round++) {
@@ -182,7 +182,7 @@ test("a folder that cannot be written is an error that may pass", async () => {
   const store = openStore(aFile("no folder"), {
     clock: systemClock,
     env: {},
-    keepSecret: () => undefined,
+    onSecrets: () => undefined,
   });
   const error = await rejectionOf(store.put("acme/data", aFile("x"), aRight()));
   expect([error.kind, error.retryable]).toEqual(["database", true]);

@@ -11,7 +11,7 @@ const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
 const clock = { ...systemClock, sleep: () => Promise.resolve() };
 
 function storeWith(env: Readonly<Record<string, string>>, address = "s3://fleet"): FileStore {
-  return openStore(address, { clock, env, keepSecret: () => undefined });
+  return openStore(address, { clock, env, onSecrets: () => undefined });
 }
 
 const putting = (store: FileStore) => rejectionOf(store.put("a", Buffer.from("a"), aRight()));
@@ -19,10 +19,10 @@ const putting = (store: FileStore) => rejectionOf(store.put("a", Buffer.from("a"
 test("an address without keys is refused, and keys are kept as secrets", async () => {
   const { env } = await aFileStore("s3");
   const kept: string[] = [];
-  const keepSecret = (secrets: readonly string[]) => void kept.push(...secrets);
-  openStore("s3://fleet", { clock, env, keepSecret });
+  const onSecrets = (secrets: readonly string[]) => void kept.push(...secrets);
+  openStore("s3://fleet", { clock, env, onSecrets });
   expect(kept).toEqual(["S3RVER"]);
-  const error = errorOf(() => openStore("s3://fleet", { clock, env: {}, keepSecret }));
+  const error = errorOf(() => openStore("s3://fleet", { clock, env: {}, onSecrets }));
   expect([error.kind, error.message]).toEqual([
     "usage",
     "the object store needs the environment variable AWS_ACCESS_KEY_ID",

@@ -23,7 +23,7 @@ export interface TestStore {
 /** An empty store, which goes with the test: a folder, or a prefix in a bucket of a real S3 server. */
 export async function aFileStore(kind: StoreKind): Promise<TestStore> {
   const folder = tempFolder();
-  const parts = { clock: systemClock, keepSecret: () => undefined };
+  const parts = { clock: systemClock, onSecrets: () => undefined };
   if (kind === "folder") {
     const store = openStore(folder, { ...parts, env: {} });
     return { store, folder, fileOf: (key) => `${folder}/${key}`, address: folder, env: {} };

@@ -9,25 +9,24 @@ import { configJsonSchema } from "../../config/config-schema.ts";
 import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
 
 export const connectorCheckCommand: CommandRun<"connector check"> = async (context, { options }) => {
-  const { connectors, cwd } = context;
   if (options.openapi === undefined)
     throw new MirrorError("usage", "--openapi FILE is needed: the reference to compare with");
-  const file = path.resolve(cwd, options.openapi);
+  const file = path.resolve(context.cwd, options.openapi);
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new MirrorError("usage", `--openapi ${options.openapi} cannot be read: ${readFailure(error)}`, {
       hint: "Name the service's OpenAPI document, in YAML or JSON.",
     });
   });
   const document = readDocument(text, options.openapi);
-  const drifts = compareWithReference(connectors[0].manifest, document);
+  const drifts = compareWithReference(context.connector.manifest, document);
   const breaking = drifts.filter((drift) => drift.severity === "breaking").length;
   const lines = drifts.map(({ severity, where, what }) => `${severity.padEnd(8)}  ${where}: ${what}`);
   await context.print({ breaking, drifts }, lines.length === 0 ? ["no difference"] : lines);
   return breaking > 0 ? "difference" : "complete";
 };
 
-export const schemaCommand: CommandRun<"schema"> = async ({ connectors, output, globals }, { options }) => {
-  const { manifest } = connectors[0];
+export const schemaCommand: CommandRun<"schema"> = async ({ connector, output, globals }, { options }) => {
+  const { manifest } = connector;
   if (!options.tables)
     await output.jsonText(JSON.stringify(configJsonSchema(manifest), null, globals.json ? 0 : 2));
   else if (globals.json) await output.json({ tables: tableDocs(manifest) });

@@ -6,7 +6,6 @@ import { Changes } from "../../store/apply/change-log.ts";
 import { readDatabase } from "../../store/database.ts";
 import { DemoSetup, queryRow, demoCompany, failedCommand, writeTokenVariable } from "../demo/demo-setup.ts";
 import type { DemoProcess, TimedChange } from "../demo/demo-setup.ts";
-import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { readFileSync, statSync } from "node:fs";
 import { InboxView } from "../../state/inbox/inbox.ts";
@@ -34,14 +33,10 @@ const steps: readonly (readonly [title: string, step: DemoStep])[] = [
 ];
 
 export const demoCommand: CommandRun<"demo"> = async (context, { options }) => {
-  const folder = path.resolve(context.cwd, options.out ?? "demo");
-  await using sandbox = await context.connectors[0].startSandbox(sandboxRequest);
-  return (await showAll(context, folder, sandbox)) ? "complete" : "failed";
-};
-
-async function showAll(context: CommandContext, folder: string, sandbox: RunningSandbox): Promise<boolean> {
-  const { globals, output, cwd } = context;
+  const { globals, output, cwd, connector } = context;
+  const folder = path.resolve(cwd, options.out ?? "demo");
   const print = (line: string) => (globals.json ? Promise.resolve() : output.line(line));
+  await using sandbox = await connector.startSandbox(sandboxRequest);
   await print("A stand-in for the service runs on this machine, with a made-up company of 400 documents.");
   await print("It answers faster than the real one, which allows 120 requests a minute.");
   await using demo = new DemoSetup(context, sandbox, folder, print);
@@ -50,16 +45,14 @@ async function showAll(context: CommandContext, folder: string, sandbox: Running
     await print(`\n${index + 1}. ${title}`);
     complete = (await step(demo)) && complete;
   }
-  const { database, report } = demo;
-  if (globals.json) await output.json({ database, report, complete });
+  const [database, report] = [demo.database, demo.report].map((file) => shortPath(file, cwd));
+  if (globals.json) await output.json({ database: demo.database, report: demo.report, complete });
   if (!complete) await print("\nNot everything went as it should: see above.");
   await print(`\nAll of it is yours to open, in ${folder}`);
-  await demo.print(
-    `sqlite3 ${shortPath(database, cwd)} "SELECT number, client_name, total_with_vat FROM invoices"`,
-  );
-  await demo.print(`sqlite3 ${shortPath(report, cwd)} "SELECT * FROM v_revenue_by_month"`);
-  return complete;
-}
+  await demo.print(`sqlite3 ${database} "SELECT number, client_name, total_with_vat FROM invoices"`);
+  await demo.print(`sqlite3 ${report} "SELECT * FROM v_revenue_by_month"`);
+  return complete ? "complete" : "failed";
+};
 
 /** After the lists, in the middle of the documents. */
 const crashAfterRequests = 480;
@@ -92,8 +85,7 @@ async function resumeSync(demo: DemoSetup): Promise<boolean> {
 function documents({ database }: DemoSetup): number {
   const tables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
   const counts = tables.map((table) => `(SELECT count(*) FROM ${table})`);
-  const row = queryRow(database, `SELECT ${counts.join(" + ")} AS count`);
-  return (row as { readonly count: number }).count;
+  return (queryRow(database, `SELECT ${counts.join(" + ")} AS count`) as { readonly count: number }).count;
 }
 
 async function nightlySync(demo: DemoSetup): Promise<boolean> {
@@ -115,15 +107,15 @@ const debtors = `SELECT client_name AS client, sum(invoices) AS invoices, round(
 
 /** Publishes a report and files of two kinds, and compares them with the mirror. */
 export async function publishFiles(demo: DemoSetup): Promise<boolean> {
-  await demo.run(["publish"]);
+  await demo.run("publish");
   await demo.print(`publish: ${fileText(demo.report)}; in it v_receivables, who owes us how much:`);
   for (const row of readDatabase(demo.report, (db) => db.prepare(debtors).all())) {
     const { client, invoices, owed } = row as { client: string; invoices: number; owed: number };
     const name = client.replaceAll(/\s/g, " ").padEnd(40);
     await demo.print(`${name} ${String(invoices).padStart(3)} unpaid  ${owed.toFixed(2).padStart(12)} EUR`);
   }
-  const args = ["export", "invoices", "v_receivables", "--out", demo.inFolder("export")];
-  for (const format of ["csv", "parquet"]) await demo.run([...args, "--format", format]);
+  const args = ["invoices", "v_receivables", "--out", demo.inFolder("export"), "--format"];
+  for (const format of ["csv", "parquet"]) await demo.run("export", ...args, format);
   const files = ["csv", "parquet"].flatMap((format) => [`invoices.${format}`, `v_receivables.${format}`]);
   await demo.print(`export: ${files.map((name) => fileText(exported(demo, name))).join(", ")}`);
   return compareFiles(demo);
@@ -159,8 +151,9 @@ export async function compareFiles(demo: DemoSetup): Promise<boolean> {
   const { files } = JSON.parse(readFileSync(exported(demo, "manifest.json"), "utf8")) as {
     readonly files: readonly { readonly file: string; readonly rows: number }[];
   };
-  const rowsOf = (name: string) => files.find(({ file }) => file === name)?.rows;
-  const [csv, parquet] = [rowsOf("invoices.csv"), rowsOf("invoices.parquet")];
+  const [csv, parquet] = ["invoices.csv", "invoices.parquet"].map(
+    (name) => files.find(({ file }) => file === name)?.rows,
+  );
   await demo.print(`invoices: ${count} in the mirror, ${csv} and ${parquet} rows in the files`);
   return areEqual && csv === count && parquet === count;
 }
@@ -174,7 +167,7 @@ const retriedWithinMs = 75_000;
 /** `serve` mirrors changes at once; after a kill and a restart also those in between. */
 export async function serveWebhooks(demo: DemoSetup): Promise<boolean> {
   await demo.receive();
-  await demo.run(["webhooks", "create", "--token-env", writeTokenVariable]);
+  await demo.run("webhooks", "create", "--token-env", writeTokenVariable);
   const secret = `${demoCompany}.webhook-secret`;
   const mode = (statSync(demo.inFolder(secret)).mode & 0o777).toString(8);
   await demo.print(`webhooks create: subscribed to every event; the secret is in ${secret}, mode ${mode}`);
@@ -197,7 +190,7 @@ async function startServe(demo: DemoSetup): Promise<DemoProcess> {
   const serve = demo.start(["serve"]);
   const isReady = () => serve.stdout.includes("\n") || serve.isOver;
   if ((await demo.waitUntil(isReady, listensWithinMs)) && !serve.isOver) return serve;
-  throw failedCommand(["serve"], serve);
+  throw failedCommand("serve", serve);
 }
 
 /** Outcome of the last run that ended since; null: none has. */
@@ -254,12 +247,10 @@ function areAllDelivered(demo: DemoSetup): boolean {
 
 /** Compares the events sent with those that `serve` has stored: none is missing, none still waits. */
 async function compareInbox(demo: DemoSetup): Promise<boolean> {
-  const inInbox = (count: (view: InboxView) => number) =>
-    readDatabase(demo.database, (db) => count(new InboxView(db)));
   // The last reads may still be under way when the expected rows are there.
-  const isRead = () => inInbox((view) => view.waiting()) === 0;
+  const isRead = () => readDatabase(demo.database, (db) => new InboxView(db).waiting() === 0);
   const allRead = await demo.waitUntil(isRead, mirroredWithinMs, 200);
-  const stored = inInbox((view) => view.list({ most: 10_000 }).length);
+  const stored = readDatabase(demo.database, (db) => new InboxView(db).list({ most: 10_000 }).length);
   const { events, attempts } = demo.deliveries();
   await demo.print(`the service sent ${events} events in ${attempts} attempts; the inbox has ${stored}`);
   return allRead && stored === events;

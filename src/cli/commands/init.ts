@@ -65,7 +65,7 @@ function writeFiles(context: CommandContext, draft: ConfigDraft): string[] {
     writeFileAtomically(file, text);
     written.unshift(file);
   };
-  const schema = configJsonSchema(context.connectors[0].manifest);
+  const schema = configJsonSchema(context.connector.manifest);
   if ("text" in draft.token || draft.publicUrl !== "") write(path.join(folder, "secrets/.gitignore"), "*\n");
   if ("text" in draft.token) write(tokenFileOf(draft), `${draft.token.text}\n`);
   write(path.join(folder, "config.schema.json"), `${JSON.stringify(schema, null, 2)}\n`);
@@ -76,7 +76,7 @@ function writeFiles(context: CommandContext, draft: ConfigDraft): string[] {
 /** Who has an address on the internet has a proxy or a tunnel, behind which the pages of `serve` need a token. */
 function writePageToken(context: CommandContext, draft: ConfigDraft): string {
   const file = pageTokenFile(loadDraft(context, draft).config.dataDir);
-  context.keepSecret([makePageToken(file)]);
+  context.onSecrets([makePageToken(file)]);
   return file;
 }
 

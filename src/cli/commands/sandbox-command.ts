@@ -4,7 +4,7 @@ import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
 export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }) => {
-  const { connectors, log, clock, signal } = context;
+  const { connector, log, clock, signal } = context;
   if (options.secret !== undefined && options.webhookUrl === undefined)
     throw new MirrorError("usage", "--secret signs what goes to --webhook-url, which is not given");
   if (options.secret?.trim() === "")
@@ -12,7 +12,7 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
       hint: "Name a text of your choice, or leave it out: one is made up and printed.",
     });
   const { connector: _chosen, ...request } = options;
-  await using sandbox = await connectors[0].startSandbox(request).catch((cause: unknown) => {
+  await using sandbox = await connector.startSandbox(request).catch((cause: unknown) => {
     const isOfPort = cause instanceof Error && "syscall" in cause && cause.syscall === "listen";
     throw isOfPort ? listenFailure("127.0.0.1", options.port ?? 0, cause) : cause;
   });

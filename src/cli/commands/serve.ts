@@ -14,7 +14,7 @@ import { failureOf } from "../console/console.ts";
 import { selectResources } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { createAfterRun } from "../runs/after-run-process.ts";
-import { targetsOf } from "./upkeep/alerts.ts";
+import { alertTargets } from "../../status/alerts/targets.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { listenUntilSignal, preparePages, type ListeningProcess } from "../program/listening-process.ts";
 
@@ -51,19 +51,20 @@ function servedConfig(context: CommandContext, { config }: LoadedConfig, address
   const { sync, quick, publish, timezone } = config.schedule;
   for (const pattern of [sync, quick, publish, config.backup.schedule])
     if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
-  if (selectResources(context.connectors[0].manifest, config.resources).length === 0)
+  if (selectResources(context.connector.manifest, config.resources).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
   return { ...config, serve, companies: chosenCompanies(config, context.globals.company) };
 }
 
 function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {
-  const { clock, random, log, version, connectors, keepSecret } = context;
-  const { manifest } = connectors[0];
+  const { clock, random, log, version, onSecrets } = context;
+  const { manifest } = context.connector;
+  const process = { clock, random, log, version, performRun, onSecrets, connections };
   const resourcesOf = (one: Config) => selectResources(manifest, one.resources);
-  const process = { clock, random, log, version, performRun, onSecrets: keepSecret, connections };
-  const ofConfig = { manifest, resourcesOf, targetsOf: (one: Config) => targetsOf(context, one) };
-  return new Daemon({ ...process, ...ofConfig, afterRun: createAfterRun(context) }, config);
+  const targetsOf = (one: Config) => alertTargets(one, context);
+  const afterRun = createAfterRun(context);
+  return new Daemon({ ...process, manifest, resourcesOf, targetsOf, afterRun }, config);
 }
 
 function servedBy(

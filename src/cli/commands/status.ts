@@ -58,17 +58,13 @@ type StatusOfBooks = CompanyStatus & {
 
 function answersOf({ config, files, manifest }: CompanyScope, nowMs: number): Record<string, string> {
   const reportDate = localDate(nowMs, config.schedule.timezone);
-  const snapshot = openSnapshot(files.mirror, manifest, { reportDate });
-  try {
-    const answers = (manifest.questions ?? []).flatMap(({ name, sql, inStatus }) => {
-      // The columns of a question are its own: `inStatus` stands beside its SQL.
-      const sentence = inStatus?.(snapshot.db.prepare(sql).get() as Parameters<typeof inStatus>[0]);
-      return sentence ? [[name, sentence] as const] : [];
-    });
-    return Object.fromEntries(answers);
-  } finally {
-    snapshot.close();
-  }
+  using snapshot = openSnapshot(files.mirror, manifest, { reportDate });
+  const answers = (manifest.questions ?? []).flatMap(({ name, sql, inStatus }) => {
+    // The columns of a question are its own: `inStatus` stands beside its SQL.
+    const sentence = inStatus?.(snapshot.db.prepare(sql).get() as Parameters<typeof inStatus>[0]);
+    return sentence ? [[name, sentence] as const] : [];
+  });
+  return Object.fromEntries(answers);
 }
 
 function handOverLine({ month, at, changed }: HandOverState): string {

@@ -24,7 +24,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const { shard } = options;
   const { scopes, refused } = scopesWithToken(context, config, shard);
   const left: CommandOutcome[] = refused.map(() => "partial");
-  const { manifest } = context.connectors[0];
+  const { manifest } = context.connector;
   const resources = selectResources(manifest, config.resources, args);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
   if (quick && (full || options.dryRun))

@@ -53,20 +53,16 @@ async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promis
   const { clock, log, signal } = context;
   await readExisting(scope, () => undefined);
   const selected = new Set(resources.map(({ name }) => name));
-  const lock = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
+  using _lock = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
   let line = () => `${company.name}: checking the file`;
   const onProgress: JudgeOptions["onProgress"] = ({ resource, records }) =>
     void (line = () => `${company.name}: ${resource}, ${formatCount(records)} records`);
-  try {
-    const options = { repair, clock, log, signal, selected, onProgress };
-    const verified = await context.showing(
-      () => [line()],
-      () => verifyLocally(files.mirror, manifest, options),
-    );
-    return resultOf(company.name, verified);
-  } finally {
-    lock?.release();
-  }
+  const options = { repair, clock, log, signal, selected, onProgress };
+  const verified = await context.showing(
+    () => [line()],
+    () => verifyLocally(files.mirror, manifest, options),
+  );
+  return resultOf(company.name, verified);
 }
 
 function resultOf(company: string, { found, repair, result }: LocalVerification): CompanyResult {

@@ -56,7 +56,7 @@ export class DemoSetup {
     this.folder = folder;
     this.database = this.inFolder(`${demoCompany}.db`);
     this.report = this.inFolder(`${demoCompany}.report.db`);
-    this.writeConfig([]);
+    this.writeConfig("");
     process.once("exit", this.killAll);
   }
 
@@ -72,10 +72,9 @@ export class DemoSetup {
     const flags = ["--json", "--config", this.inFolder("config.yaml"), "--log-format", "json", "-q"];
     const { token, companies } = this.sandbox;
     const tokens = { DEMO_TOKEN: companies[0]?.readToken ?? token, [writeTokenVariable]: token };
-    const child = spawn(process.execPath, [ownEntry(), ...args, ...flags], {
-      env: { ...process.env, ...tokens },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const env = { ...process.env, ...tokens };
+    const command = [ownEntry(), ...args, ...flags];
+    const child = spawn(process.execPath, command, { env, stdio: ["ignore", "pipe", "pipe"] });
     /** `ended`: the exit code; null when a signal ended it. */
     const { promise: ended, resolve } = Promise.withResolvers<number | null>();
     const started = { child, ended, isOver: false, stdout: "", stderr: "" };
@@ -91,14 +90,10 @@ export class DemoSetup {
     return started;
   }
 
-  /**
-   * Runs a command to its end and gives the document it printed.
-   * @throws MirrorError `protocol` when it exits with anything but 0
-   */
-  async run<T>(args: readonly string[]): Promise<T> {
+  /** Runs a command to its end. Throws MirrorError `protocol` when it exits with anything but 0. */
+  async run(...args: readonly [name: string, ...string[]]): Promise<void> {
     const started = this.start(args);
-    if ((await started.ended) !== 0) throw failedCommand(args, started);
-    return JSON.parse(started.stdout) as T;
+    if ((await started.ended) !== 0) throw failedCommand(args[0], started);
   }
 
   /** Runs `sync` to its end, whatever its exit code. */
@@ -107,19 +102,18 @@ export class DemoSetup {
     await sync.ended;
     const reports = JSON.parse(sync.stdout || "{}") as { companies?: Record<string, CompanyReport> };
     const report = reports.companies?.[demoCompany];
-    if (!report) throw failedCommand(["sync"], sync);
+    if (!report) throw failedCommand("sync", sync);
     return report;
   }
 
   /** Makes `serve` listen on a free port, and deliveries go there. */
   async receive(): Promise<void> {
     const port = await this.freePort();
-    this.writeConfig([
-      "    webhook:",
-      `      secrets: ["\${file:./${demoCompany}.webhook-secret}"]`,
-      `      public_url: http://127.0.0.1:${port}/webhooks/${demoCompany}`,
-      `serve: { listen: "127.0.0.1:${port}" }`,
-    ]);
+    this.writeConfig(`    webhook:
+      secrets: ["\${file:./${demoCompany}.webhook-secret}"]
+      public_url: http://127.0.0.1:${port}/webhooks/${demoCompany}
+serve: { listen: "127.0.0.1:${port}" }
+`);
   }
 
   /** Events sent so far and those answered with 2xx; attempts to send them, and those without such an answer. */
@@ -133,10 +127,8 @@ export class DemoSetup {
 
   /** Makes the changes of an ordinary morning at the service, each when it is asked for. */
   *makeChanges(): Generator<TimedChange> {
-    for (const change of this.sandbox.changes()) {
-      const timed = { since: this.now(), elapsedMs: this.stopwatch() };
-      yield { ...change.make(), ...timed };
-    }
+    for (const change of this.sandbox.changes())
+      yield { since: this.now(), elapsedMs: this.stopwatch(), ...change.make() };
   }
 
   /** The wall clock, ISO: what the mirror writes from now on is not older. */
@@ -154,11 +146,11 @@ export class DemoSetup {
    * Waits until `isSo` holds, asked every 5 ms; false when it did not within the time.
    * @throws MirrorError `stopped` when the demo is to stop
    */
-  async waitUntil(isSo: () => boolean | Promise<boolean>, withinMs = Infinity, everyMs = 5) {
+  async waitUntil(isSo: () => boolean, withinMs = Infinity, everyMs = 5): Promise<boolean> {
     const { clock, signal } = this.context;
     for (const elapsedMs = this.stopwatch(); elapsedMs() < withinMs; await clock.sleep(everyMs, signal)) {
       if (signal.aborted) throw new MirrorError("stopped", "the demo was stopped");
-      if (await isSo()) return true;
+      if (isSo()) return true;
     }
     return isSo();
   }
@@ -169,10 +161,14 @@ export class DemoSetup {
     process.off("exit", this.killAll);
   }
 
-  private writeConfig(more: readonly string[]): void {
-    const head = [`base_url: ${this.sandbox.url}`, "data_dir: .", "companies:", `  ${demoCompany}:`];
-    const lines = [...head, `    token: "\${env:DEMO_TOKEN}"`, ...more];
-    writeFileSync(this.inFolder("config.yaml"), `${lines.join("\n")}\n`);
+  private writeConfig(more: string): void {
+    const text = `base_url: ${this.sandbox.url}
+data_dir: .
+companies:
+  ${demoCompany}:
+    token: "\${env:DEMO_TOKEN}"
+${more}`;
+    writeFileSync(this.inFolder("config.yaml"), text);
   }
 
   /** Not of the range that systems give out: the port stays free while `serve` is killed and started again. */
@@ -185,7 +181,7 @@ export class DemoSetup {
   }
 }
 
-export function failedCommand([name = "a command"]: readonly string[], { stderr }: DemoProcess): MirrorError {
+export function failedCommand(name: string, { stderr }: DemoProcess): MirrorError {
   return new MirrorError("protocol", `${name} of the demo failed: ${stderr.trim()}`);
 }
 

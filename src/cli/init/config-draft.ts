@@ -26,14 +26,14 @@ export interface ConfigDraft {
 
 /** Loads the draft as if it were written. Throws MirrorError `config` that says what is wrong with it. */
 export function loadDraft(context: CommandContext, draft: ConfigDraft): LoadedConfig {
-  const { env, cwd, connectors } = context;
+  const { env, cwd, connector } = context;
   const readFile = (file: string) => {
     if (file === draft.file) return draftText(context, draft);
     return "text" in draft.token && file === tokenFileOf(draft)
       ? draft.token.text
       : readFileSync(file, "utf8");
   };
-  return loadConfig({ path: draft.file, env, cwd, readFile, connectors: [connectors[0].manifest] });
+  return loadConfig({ path: draft.file, env, cwd, readFile, connectors: [connector.manifest] });
 }
 
 /** What is wrong with the draft, in a sentence; undefined: nothing. */

@@ -32,7 +32,7 @@ export async function askChoices(
 ): Promise<{ readonly draft: ConfigDraft; readonly serviceName: string }> {
   let draft: ConfigDraft = {
     file,
-    baseUrl: context.connectors[0].manifest.baseUrl,
+    baseUrl: context.connector.manifest.baseUrl,
     company: usualCompany,
     token: { place: "not-known-yet" },
     schedule: usualSchedule,
@@ -85,7 +85,7 @@ async function askToken(
   const given = tokenPlaceIn(options, context.cwd, draft.file);
   for (let left = mostTokens; ; left--) {
     const token = given ?? (await askForToken(prompts));
-    if ("text" in token) context.keepSecret([token.text]);
+    if ("text" in token) context.onSecrets([token.text]);
     try {
       return { token, serviceName: await readServiceName(context, { ...draft, token }) };
     } catch (error) {
@@ -129,10 +129,10 @@ async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"
 
 async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {
   const { config } = loadDraft(context, draft);
-  const { manifest } = context.connectors[0];
+  const { manifest } = context.connector;
   const [company] = config.companies;
   if (!company) throw new MirrorError("config", "the config has no company");
-  context.keepSecret([company.token.reveal()]);
+  context.onSecrets([company.token.reveal()]);
   await using connection = connectService(
     context,
     { manifest, config, company },

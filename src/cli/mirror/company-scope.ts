@@ -11,7 +11,7 @@ import { openMirror, type Mirror } from "../../state/mirror.ts";
 import type { Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
-import { judgeToken } from "../../sync/identity/identify.ts";
+import { askWhoami, judgeToken } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
 import { someOf, unknownName } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
@@ -46,7 +46,7 @@ export function soleScope(context: CommandContext, config: Config): CompanyScope
 }
 
 function scopeOf(context: CommandContext, config: Config, company: CompanyConfig): CompanyScope {
-  const { manifest } = context.connectors[0];
+  const { manifest } = context.connector;
   const resources = selectResources(manifest, config.resources);
   return { context, manifest, config, company, files: mirrorFiles(config, company.name), resources };
 }
@@ -144,9 +144,15 @@ export function warnIfIncomplete(
 /** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */
 export function judgeOwnToken(scope: CompanyScope, transport: Transport, name: string) {
   const { context, manifest, company } = scope;
-  const { signal } = context;
   const token = company.token.reveal();
   const ask = async (path: string) =>
-    (await transport.send({ method: "GET", path, expect: "json", signal })).body;
+    (await transport.send({ method: "GET", path, expect: "json", signal: context.signal })).body;
   return readMirror(scope, (db) => db && judgeToken({ db, manifest }, { name, token }, ask));
+}
+
+/** Refuses the token of another company than the mirror's (I10): its records have the same numbers. */
+export async function assertOwnToken(scope: CompanyScope, transport: Transport): Promise<void> {
+  const name = await askWhoami(transport, scope.manifest, scope.context.signal);
+  const verdict = await judgeOwnToken(scope, transport, name);
+  if (verdict?.kind === "refused") throw verdict.error;
 }

@@ -22,13 +22,12 @@ export async function withScratchFolder<T>(
   const folder = path.join(config.dataDir, `.${company.name}.${use}`);
   const files = path.join(folder, "files");
   await guardedFile(folder, async () => makeFolders(folder));
-  const lock = takeWriterLock(path.join(folder, "lock"), use, `the folder ${folder}`);
+  using _lock = takeWriterLock(path.join(folder, "lock"), use, `the folder ${folder}`);
   try {
     await rm(files, { recursive: true, force: true });
     return await work(files);
   } finally {
     // With the lock still held: another process may take the folder as soon as it is free.
     await rm(folder, { recursive: true, force: true });
-    lock.release();
   }
 }

@@ -67,13 +67,11 @@ function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {
   };
 }
 
+/** The mirror has times as text. */
 function filesDoc(): TableDoc {
-  const { name: table, title, doc, columns } = documentFiles;
-  const docs = columns.map((column) => {
-    const { type } = column;
-    return columnDoc(column, type === "TIMESTAMP" ? "TEXT" : type, type);
-  });
-  return { table, place: "both", title, doc, columns: docs };
+  const doc = reportDoc(documentFiles);
+  const columns = doc.columns.map((one) => (one.type === "TIMESTAMP" ? { ...one, type: "TEXT" } : one));
+  return { ...doc, place: "both", columns };
 }
 
 function columnDoc(column: Omit<ColumnDoc, "type" | "report_type">, type: string, report_type = type) {

@@ -19,17 +19,9 @@ export async function openContext(
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
-  const { env, cwd, version, clock, random, signals, openPrompts, readInput, exampleConfig } = environment;
-  const { connectors: knownConnectors } = environment;
+  const { env, cwd, version, clock, random, connectors, readInput, exampleConfig } = environment;
   const load = (secrets: LoadOptions["secrets"] = "required") =>
-    loadConfig({
-      path: globals.config,
-      env,
-      cwd,
-      connectors: knownConnectors,
-      secrets,
-      forFleet: command.forFleet,
-    });
+    loadConfig({ path: globals.config, env, cwd, connectors, secrets, forFleet: command.forFleet });
   const take = (one: LoadedConfig) => {
     console.redaction.add(secretTexts(one.config));
     if (levelOf(globals) === null) log.setLevel(one.config.log.level);
@@ -48,9 +40,7 @@ export async function openContext(
       throw new MirrorError(
         "config",
         `${one.placeOf(["connector"])} names another connector than ${name} now`,
-        {
-          hint: "Start the program again: a running one keeps its connector.",
-        },
+        { hint: "Start the program again: a running one keeps its connector." },
       );
     checkRedaction(one, connector.manifest, log);
     return one;
@@ -58,21 +48,21 @@ export async function openContext(
   if (loaded) checked(loaded);
   const config = (secrets?: LoadOptions["secrets"]) => checked(take(load(secrets)));
   const signal = AbortSignal.any([stop, output.closed]);
-  const given = { globals, env, cwd, version, clock, random, readInput, exampleConfig, knownConnectors };
+  const given = { globals, env, cwd, version, clock, random, readInput, exampleConfig, connectors };
   const context: CommandContext = {
     ...given,
-    connectors: [connector],
+    connector,
     output,
     print: (document, lines) => output.result(globals.json, document, lines),
     log,
     signal,
     config,
     onHangup: (listener) => {
-      signals.on("SIGHUP", listener);
-      return () => void signals.off("SIGHUP", listener);
+      environment.signals.on("SIGHUP", listener);
+      return () => void environment.signals.off("SIGHUP", listener);
     },
-    keepSecret: (secrets) => console.redaction.add(secrets),
-    prompts: openPrompts?.(signal, colour),
+    onSecrets: (secrets) => console.redaction.add(secrets),
+    prompts: environment.openPrompts?.(signal, colour),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
     showing: (read, work) => withLines({ screen, log, clock }, read, work),
   };

@@ -1,4 +1,4 @@
-import { Command as Node, Option, type CommanderError } from "commander";
+import { Command as Node, Help, Option, type CommanderError } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import type { Command, ParsedInput } from "./command.ts";
 import { groupSummaries, helpGroups } from "./command-table.ts";
@@ -30,11 +30,10 @@ export function readCommandLine(
 ): CommandRequest | string {
   const found: { readonly command: Command; readonly node: Node }[] = [];
   const printed: string[] = [];
-  const root = commandTree(commands, version, {
-    columns,
-    print: (text) => printed.push(text),
-    run: (command, node) => found.push({ command, node }),
-  });
+  const print = (text: string) => printed.push(text);
+  const root = commandTree(commands, version, columns, print, (command, node) =>
+    found.push({ command, node }),
+  );
   try {
     root.parse([...argv], { from: "user" });
   } catch (error) {
@@ -48,17 +47,13 @@ export function readCommandLine(
   return { command, input, globals: readOptions(globalOptions, root) };
 }
 
-interface TreeOptions {
-  readonly columns?: number;
-  readonly print?: (text: string) => void;
-  readonly run?: (command: Command, node: Node) => unknown;
-}
-
 /** The parser's own tree of all commands: the one description that parsing, help and completion share. */
 export function commandTree(
   commands: readonly Command[],
   version: string,
-  { columns = widest, print = () => undefined, run = () => undefined }: TreeOptions = {},
+  columns = widest,
+  print: (text: string) => unknown = () => undefined,
+  run: (command: Command, node: Node) => unknown = () => undefined,
 ): Node {
   const newNode = (name: string) => parserNode(name, Math.min(columns, widest), print);
   const [firstSteps = ""] = helpGroups.values();
@@ -85,7 +80,7 @@ export function commandTree(
   return root;
 }
 
-function parserNode(name: string, columns: number, print: (text: string) => void): Node {
+function parserNode(name: string, columns: number, print: (text: string) => unknown): Node {
   const node: Node = new Node(name);
   return node
     .exitOverride((error) => {
@@ -97,24 +92,15 @@ function parserNode(name: string, columns: number, print: (text: string) => void
       showGlobalOptions: true,
       // Not those of a parent command.
       visibleGlobalOptions: (one) => (one.parent ? [...rootOf(one).options] : []),
-      subcommandTerm,
+      // In the list of commands: every one takes options.
+      subcommandTerm: (one) => new Help().subcommandTerm(one).replace(" [options]", ""),
       minWidthToWrap: 12,
     })
     .configureOutput({
       writeOut: print,
       writeErr: () => undefined,
-      outputError: () => undefined,
       getOutHelpWidth: () => columns,
     });
-}
-
-/** A command in the list of commands: every one takes options. */
-function subcommandTerm(node: Node): string {
-  const words = node.registeredArguments.map((one) => {
-    const name = `${one.name()}${one.variadic ? "..." : ""}`;
-    return one.required ? `<${name}>` : `[${name}]`;
-  });
-  return [node.name(), ...words].join(" ");
 }
 
 /** The parent of `connector check`, created with its first command. */

@@ -34,12 +34,11 @@ export interface ProcessEnvironment {
 
 export interface CommandContext extends Pick<
   ProcessEnvironment,
-  "env" | "cwd" | "version" | "clock" | "random" | "readInput" | "exampleConfig"
+  "env" | "cwd" | "version" | "clock" | "random" | "readInput" | "exampleConfig" | "connectors"
 > {
   readonly globals: Globals;
-  readonly connectors: readonly [Connector, ...Connector[]];
-  /** All that the program knows; those of companies in Postgres may be others than the config's. */
-  readonly knownConnectors: readonly [ConnectorEntry, ...ConnectorEntry[]];
+  /** The config's, or the one named by `--connector`; those of companies in Postgres may be others. */
+  readonly connector: Connector;
   /** Data on stdout. Everything else goes to the log. */
   readonly output: Output;
   /** Prints the result of a command: as the one document with --json, otherwise as lines. */
@@ -55,7 +54,7 @@ export interface CommandContext extends Pick<
    */
   readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
   /** Redacts these texts from every later line. */
-  readonly keepSecret: (secrets: readonly string[]) => void;
+  readonly onSecrets: (secrets: readonly string[]) => void;
   readonly prompts: Prompts | undefined;
   /** Does `work` while progress is drawn or logged. */
   readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;

@@ -69,10 +69,10 @@ export async function listenUntilSignal(context: CommandContext, listening: List
 }
 
 /** Makes the token of the pages where the config names none and one is needed. Gives its file; null: no such token. */
-export function preparePages({ keepSecret, log }: CommandContext, pageToken: PageToken | null) {
+export function preparePages({ onSecrets, log }: CommandContext, pageToken: PageToken | null) {
   if (!pageToken?.isMade || pageToken.place.kind !== "file") return null;
   try {
-    keepSecret([makePageToken(pageToken.place.path)]);
+    onSecrets([makePageToken(pageToken.place.path)]);
     return pageToken.place.path;
   } catch (error) {
     log.warn(`the status page is closed: no token can be made for it (${messageOf(error)})`, {

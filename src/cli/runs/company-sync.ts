@@ -73,7 +73,7 @@ async function performWithToken(asked: RemoteRun, lock: WriterLock): Promise<Com
   const company = report.outcome === "unauthenticated" ? withChangedToken(asked.scope.company) : null;
   if (!company) return report;
   const { context } = asked.scope;
-  context.keepSecret([company.token.reveal()]);
+  context.onSecrets([company.token.reveal()]);
   context.log.info(`${company.name}: the file of the token has changed: going on with the new token`);
   return performWithToken({ ...asked, scope: { ...asked.scope, company } }, lock);
 }

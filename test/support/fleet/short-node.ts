@@ -60,7 +60,7 @@ export async function startNode(
   const store = openStore(path.join(company.folder, "snapshots"), {
     clock: systemClock,
     env,
-    keepSecret: () => undefined,
+    onSecrets: () => undefined,
   });
   const tables = fleetTables(postgres);
   const process = { clock: systemClock, random: seededRandom(3), log, version };

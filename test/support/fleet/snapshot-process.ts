@@ -52,7 +52,7 @@ const files = mirrorFiles(scope.config, "acme");
 const store = openStore(path.resolve("store"), {
   clock: systemClock,
   env: {},
-  keepSecret: () => undefined,
+  onSecrets: () => undefined,
 });
 const postgres = watched(await openPostgres({ url, node: "node-1", log: silentLog }));
 const snapshots = new SnapshotsTable(postgres);

@@ -207,15 +207,13 @@ async function tryToken(
   name: string,
   document: CompanyDocument,
 ): Promise<true> {
-  const { env, knownConnectors, connectors, keepSecret, signal } = context;
-  const { manifest } = connectors[0];
-  const surroundings = { dataDir, env, readFile: readSecretFile, connectors: knownConnectors };
-  const config = configOfCompany(name, document, surroundings);
-  keepSecret(secretTexts(config));
+  const { env, connectors, connector, onSecrets, signal } = context;
+  const { manifest } = connector;
+  const config = configOfCompany(name, document, { dataDir, env, readFile: readSecretFile, connectors });
+  onSecrets(secretTexts(config));
   const served = { manifest, config, company: soleCompany(config) };
   await using service = connectService(context, served, { attempts: 2, budget: "memory" });
-  const { transport } = service;
-  await askWhoami(transport, manifest, signal);
+  await askWhoami(service.transport, manifest, signal);
   return true;
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { MirrorError, assert, hintOf, messageOf } from "../../../base/errors.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Config } from "../../../config/config.ts";
@@ -9,6 +8,7 @@ import type { FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf } from "./open-fleet.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { readSecretFile } from "../../../config/secrets.ts";
 import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";
 import type { NodeParts, NodePublishing, NodeSettings } from "../../../fleet/assignment/node-context.ts";
@@ -19,7 +19,7 @@ import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { performRun } from "../../../runs/company-run.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
-import { targetsOf } from "../upkeep/alerts.ts";
+import { alertTargets } from "../../../status/alerts/targets.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function openNodeParts(
   engine: JobEngine,
   connections: ConnectionCounts,
 ): Promise<NodeParts> {
-  const { clock, random, log, version, env, knownConnectors, keepSecret } = context;
+  const { clock, random, log, version, env, connectors, onSecrets } = context;
   const { dataDir } = config;
   const { snapshots, reports, capacity, snapshotEveryMs } = fleetOf(config);
   const openProven = async (key: "snapshots" | "reports", address: string) => {
@@ -48,14 +48,14 @@ export async function openNodeParts(
   const afterRun = createAfterRun(context);
   const host = { clock, random, log, version, performRun, afterRun, connections };
   return {
-    host: { ...host, onSecrets: keepSecret, targetsOf: (one) => targetsOf(context, one) },
+    host: { ...host, onSecrets, targetsOf: (one) => alertTargets(one, context) },
     node: { name, role, dataDir, capacity, snapshotEveryMs },
     tables,
     engine,
     snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock, log, version }),
     mark: storedMark(store),
     load: async ({ name: member, config: document }) => {
-      const surroundings = { dataDir, env, readFile, connectors: knownConnectors };
+      const surroundings = { dataDir, env, readFile: readSecretFile, connectors };
       const read = configOfCompany(member, document, surroundings);
       const { manifest } = await loadConnector(context, read.connector);
       const own = withReports(read, member, published === null ? null : manifest);
@@ -101,8 +101,8 @@ function reportPublisher(
   };
 }
 
-async function loadConnector({ knownConnectors }: CommandContext, name: string) {
-  const entry = knownConnectors.find((one) => one.name === name);
+async function loadConnector({ connectors }: CommandContext, name: string) {
+  const entry = connectors.find((one) => one.name === name);
   if (entry) return entry.load();
   throw new MirrorError("config", `this version knows no connector ${name}`);
 }
@@ -115,23 +115,19 @@ export function openReceiver(
   engine: JobEngine,
   closed: AbortSignal,
 ): FleetCompanies {
-  const { env, clock, log, keepSecret, knownConnectors } = context;
+  const { env, clock, log, onSecrets, connectors } = context;
   return new FleetCompanies({
     postgres,
     sendJob: (sql, company) => engine.send("events", [company], sql),
     formOf: async (connector) => {
-      const { manifest } = await loadConnector(context, connector ?? knownConnectors[0].name);
+      const { manifest } = await loadConnector(context, connector ?? connectors[0].name);
       return manifest.webhooks?.deliveries ?? signedForm;
     },
-    secrets: { env, folder: config.dataDir, readFile },
+    secrets: { env, folder: config.dataDir, readFile: readSecretFile },
     retiredKeys: (company) => mirrorFiles(config, company).secrets,
-    onSecrets: keepSecret,
+    onSecrets,
     clock,
     log,
     closed,
   });
-}
-
-function readFile(file: string): string {
-  return readFileSync(file, "utf8");
 }

@@ -33,24 +33,21 @@ export const workerCommand: CommandRun<"worker"> = async (context, { options, lo
       hint: "`fleet add` and `fleet remove` decide which companies there are; `serve --company` holds chosen ones.",
     });
   const address = parseListen(options.listen) ?? config.serve;
+  using _lock = role === "receive" ? null : lockFolder(config);
   const worker = new WorkerProcess(context, config, role);
-  try {
-    await listenUntilSignal(context, {
-      address,
-      receives: role !== "work",
-      server: servedBy(context, config, worker, address),
-      pageToken: servedPageToken(config, isLocalAddress(address)),
-      onHangup: () => log.info("companies are read from Postgres by themselves"),
-      start: () => worker.start(),
-      announce: (url) => [
-        { node: worker.name, role },
-        [`node ${worker.name}: ${roleTexts[role]}, listening on ${url}`],
-      ],
-      stop: (answered) => Promise.all([answered, worker.stop()]),
-    });
-  } finally {
-    worker.unlock();
-  }
+  await listenUntilSignal(context, {
+    address,
+    receives: role !== "work",
+    server: servedBy(context, config, worker, address),
+    pageToken: servedPageToken(config, isLocalAddress(address)),
+    onHangup: () => log.info("companies are read from Postgres by themselves"),
+    start: () => worker.start(),
+    announce: (url) => [
+      { node: worker.name, role },
+      [`node ${worker.name}: ${roleTexts[role]}, listening on ${url}`],
+    ],
+    stop: (answered) => Promise.all([answered, worker.stop()]),
+  });
   log.info("stopped: everything that could be was published and released");
   return "drained";
 };
@@ -104,7 +101,6 @@ class WorkerProcess {
   /** Null: not yet, or not in this role. */
   node: FleetNode | null = null;
   receiver: FleetCompanies | null = null;
-  readonly unlock: () => void;
   /** Metrics of the whole fleet; none before Postgres is there. */
   fleetMetrics: () => Promise<readonly string[]> = () => Promise.resolve([]);
   private readonly context: CommandContext;
@@ -117,7 +113,6 @@ class WorkerProcess {
   private engine: JobEngine | null = null;
   private tasks: Promise<void>[] = [];
 
-  /** Throws MirrorError `locked` where another worker has the data folder. */
   constructor(context: CommandContext, config: Config, role: Role) {
     const { clock, log, random } = context;
     this.context = context;
@@ -125,7 +120,6 @@ class WorkerProcess {
     this.role = role;
     this.name = fleetOf(config).node ?? `${hostname()}-${random.uuid().slice(0, 6)}`;
     this.loops = new NodeLoops(clock, log);
-    this.unlock = role === "receive" ? () => undefined : lockFolder(config);
   }
 
   /** Why it is not ready; null: it is. */
@@ -203,8 +197,7 @@ class WorkerProcess {
 }
 
 /** Two nodes in one folder would each remove the other's mirrors. Throws MirrorError `locked`. */
-function lockFolder({ dataDir }: Config): () => void {
+function lockFolder({ dataDir }: Config) {
   makeFolders(dataDir);
-  const lock = takeWriterLock(path.join(dataDir, ".worker.lock"), "worker", `the data folder ${dataDir}`);
-  return () => lock.release();
+  return takeWriterLock(path.join(dataDir, ".worker.lock"), "worker", `the data folder ${dataDir}`);
 }

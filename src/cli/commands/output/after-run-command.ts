@@ -25,7 +25,7 @@ export const afterRunCommand: CommandRun<"after-run"> = async (context, { option
       hint: "`publish` writes the report, and `export` the files.",
     });
   const config = parseEffectiveConfig(text);
-  context.keepSecret(secretTexts(config));
+  context.onSecrets(secretTexts(config));
   if (levelOf(context.globals) === null) context.log.setLevel(config.log.level);
   return worstOutcome(await afterRun(soleScope(context, config), options.only));
 };

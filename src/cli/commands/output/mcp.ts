@@ -7,8 +7,8 @@ import { soleScope, selectResources } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
 export const mcpCommand: CommandRun<"mcp"> = async (context, { options, loaded: { config } }) => {
-  const { signal, version, connectors, log } = context;
-  const { manifest } = connectors[0];
+  const { signal, version, log } = context;
+  const { manifest } = context.connector;
   const report = options.combined
     ? mirrorFiles(config, combinedName).combinedReport
     : soleScope(context, config).files.report;

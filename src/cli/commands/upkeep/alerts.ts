@@ -36,7 +36,7 @@ export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { lo
     );
     return { target: key, when, ok: error === null, error };
   };
-  const targets = await Promise.all(targetsOf(context, config).map(send));
+  const targets = await Promise.all(alertTargets(config, context).map(send));
   const lines = targets.map(
     ({ target, ok, error }) => `${ok ? "ok  " : "fail"}  ${target}: ${error ?? "the test alert was taken"}`,
   );
@@ -49,12 +49,6 @@ export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { lo
 const timeLimitMs = 60_000;
 /** Pauses between the attempts. */
 const pausesMs = [2_000, 5_000];
-
-/** The targets that the config names. */
-export function targetsOf(context: CommandContext, config: Config): AlertTarget[] {
-  const { env, version, clock, keepSecret } = context;
-  return alertTargets(config, { env, version, clock, onSecrets: keepSecret });
-}
 
 /**
  * Sends the alerts that follow from these runs. A company whose mirror a daemon holds is the daemon's. Never rejects:
@@ -74,7 +68,7 @@ export async function sendAlerts(
       return [readViewAfterRun(scope, report, clock.nowMs())];
     });
     if (views.length === 0) return;
-    const parts = { clock, random, log, targetsOf: (one: Config) => targetsOf(context, one) };
+    const parts = { clock, random, log, targetsOf: (one: Config) => alertTargets(one, context) };
     const alerters = new Alerters(parts, config);
     alerters.update(views);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);

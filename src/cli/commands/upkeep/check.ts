@@ -8,7 +8,6 @@ import { companyScopes, judgeOwnToken, type CompanyScope } from "../../mirror/co
 import { askWhoami } from "../../../sync/identity/identify.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import type { CommandEnding } from "../../program/exit-code.ts";
 import { lookup } from "node:dns/promises";
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { shortText } from "../../../base/terminal-text.ts";
@@ -23,57 +22,71 @@ import { lowSpaceBytes } from "../../../status/conditions.ts";
 import { lockHolder } from "../../../store/writer-lock.ts";
 import { endpointFault, type Lookup } from "../../../webhook/subscriptions/endpoint-rules.ts";
 
-/** A result with its company; null for one that concerns all companies. */
-type CompanyCheck = CheckResult & { readonly company: string | null };
+/** What was found of one thing. */
+interface CheckResult {
+  readonly status: "ok" | "warn" | "fail";
+  readonly detail: string;
+  readonly hint?: string;
+  /** Kind of a failure; chooses the exit code. */
+  readonly kind?: ErrorKind;
+}
+
+/** Null for a company: it concerns all of them. */
+type CompanyCheck = CheckResult & { readonly company: string | null; readonly name: string };
 
 export const checkCommand: CommandRun<"check"> = async (context) => {
   const { output, globals } = context;
-  const results: CompanyCheck[] = [];
-  for await (const result of checkAll(context)) {
-    results.push(result);
-    if (!globals.json) await output.line(lineOf(result));
+  const checks: CompanyCheck[] = [];
+  for await (const check of checkAll(context)) {
+    checks.push(check);
+    if (!globals.json) await output.line(lineOf(check));
   }
-  const failed = results.filter((result) => result.status === "fail");
-  if (globals.json) await output.json({ ok: failed.length === 0, checks: results });
-  return endOf(failed);
+  const failed = checks.filter(({ status }) => status === "fail");
+  if (globals.json) await output.json({ ok: failed.length === 0, checks });
+  // The first failure with a kind decides the exit code.
+  const kind = failed.find((one) => one.kind !== undefined)?.kind;
+  if (kind !== undefined) return { kind };
+  return failed.length > 0 ? "failed" : "complete";
 };
 
 /** Gives each result as soon as it is known. */
 async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> {
-  const company = null;
   const { config, results } = checkConfig(context);
-  for (const result of results) yield { company, ...result };
+  for (const found of results) yield { company: null, name: "config", ...found };
   if (config === null) return;
-  yield { company, ...checkNode(process.execPath) };
-  yield { company, ...checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl) };
-  yield { company, ...checkDataDir(config.dataDir) };
-  yield { company, ...judgeFreeSpace(freeBytesAt(config.dataDir)) };
-  yield { company, ...checkModes(config) };
+  const shared = {
+    node: checkNode(process.execPath),
+    base_url: checkBaseUrl(config.baseUrl, context.connector.manifest.baseUrl),
+    data_dir: checkDataDir(config.dataDir),
+    disk: judgeFreeSpace(freeBytesAt(config.dataDir)),
+    modes: checkModes(config),
+  };
+  for (const [name, found] of Object.entries(shared)) yield { company: null, name, ...found };
   for (const receiver of config.notify)
-    yield { company, ...(await checkReceiver(receiver, context.keepSecret)) };
+    yield { company: null, name: "notify", ...(await checkReceiver(receiver, context.onSecrets)) };
   for (const scope of companyScopes(context, config)) {
-    const found = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];
-    for (const result of found) yield { company: scope.company.name, ...result };
+    const own = { ...(await checkToken(scope)), lock: checkLock(scope), webhook: await checkWebhook(scope) };
+    for (const [name, found] of Object.entries(own)) yield { company: scope.company.name, name, ...found };
   }
 }
 
 /** Warns about a Node that a package's install script brought: it is for trying and testing. */
 function checkNode(execPath: string): CheckResult {
   const detail = `${process.versions.node} (${execPath})`;
-  if (!execPath.includes(`${path.sep}node_modules${path.sep}`)) return ok("node", detail);
+  if (!execPath.includes(`${path.sep}node_modules${path.sep}`)) return ok(detail);
   const hint =
     "fine for trying and testing; in production use a Node 22.19 or newer of the machine: this one came by an install script, without an integrity hash";
-  return warn("node", detail, hint);
+  return warn(detail, hint);
 }
 
 function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
   try {
     const { config, path: file } = context.config();
     const companies = counted(config.companies.length, "company", "companies");
-    return { config, results: [ok("config", `${shortPath(file, context.cwd)}, ${companies}`)] };
+    return { config, results: [ok(`${shortPath(file, context.cwd)}, ${companies}`)] };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    const failed = failFrom("config", error);
+    const failed = failFrom(error);
     return { config: null, results: error.message.split("\n").map((detail) => ({ ...failed, detail })) };
   }
 }
@@ -84,51 +97,27 @@ function lineOf({ status, company, name, detail, hint }: CompanyCheck): string {
   return `${status.padEnd(4)}  ${place}: ${detail}${below}`;
 }
 
-/** The first failure with a kind decides the exit code; other failures are exit code 1. */
-function endOf(failed: readonly CompanyCheck[]): CommandEnding {
-  const kind = failed.find((result) => result.kind !== undefined)?.kind;
-  if (kind !== undefined) return { kind };
-  return failed.length > 0 ? "failed" : "complete";
-}
+const ok = (detail: string): CheckResult => ({ status: "ok", detail });
+const warn = (detail: string, hint: string): CheckResult => ({ status: "warn", detail, hint });
+const fail = (detail: string, hint: string): CheckResult => ({ status: "fail", detail, hint });
 
-interface CheckResult {
-  readonly name: string;
-  readonly status: "ok" | "warn" | "fail";
-  readonly detail: string;
-  readonly hint?: string;
-  /** Kind of a failure; chooses the exit code. */
-  readonly kind?: ErrorKind;
-}
-
-export function ok(name: string, detail: string): CheckResult {
-  return { name, status: "ok", detail };
-}
-
-export function warn(name: string, detail: string, hint: string): CheckResult {
-  return { name, status: "warn", detail, hint };
-}
-
-function fail(name: string, detail: string, hint: string, kind?: ErrorKind): CheckResult {
-  return { name, status: "fail", detail, hint, ...(kind === undefined ? {} : { kind }) };
-}
-
-function failFrom(name: string, error: unknown): CheckResult {
+function failFrom(error: unknown): CheckResult {
   const { hint = "see the message", kind } = error instanceof MirrorError ? error : {};
-  return fail(name, messageOf(error), hint, kind);
+  return { ...fail(messageOf(error), hint), ...(kind && { kind }) };
 }
 
 /** Checks that the data folder is there and can be written, or can be created. */
 export function checkDataDir(dataDir: string): CheckResult {
   const present = nearestPresent(dataDir);
   if (!statSync(present).isDirectory())
-    return fail("data_dir", `${present} is a file, not a folder`, "move it away, or set data_dir");
+    return fail(`${present} is a file, not a folder`, "move it away, or set data_dir");
   try {
     accessSync(present, constants.W_OK | constants.X_OK);
   } catch (error) {
     const detail = `${present} cannot be written: ${messageOf(error)}`;
-    return fail("data_dir", detail, "check its owner and mode, or set data_dir");
+    return fail(detail, "check its owner and mode, or set data_dir");
   }
-  return ok("data_dir", present === dataDir ? dataDir : `${dataDir} (will be made)`);
+  return ok(present === dataDir ? dataDir : `${dataDir} (will be made)`);
 }
 
 const fullBytes = 100_000_000;
@@ -136,36 +125,35 @@ const fullBytes = 100_000_000;
 /** Warns below 1 GB of free space, fails below 100 MB. */
 export function judgeFreeSpace(freeBytes: number): CheckResult {
   const detail = `${formatSize(freeBytes)} free`;
-  if (freeBytes >= lowSpaceBytes) return ok("disk", detail);
+  if (freeBytes >= lowSpaceBytes) return ok(detail);
   const hint = "free some space: a mirror, its change log and a report being rewritten need room";
-  return freeBytes < fullBytes ? fail("disk", detail, hint) : warn("disk", detail, hint);
+  return freeBytes < fullBytes ? fail(detail, hint) : warn(detail, hint);
 }
 
 /** Checks what is sent to a receiver of changes, without sending anything: may it go there, and can it be signed? */
 async function checkReceiver(
   { key, url, secret, allowPrivate }: Config["notify"][number],
-  onSecrets: CommandContext["keepSecret"],
+  onSecrets: CommandContext["onSecrets"],
 ): Promise<CheckResult> {
   try {
     currentKey(secret, onSecrets);
     await assertMayPost(currentUrl(url, onSecrets), !allowPrivate);
-    return ok("notify", `${key}: its address is allowed, and its secret is there`);
+    return ok(`${key}: its address is allowed, and its secret is there`);
   } catch (error) {
-    return fail("notify", `${key}: ${messageOf(error)}`, "it is sent nothing: see docs/readers.md");
+    return fail(`${key}: ${messageOf(error)}`, "it is sent nothing: see docs/readers.md");
   }
 }
 
 function checkLock({ files }: CompanyScope): CheckResult {
   try {
     const holder = lockHolder(files.lock)?.description;
-    if (holder === undefined) return ok("lock", "nobody is writing the mirror");
+    if (holder === undefined) return ok("nobody is writing the mirror");
     return warn(
-      "lock",
       `being written by ${holder}`,
       "`sync` beside `serve` has the daemon make the run; beside another `sync` it ends with exit code 11",
     );
   } catch (error) {
-    return failFrom("lock", error);
+    return failFrom(error);
   }
 }
 
@@ -191,10 +179,18 @@ export function checkModes(config: Config): CheckResult {
     ...reports,
     ...exports.flatMap(({ out }) => names.flatMap((name) => exportedPlaces(out, name))),
   ];
-  const wide = [...new Set(places)].filter(
-    (place) => (modeOf(place) & ofOthers & ~(opened.get(place) ?? 0)) !== 0,
-  );
-  return modesResult(wide, report.mode !== null && report.out === null);
+  const isWide = (place: string) => (modeOf(place) & ofOthers & ~(opened.get(place) ?? 0)) !== 0;
+  const [first, ...more] = [...new Set(places)].filter(isWide);
+  if (first !== undefined) {
+    const mode = (modeOf(first) & 0o777).toString(8).padStart(4, "0");
+    const others = more.length === 0 ? "" : `, and ${more.length} more`;
+    const hint =
+      "`chmod -R go= FOLDER` closes it; for readers under another user see report.out and report.mode";
+    return warn(`other users have rights on ${first} (${mode})${others}`, hint);
+  }
+  if (report.mode === null || report.out !== null) return ok("folders and files are their owner's alone");
+  const hint = "set report.out to a folder of its own";
+  return warn("report.mode opens the report, but the folder that it is in stays closed", hint);
 }
 
 function exportedPlaces(out: string, company: string): string[] {
@@ -215,25 +211,11 @@ function modeOf(place: string): number {
   return statSync(place, { throwIfNoEntry: false })?.mode ?? 0;
 }
 
-function modesResult(wide: readonly string[], isHidden: boolean): CheckResult {
-  const [first] = wide;
-  if (first !== undefined) {
-    const more = wide.length === 1 ? "" : `, and ${wide.length - 1} more`;
-    const mode = (modeOf(first) & 0o777).toString(8).padStart(4, "0");
-    const hint =
-      "`chmod -R go= FOLDER` closes it; for readers under another user see report.out and report.mode";
-    return warn("modes", `other users have rights on ${first} (${mode})${more}`, hint);
-  }
-  if (!isHidden) return ok("modes", "folders and files are their owner's alone");
-  const hint = "set report.out to a folder of its own";
-  return warn("modes", "report.mode opens the report, but the folder that it is in stays closed", hint);
-}
-
 /**
  * Checks token, identity and clock with one request: its `Date` header shows the service's clock. The token of a mirror
  * that knows another one costs up to three more.
  */
-async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> {
+async function checkToken(scope: CompanyScope): Promise<Record<string, CheckResult>> {
   const { context, manifest, config } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
   try {
@@ -241,10 +223,11 @@ async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> 
     const { transport, skew } = service;
     const name = await askWhoami(transport, manifest, context.signal);
     // Whether the token may also write cannot be checked without writing; the mirror never needs it.
-    const token = ok("token", `reads "${shortText(name)}"; reading is all a mirror needs`);
-    return [token, await checkMirror(scope, transport, name), judgeClock(skew.skewMs())];
+    const token = ok(`reads "${shortText(name)}"; reading is all a mirror needs`);
+    const identity = await checkMirror(scope, transport, name);
+    return { token, identity, clock: judgeClock(skew.skewMs()) };
   } catch (error) {
-    return [failFrom("token", error)];
+    return { token: failFrom(error) };
   }
 }
 
@@ -252,15 +235,12 @@ async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> 
 async function checkMirror(scope: CompanyScope, transport: Transport, name: string): Promise<CheckResult> {
   try {
     const verdict = await judgeOwnToken(scope, transport, name);
-    if (verdict === null) return ok("identity", "no mirror yet: the first sync pins the company");
-    if (verdict.kind === "refused") return failFrom("identity", verdict.error);
-    if ("why" in verdict) return ok("identity", verdict.why);
-    return ok(
-      "identity",
-      verdict.kind === "same" ? `the mirror is of "${shortText(name)}"` : "nothing pinned yet",
-    );
+    if (verdict === null) return ok("no mirror yet: the first sync pins the company");
+    if (verdict.kind === "refused") return failFrom(verdict.error);
+    if ("why" in verdict) return ok(verdict.why);
+    return ok(verdict.kind === "same" ? `the mirror is of "${shortText(name)}"` : "nothing pinned yet");
   } catch (error) {
-    return failFrom("identity", error);
+    return failFrom(error);
   }
 }
 
@@ -269,20 +249,19 @@ const skewFailMs = 300_000;
 
 /** Judges by how much this machine's clock differs from the service's, as answers show it. */
 export function judgeClock(skewMs: number | null): CheckResult {
-  if (skewMs === null)
-    return warn("clock", "the service does not send its time", "make sure this machine's is right");
+  if (skewMs === null) return warn("the service does not send its time", "make sure this machine's is right");
   const hint =
     "set this machine's clock (chrony, ntpd, systemd-timesyncd): webhook deliveries are judged by it";
   const detail = skewText(skewMs);
-  if (Math.abs(skewMs) >= skewFailMs) return fail("clock", detail, hint);
-  return Math.abs(skewMs) >= skewWarnMs ? warn("clock", detail, hint) : ok("clock", detail);
+  if (Math.abs(skewMs) >= skewFailMs) return fail(detail, hint);
+  return Math.abs(skewMs) >= skewWarnMs ? warn(detail, hint) : ok(detail);
 }
 
 /** Warns about a base URL other than the published one, unless it is on this machine. */
 export function checkBaseUrl(baseUrl: string, published: string): CheckResult {
-  if (baseUrl === published) return ok("base_url", baseUrl);
-  if (isLoopbackUrl(baseUrl)) return ok("base_url", `${baseUrl} (this machine)`);
-  return warn("base_url", baseUrl, `the published address is ${published}`);
+  if (baseUrl === published) return ok(baseUrl);
+  if (isLoopbackUrl(baseUrl)) return ok(`${baseUrl} (this machine)`);
+  return warn(baseUrl, `the published address is ${published}`);
 }
 
 async function addressesOf(host: string): Promise<readonly string[]> {
@@ -296,21 +275,20 @@ export async function checkWebhook(
 ): Promise<CheckResult> {
   const { publicUrl, secrets } = company.webhook;
   if (publicUrl === null && secrets.length > 0)
-    return ok("webhook", "no public_url: deliveries are taken, and their way here is not checked");
-  if (publicUrl === null) return ok("webhook", "not configured; the nightly run finds everything by itself");
+    return ok("no public_url: deliveries are taken, and their way here is not checked");
+  if (publicUrl === null) return ok("not configured; the nightly run finds everything by itself");
   const local = isLoopbackUrl(config.baseUrl);
   const fault = await endpointFault(publicUrl, { lookup: resolve, loopback: local });
-  if (fault) return (fault.certain ? fail : warn)("webhook", fault.what, fault.hint);
+  if (fault) return (fault.certain ? fail : warn)(fault.what, fault.hint);
   if (!secrets.some(({ known }) => known))
     return warn(
-      "webhook",
       `${publicUrl} has no secret`,
       "set webhook.secrets (`webhooks create` gets one): without it `serve` can take no delivery",
     );
-  if (local && isLoopbackUrl(publicUrl)) return ok("webhook", `${publicUrl} (this machine)`);
+  if (local && isLoopbackUrl(publicUrl)) return ok(`${publicUrl} (this machine)`);
   const expected = `/webhooks/${company.name}`;
-  if (new URL(publicUrl).pathname === expected) return ok("webhook", publicUrl);
-  return warn("webhook", `${publicUrl} does not end in ${expected}`, "fine if a proxy maps it there");
+  if (new URL(publicUrl).pathname === expected) return ok(publicUrl);
+  return warn(`${publicUrl} does not end in ${expected}`, "fine if a proxy maps it there");
 }
 
 /**

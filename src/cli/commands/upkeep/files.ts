@@ -7,16 +7,18 @@ import { connectService } from "../../../runs/service-connection.ts";
 import { FileArchive } from "../../../files/archive.ts";
 import { checkArchive } from "../../../files/check-archive.ts";
 import { fetchFiles, type FetchTally } from "../../../files/fetch-files.ts";
-import { fileKinds, filedResources, PendingFiles } from "../../../state/files/pending-files.ts";
-import type { FilesQuestion } from "../../../state/files/pending-files.ts";
+import {
+  fileKinds,
+  filedResources,
+  PendingFiles,
+  type FilesQuestion,
+} from "../../../state/files/pending-files.ts";
 import { StoredFiles, type DocumentFile } from "../../../state/files/stored-files.ts";
 import { readArchivePosition } from "../../../state/meta.ts";
 import { filesStep } from "../../../status/after-run-record.ts";
 import { openDatabase, type Db } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
-import { judgeOwnToken, readExisting, readMirror } from "../../mirror/company-scope.ts";
-import { askWhoami } from "../../../sync/identity/identify.ts";
-import type { CompanyScope } from "../../mirror/company-scope.ts";
+import { assertOwnToken, readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 import { failureOf } from "../../console/console.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
@@ -75,13 +77,9 @@ async function fetchAlone(scope: CompanyScope, request: FilesRequest) {
   const { files } = scope;
   // There must be a mirror: opening one for writing would make it.
   await readExisting(scope, () => null);
-  const lock = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
-  try {
-    using db = openDatabase(files.mirror);
-    return await fetchLocked(scope, request, db);
-  } finally {
-    lock.release();
-  }
+  using _lock = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
+  using db = openDatabase(files.mirror);
+  return await fetchLocked(scope, request, db);
 }
 
 /**
@@ -97,10 +95,10 @@ export async function filesOfDocuments(
   try {
     await fetchAlone(scope, { kinds: ["pdf", "attachment"], question });
   } catch (error) {
-    const { log, signal } = scope.context;
-    if (!isStoredEnough || signal.aborted) throw error;
+    if (!isStoredEnough || scope.context.signal.aborted) throw error;
     const { kind, message, hint } = failureOf(error);
-    log.warn(`${scope.company.name}: PDFs were not fetched: ${message}`, { kind, hint: hint ?? undefined });
+    const what = `${scope.company.name}: PDFs were not fetched: ${message}`;
+    scope.context.log.warn(what, { kind, hint: hint ?? undefined });
   }
   return storedFilesOf(scope, documents);
 }
@@ -124,10 +122,9 @@ async function fetchLocked(
   { kinds, question, mostRequests, closed }: FilesRequest,
   db: Db,
 ) {
-  const { context, config, company, manifest, files } = scope;
+  const { context, config, company, files } = scope;
   const { clock, log, signal } = context;
-  const selected = filedResources(scope.resources);
-  const resources = selected.filter((resource) => kinds.includes(resource.files.kind));
+  const resources = filedResources(scope.resources).filter((one) => kinds.includes(one.files.kind));
   const archive = FileArchive.open(files.folder, db, clock);
   const [pending, stored] = [new PendingFiles(db), new StoredFiles(db)];
   const left = () => pending.count(resources, question);
@@ -152,9 +149,7 @@ async function fetchLocked(
     `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`,
   ];
   const work = async () => {
-    // The ids of another company's documents are the same numbers.
-    const verdict = await judgeOwnToken(scope, transport, await askWhoami(transport, manifest, signal));
-    if (verdict?.kind === "refused") throw verdict.error;
+    await assertOwnToken(scope, transport);
     const parts = { archive, pending, stored, transport, clock, log, signal, concurrency: mostAtOnce };
     await fetchFiles(parts, resources, question, tally);
   };

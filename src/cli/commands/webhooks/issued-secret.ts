@@ -42,7 +42,7 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
   const { secret } = issued;
   const failure = pending?.store(secret) ?? null;
   const { context, company } = plan.scope;
-  context.keepSecret([secret]);
+  context.onSecrets([secret]);
   const subscription = viewOfSubscription(issued.subscription, plan.scope);
   const next = [nextStepText(plan, failure), ...(oldUntil === undefined ? [] : [oldSecretText(oldUntil)])];
   const kept = { secret, stored: failure === null ? file : null, old_accepted_until: oldUntil };
@@ -85,7 +85,7 @@ function remember(
 ): string | null | undefined {
   const old = [...new Set(texts.filter((text) => text !== null))];
   if (old.length === 0) return undefined;
-  context.keepSecret(old);
+  context.onSecrets(old);
   const nowMs = context.clock.nowMs();
   const untilMs = keepMs === null ? null : nowMs + keepMs;
   makeFolders(config.dataDir);

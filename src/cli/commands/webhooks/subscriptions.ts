@@ -9,8 +9,7 @@ import { fingerprintOf, Meta, pinnedIdentity } from "../../../state/meta.ts";
 import { createSubscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { Subscription, Subscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/subscription-problems.ts";
-import { judgeOwnToken, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
-import { askWhoami } from "../../../sync/identity/identify.ts";
+import { assertOwnToken, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 
 /**
  * The scope with the token of this call: of the environment variable, else of the config. The config has it among
@@ -19,11 +18,11 @@ import { askWhoami } from "../../../sync/identity/identify.ts";
  */
 export function withToken(scope: CompanyScope, variable: string | undefined): CompanyScope {
   if (variable === undefined) return scope;
-  const { env, keepSecret } = scope.context;
+  const { env, onSecrets } = scope.context;
   const token = Object.hasOwn(env, variable) ? (env[variable] ?? "").trim() : "";
   if (token === "")
     throw new MirrorError("usage", `--token-env: the environment variable ${variable} is not set`);
-  keepSecret([token]);
+  onSecrets([token]);
   const company = { ...scope.company, token: Secret.of(token) };
   const companies = scope.config.companies.map((one) => (one.name === company.name ? company : one));
   return { ...scope, company, config: { ...scope.config, companies } };
@@ -43,22 +42,19 @@ export async function withSubscriptions<T>(
   scope: CompanyScope,
   work: (subscriptions: Subscriptions) => Promise<T>,
 ): Promise<T> {
-  const { context } = scope;
-  const { random, signal } = context;
+  const { random, signal } = scope.context;
   const operations = operationsOf(scope);
-  await using service = connectService(context, scope);
-  const { transport } = service;
-  await assertSameCompany(scope, transport);
-  return await work(createSubscriptions(transport, operations, random, signal));
+  await using service = connectService(scope.context, scope);
+  await assertSameCompany(scope, service.transport);
+  return await work(createSubscriptions(service.transport, operations, random, signal));
 }
 
 /** I10: refuses another company's token. A request is made only when the token is not the pinned one. */
 async function assertSameCompany(scope: CompanyScope, transport: Transport): Promise<void> {
   const pinned = await readMirror(scope, (db) => db && pinnedIdentity(new Meta(db)));
-  if (!pinned || fingerprintOf(scope.company.token.reveal(), pinned.salt) === pinned.fingerprint) return;
-  const name = await askWhoami(transport, scope.manifest, scope.context.signal);
-  const verdict = await judgeOwnToken(scope, transport, name);
-  if (verdict?.kind === "refused") throw verdict.error;
+  const token = scope.company.token.reveal();
+  if (pinned && fingerprintOf(token, pinned.salt) !== pinned.fingerprint)
+    await assertOwnToken(scope, transport);
 }
 
 export type SubscriptionView = ReturnType<typeof viewOfSubscription>;
