@@ -1,3 +1,5 @@
+import { MirrorError } from "./errors.ts";
+
 /** Answers of `snakeCase`: the fields of a connector are asked for again and again, those of a service may have no end. */
 const snakeCases = new Map<string, string>();
 const mostKnown = 10_000;
@@ -47,6 +49,19 @@ export function unknownName(kind: string, name: string, known: readonly string[]
       ? `. There ${known.length > 1 ? "are" : "is"} ${known.join(", ")}`
       : "";
   return `unknown ${kind} ${isWord ? name : JSON.stringify(name)}${place}${meant || list}`;
+}
+
+/** Throws MirrorError `usage` for the first name that is not known. */
+export function assertKnown(
+  kind: string,
+  names: readonly string[],
+  known: readonly string[],
+  hint: string,
+  place?: string,
+): void {
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new MirrorError("usage", unknownName(kind, unknown, known, place), { hint });
 }
 
 /** `a, b and 3 more`: so many of the names. */

@@ -6,7 +6,7 @@ import { assert } from "../base/errors.ts";
 import { readInternetUrl, readPublicUrl } from "./address.ts";
 import { onOrOff, oneOfWords, secretText, section, type TextValue } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
-import { currentText, readSigningKey, type ResolvedSecret, type ResolvedSecrets } from "./secrets.ts";
+import { currentText, readSigningKey, type PlacedText, type ResolvedSecrets } from "./secrets.ts";
 
 export const alertKinds = [
   "failed",
@@ -99,9 +99,6 @@ export function notify({ secrets }: { readonly secrets: ResolvedSecrets }, table
     })
     .default([]);
 }
-
-/** A text that may be a secret, and where it is from. */
-export type PlacedText = Pick<ResolvedSecret, "secret" | "place">;
 
 /** Null: no text stands there. What it must be is checked where it is known; the problem does not repeat it. */
 function textAt(

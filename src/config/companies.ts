@@ -1,5 +1,5 @@
 import { MirrorError } from "../base/errors.ts";
-import { someOf, unknownName } from "../base/names.ts";
+import { assertKnown, someOf } from "../base/names.ts";
 import { Secret } from "../base/secret.ts";
 import type { CompanyConfig, Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
@@ -10,11 +10,8 @@ export function chosenCompanies(config: Config, name?: string): readonly Company
   if (name === undefined) return config.companies;
   const wanted = name.split(",");
   const names = config.companies.map((company) => company.name);
-  const unknown = wanted.find((one) => !names.includes(one));
-  if (unknown === undefined) return config.companies.filter((company) => wanted.includes(company.name));
-  throw new MirrorError("usage", unknownName("company", unknown, names), {
-    hint: `the config has ${someOf(names, 24)}`,
-  });
+  assertKnown("company", wanted, names, `the config has ${someOf(names, 24)}`);
+  return config.companies.filter((company) => wanted.includes(company.name));
 }
 
 /** The company of a command that works on a single one. Throws MirrorError `usage` where there are several. */

@@ -6,7 +6,7 @@ import type { Access } from "../connector/service-protocol.ts";
 import { readPublicUrl } from "./address.ts";
 import { pathText } from "./config-problems.ts";
 import { readableText, reference, secretText, section } from "./config-values.ts";
-import type { ResolvedSecret, ResolvedSecrets, SecretPlace } from "./secrets.ts";
+import type { PlacedText, ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
 
 const token = secretText.describe(
   "The access token: ${env:NAME}, ${file:/path}, or (with a warning) the token itself.",
@@ -61,9 +61,12 @@ export function companies(access: Access | undefined, secrets: ResolvedSecrets) 
       Object.entries(all).map(([name, company]) => {
         const ofWebhook = company.webhook.secrets.map((_, i) => secretAt(name, "webhook", "secrets", i));
         const { account = null, contact = null } = company as Partial<Record<"account" | "contact", string>>;
+        const proof = isToken ? secretAt(name, "token") : credentialsOf(name, secretAt);
         return {
           name,
-          ...(isToken ? tokenOf(secretAt(name, "token")) : credentialsOf(name, secretAt)),
+          token: proof.secret,
+          // Where it is from.
+          tokenPlace: proof.place,
           // Null where a token says whose it is.
           account,
           contact,
@@ -79,25 +82,13 @@ export function companies(access: Access | undefined, secrets: ResolvedSecrets) 
     .describe("The companies to mirror, by a name of your choice.");
 }
 
-/** What the company proves itself with, and where it is from. */
-interface OwnSecret {
-  readonly token: Secret;
-  readonly tokenPlace: SecretPlace;
-}
-
-function tokenOf({ secret, place }: ResolvedSecret): OwnSecret {
-  return { token: secret, tokenPlace: place };
-}
-
 /** Id and secret are one secret: `id|secret`. */
-function credentialsOf(name: string, secretAt: SecretAt): OwnSecret {
+function credentialsOf(name: string, secretAt: SecretAt): PlacedText {
   const [id, secret] = [
     secretAt(name, "credentials", "client_id"),
     secretAt(name, "credentials", "client_secret"),
   ];
-  const missing = id.missing ?? secret.missing;
-  const both = missing
-    ? Secret.absent(missing)
-    : Secret.of(`${id.secret.reveal()}|${secret.secret.reveal()}`);
-  return { token: both, tokenPlace: { kind: "pair", id: id.place, secret: secret.place } };
+  const missing = [id.secret, secret.secret].find(({ known }) => !known);
+  const both = missing ?? Secret.of(`${id.secret.reveal()}|${secret.secret.reveal()}`);
+  return { secret: both, place: { kind: "pair", id: id.place, secret: secret.place } };
 }

@@ -34,7 +34,10 @@ function problemsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): FoundProbl
   const { path, input } = issue;
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
-  if (issue.code === "invalid_key") return [{ path, at: "key", message: badCompanyName(path) }];
+  const name = String(path.at(-1));
+  const form = "use letters, digits, - and _ only, at most 64";
+  if (issue.code === "invalid_key")
+    return [{ path, at: "key", message: `the company name "${name}" becomes a file name: ${form}` }];
   if (input === undefined) return [missing(path)];
   const message = `${pathText(path) || "the config"} ${valueMessage(issue)}${shown(path, input)}`;
   return [{ path, at: "value", message }];
@@ -91,14 +94,6 @@ function missing(path: Path): FoundProblem {
   return { path: parent, at: "key", message, needs: pathText(path) };
 }
 
-function badCompanyName(path: Path): string {
-  return `the company name "${String(path.at(-1))}" becomes a file name: use letters, digits, - and _ only, at most 64`;
-}
-
-function isSecret(path: Path): boolean {
-  return ["serve.page_token", "fleet.postgres"].includes(pathText(path));
-}
-
 /** What stands there instead, unless it may hold a secret. */
 function shown(path: Path, value: unknown): string {
   if (value === null) return " (it is empty)";
@@ -106,7 +101,8 @@ function shown(path: Path, value: unknown): string {
   if (typeof value === "object") return " (it is a map)";
   const text = JSON.stringify(value) ?? "";
   const mayBeSecret =
-    ["companies", "base_url", "alerts", "notify"].includes(String(path[0])) || isSecret(path);
+    ["companies", "base_url", "alerts", "notify"].includes(String(path[0])) ||
+    ["serve.page_token", "fleet.postgres"].includes(pathText(path));
   if (mayBeSecret || text.length > 60) return "";
   return ` (it is ${text})`;
 }

@@ -58,12 +58,12 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const shownPath = shortPath(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath, howToWrite);
-  const { config, warnings } = check(yaml, options, file, shownPath);
+  const checked = check(yaml, options, file, shownPath);
   const placeOf = (key: Path) => {
     const { line, column } = yaml.locate(key, "key");
     return `${shownPath}:${line}:${column}`;
   };
-  return { config, warnings, path: file, raw: yaml.value, placeOf };
+  return { ...checked, path: file, raw: yaml.value, placeOf };
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
@@ -106,7 +106,7 @@ function check(
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);
   const problems = [...wrong, ...companyNameProblems(raw, forFleet), ...shortSecrets(secrets)];
   const tokens = [...secrets.values()].filter((one) => one.kind === "token");
-  const isRefused = problems.length > 0 || tokens.every((one) => one.missing);
+  const isRefused = problems.length > 0 || tokens.every(({ secret }) => !secret.known);
   const refused = isRefused ? missing.filter((one) => one.kind === "token") : [];
   const hint = problems.length > 0 ? hintFor(raw, forFleet) : howToGiveSecrets;
   refuse(located([...problems, ...refused], yaml), shownPath, hint);
@@ -146,17 +146,17 @@ function takenFolders({ dataDir, report, fleet }: Config): ConfigProblem[] {
 
 /** Without that of Postgres: commands that need it say so when they use it, and others need none. */
 function missingSecrets(secrets: ResolvedSecrets) {
-  return [...secrets.values()].flatMap(({ path: place, kind, missing }) =>
-    missing && kind !== "postgres"
-      ? [{ path: place, kind, at: "value" as const, message: missing.message }]
+  return [...secrets.values()].flatMap(({ path: place, kind, secret: { problem } }) =>
+    problem !== null && kind !== "postgres"
+      ? [{ path: place, kind, at: "value" as const, message: problem }]
       : [],
   );
 }
 
 /** Those that stand in the config itself: any other concerns its company alone. */
 function shortSecrets(secrets: ResolvedSecrets): ConfigProblem[] {
-  return [...secrets.values()].flatMap(({ path: place, kind, secret, missing }) => {
-    if (missing || !isSigningKey(kind) || secret.reveal().length >= shortestSecret) return [];
+  return [...secrets.values()].flatMap(({ path: place, kind, secret }) => {
+    if (!secret.known || !isSigningKey(kind) || secret.reveal().length >= shortestSecret) return [];
     return [{ path: place, at: "value" as const, message: `${pathText(place)} ${tooShort}` }];
   });
 }
@@ -176,9 +176,9 @@ function deepFreeze<T>(value: T): T {
 
 function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): ConfigProblem[] {
   const literals = [...secrets.values()].filter(
-    ({ kind, place, secret, missing }) =>
+    ({ kind, place, secret }) =>
       place.kind === "config" &&
-      !missing &&
+      secret.known &&
       kind !== "address" &&
       (kind !== "postgres" || postgresSecrets(secret).length > 0),
   );

@@ -35,9 +35,10 @@ export interface ResolvedSecret {
   readonly kind: SecretKind;
   readonly secret: Secret;
   readonly place: SecretPlace;
-  /** Why it is not known; null when it is. */
-  readonly missing: MirrorError | null;
 }
+
+/** A text that may be a secret, and where it is from. */
+export type PlacedText = Pick<ResolvedSecret, "secret" | "place">;
 
 /** All secrets of a config file by the text of their path; those where no text stands are absent. */
 export type ResolvedSecrets = ReadonlyMap<string, ResolvedSecret>;
@@ -93,11 +94,11 @@ function resolved(where: Path, kind: SecretKind, text: string, source: SecretSou
     // One that stands in the config itself is a mistake in the config.
     if (isSigningKey(kind) && place.kind !== "config" && found.length < shortestSecret)
       throw new Error(`${placeText(place)} ${tooShort}`);
-    return { path: where, kind, place, secret: Secret.of(found), missing: null };
+    return { path: where, kind, place, secret: Secret.of(found) };
   } catch (error) {
     const remedy = place.kind === "file" && kind === "webhook" ? "; `webhooks create` writes it" : "";
     const missing = new MirrorError("config", `${pathText(where)}: ${messageOf(error)}${remedy}`);
-    return { path: where, kind, place, secret: Secret.absent(missing), missing };
+    return { path: where, kind, place, secret: Secret.absent(missing) };
   }
 }
 
@@ -155,7 +156,7 @@ export function rereadSecret(place: SecretPlace, known: Secret): Secret | null {
 
 /** What a text is at this moment; `onSecrets` gets it first where it is from a file. Throws why it is not known. */
 export function currentText(
-  { secret, place }: Pick<ResolvedSecret, "secret" | "place">,
+  { secret, place }: PlacedText,
   onSecrets: (secrets: readonly string[]) => void,
 ): string {
   const text = (rereadSecret(place, secret) ?? secret).reveal();
@@ -167,11 +168,9 @@ export function currentText(
 function readSecret(text: string, place: SecretPlace, { env, readFile }: SecretSource): string {
   const source = placeText(place);
   let found: string | undefined = text;
-  if (place.kind === "environment") {
-    found = Object.hasOwn(env, place.name) ? env[place.name] : undefined;
-  } else if (place.kind === "file") {
-    found = readText(place.path, readFile);
-  } else if (text.includes("${")) throw new Error("write ${env:NAME} or ${file:/path} as the whole value");
+  if (place.kind === "environment") found = Object.hasOwn(env, place.name) ? env[place.name] : undefined;
+  else if (place.kind === "file") found = readText(place.path, readFile);
+  else if (text.includes("${")) throw new Error("write ${env:NAME} or ${file:/path} as the whole value");
   if (found === undefined) throw new Error(`${source} is not set`);
   if (found === "") throw new Error(`${source} is empty`);
   if (/^[\x21-\x7e]+$/.test(found)) return found;

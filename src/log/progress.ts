@@ -35,10 +35,8 @@ export function withProgress<T>(
     for (const view of views) logPlan(view, planned, log);
     return views;
   };
-  const draw = () => {
-    const { columns, rows } = screen;
-    screen.block(progressBlock(readPlanned(), { columns, rows, colour }));
-  };
+  const draw = () =>
+    screen.block(progressBlock(readPlanned(), { columns: screen.columns, rows: screen.rows, colour }));
   const logViews = () => {
     const views = readPlanned();
     for (const view of views) log.info("progress", progressFields(view));
@@ -113,9 +111,8 @@ export function progressBlock(views: readonly ProgressView[], options: TextOptio
   const shown = views.length > rows ? views.slice(0, Math.max(0, rows - 1)) : views;
   const nameWidth = Math.max(0, ...shown.map(({ company }) => company.length));
   const lines = shown.map((view) => {
-    const left = timeLeft(view);
-    const parts = [view.company.padEnd(nameWidth), phaseText(view), ...(left === null ? [] : [left])];
-    return cut(parts.join("  "), options);
+    const parts = [view.company.padEnd(nameWidth), phaseText(view), timeLeft(view)];
+    return cut(parts.filter((part) => part !== null).join("  "), options);
   });
   const more = views.length - shown.length;
   return more > 0 ? [...lines, cut(`and ${more} more companies`, options)] : lines;
@@ -161,17 +158,15 @@ const interest = { failed: 0, reading: 1, listing: 1, done: 2, waiting: 3 } as c
 /** The resources with most interest that fit, in the order of the run; those that wait are only counted in the head. */
 function shownResources({ resources, ahead }: ProgressView, room: number): readonly ResourceProgress[] {
   const hides = ahead?.openLists === 0 ? ["waiting", "done"] : ["waiting"];
+  // Its first answer is not there yet.
+  const isUnread = ({ phase, done, total, waiting }: ResourceProgress) =>
+    phase === "listing" && done === 0 && total === null && waiting === 1;
   const begun = resources.filter((one) => !hides.includes(one.phase) && !isUnread(one));
   const kept = begun
     .map((resource, index) => ({ resource, index }))
     .toSorted((a, b) => interest[a.resource.phase] - interest[b.resource.phase] || b.index - a.index)
     .slice(0, room);
   return kept.toSorted((a, b) => a.index - b.index).map(({ resource }) => resource);
-}
-
-/** Its first answer is not there yet. */
-function isUnread({ phase, done, total, waiting = 0 }: ResourceProgress): boolean {
-  return phase === "listing" && done === 0 && total === null && waiting === 1;
 }
 
 function resourceText({ phase, done, total, changed, waiting = 0 }: ResourceProgress): string {
@@ -194,12 +189,9 @@ function outageText({ forMs, nextTryMs, givesUpMs, error }: NonNullable<Progress
 /** `about 12m left` at the rate that is really granted; null: nothing is known of it, or nothing is left. */
 function timeLeft(view: ProgressView): string | null {
   const left = etaMs(view);
-  return left === null || left < 1000 ? null : `${aboutOrMore(view)} ${formatDuration(left)} left`;
-}
-
-/** A list that has not shown its length may hold any number. */
-function aboutOrMore({ ahead }: ProgressView): "about" | "at least" {
-  return ahead && !ahead.isKnown ? "at least" : "about";
+  if (left === null || left < 1000) return null;
+  // A list that has not shown its length may hold any number.
+  return `${view.ahead?.isKnown === false ? "at least" : "about"} ${formatDuration(left)} left`;
 }
 
 /** The most important first: a narrow terminal shows no more. */
@@ -207,17 +199,16 @@ function paceText(view: ProgressView): string {
   const { limit, remaining, waitMs } = view.budget;
   const wait = waitMs >= 1000 ? `, next in ${formatDuration(waitMs)}` : "";
   const budget = limit === null ? "budget not known yet" : `budget ${remaining ?? "?"} of ${limit}${wait}`;
-  const left = timeLeft(view);
   const toGo = requestsLeft(view) === 0 ? "" : `, ${formatCount(requestsLeft(view))} to go`;
   const requests = `${formatCount(view.requests)} requests made${toGo}`;
-  return [...(left === null ? [] : [left]), budget, requests].join(" · ");
+  return [timeLeft(view), budget, requests].filter((part) => part !== null).join(" · ");
 }
 
 /** The plan of a run in one line: requests and minutes at the budget that the service grants. Pure. */
 export function planText(view: ProgressView): string {
-  const { ahead, budget, windowMs, company } = view;
+  const { budget, windowMs, company } = view;
   const left = etaMs(view);
-  const { lists = 0, details = 0 } = ahead ?? {};
+  const { lists = 0, details = 0 } = view.ahead ?? {};
   const time = left === null || left < 60_000 ? "less than a minute" : `about ${formatDuration(left)}`;
   const pace = `${time} at ${budget.granted} in ${formatDuration(windowMs)}`;
   const parts = [

@@ -65,7 +65,10 @@ function drawing(lines: readonly string[]): string {
 }
 
 /** Is the stream a terminal that can move its cursor, outside CI? */
-export function canDraw(stream: OutputStream, env: Readonly<Record<string, string | undefined>>): boolean {
+export function canDraw(
+  stream: Pick<OutputStream, "isTTY">,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb" && (env["CI"] ?? "") === "";
 }
 

@@ -85,5 +85,5 @@ test("a live block needs a terminal that can move its cursor", () => {
   expect(canDraw(terminal, {})).toBe(true);
   expect(canDraw(terminal, { TERM: "dumb" })).toBe(false);
   expect(canDraw(terminal, { CI: "true" })).toBe(false);
-  expect(canDraw({ write: () => true }, {})).toBe(false);
+  expect(canDraw({ isTTY: false }, {})).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { listenFailure, MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
-import type { CommandContext, RunningSandbox } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
 export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }) => {
@@ -18,7 +18,12 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
   });
   const { url, token, access = { token }, companies, webhookSecrets } = sandbox;
   const document = { url, ...access, webhook_secret: webhookSecrets[0], companies };
-  await context.print(document, introduction(sandbox));
+  await context.print(document, [
+    `base_url  ${url}`,
+    ...Object.entries(access).map(([key, value]) => `${key.padEnd(9)} ${value}`),
+    ...companies.slice(1).map((company) => `token of ${company.name}  ${company.token}`),
+    ...webhookSecrets.map((secret) => `webhook secret  ${secret}`),
+  ]);
   const startedMs = clock.monotonicMs();
   while (!signal.aborted) await clock.sleep(dayMs, signal);
   const after = formatDuration(clock.monotonicMs() - startedMs);
@@ -27,13 +32,6 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
 };
 
 const dayMs = 86_400_000;
-
-function introduction({ url, token, access, companies, webhookSecrets }: RunningSandbox): string[] {
-  const others = companies.slice(1).map((company) => `token of ${company.name}  ${company.token}`);
-  const secrets = webhookSecrets.map((secret) => `webhook secret  ${secret}`);
-  const own = Object.entries(access ?? { token }).map(([key, value]) => `${key.padEnd(9)} ${value}`);
-  return [`base_url  ${url}`, ...own, ...others, ...secrets];
-}
 
 interface TriggerAnswer {
   readonly event: string;
@@ -56,9 +54,8 @@ interface TriggerAnswer {
 
 export const sandboxTriggerCommand: CommandRun<"sandbox trigger"> = async (context, { args, options }) => {
   const [event] = args;
-  const { id, forge } = options;
-  const ask = connectTo(context, options);
-  const done = (await ask("POST", "/sandbox/trigger", { event, id, forge })) as TriggerAnswer;
+  const asked = { event, id: options.id, forge: options.forge };
+  const done = (await connectTo(context, options)("POST", "/sandbox/trigger", asked)) as TriggerAnswer;
   await context.print(done, triggerLines(done));
   // A delivery that the sandbox lost on purpose has ended, too.
   const ended = done.deliveries.filter(({ outcome }) => outcome === "delivered" || outcome === "lost");

@@ -104,10 +104,12 @@ export function createReload(
   return () => {
     try {
       const loaded = load();
-      for (const key of changedFixedKeys(current, loaded))
-        log.warn(`${key} was changed: that needs a restart`);
+      const { dataDir } = current;
       const { host, port } = current.serve;
-      current = { ...loaded, serve: { ...loaded.serve, host, port }, dataDir: current.dataDir };
+      const isMoved = loaded.serve.host !== host || loaded.serve.port !== port;
+      if (isMoved) log.warn("serve.listen was changed: that needs a restart");
+      if (loaded.dataDir !== dataDir) log.warn("data_dir was changed: that needs a restart");
+      current = { ...loaded, serve: { ...loaded.serve, host, port }, dataDir };
       daemon.apply(current);
       log.info("the config was read again", { companies: current.companies.map(({ name }) => name) });
     } catch (error) {
@@ -115,10 +117,4 @@ export function createReload(
       log.error(`the config is kept as it was: ${message}`, { hint: hint ?? undefined });
     }
   };
-}
-
-/** Keys that only a restart changes. */
-function changedFixedKeys(before: Config, after: Config): string[] {
-  const listens = before.serve.host !== after.serve.host || before.serve.port !== after.serve.port;
-  return [...(listens ? ["serve.listen"] : []), ...(before.dataDir === after.dataDir ? [] : ["data_dir"])];
 }

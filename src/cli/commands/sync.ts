@@ -45,17 +45,15 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);
   const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
   const flags = { full, quick, allowMassDelete, acceptIdentity, scrub };
-  const noted = shard ? shardText(shard) : null;
-  const request = { resources, ...flags, mostRequests, closed, shard: noted };
+  const request = { resources, ...flags, mostRequests, closed, shard: shard ? shardText(shard) : null };
   const failures: CommandOutcome[] = [];
   const one = new Semaphore(1);
   const publish = async (scope: CompanyScope, runGoesOn = false) => {
-    const release = await one.acquire();
+    using _turn = await one.acquire();
     // Exports take more; a report is made by SQLite.
     letHeapGrow(!runGoesOn && config.exports.length > 0);
     failures.push(...(await afterRun(scope)));
     letHeapGrow(false);
-    release?.();
   };
   letHeapGrow(false);
   const reports = await runAll(context, scopes, { request, untilMs }, publish);
@@ -133,8 +131,7 @@ async function runAll(
  */
 async function printReports(context: CommandContext, reports: ReadonlyMap<string, CompanyReport>) {
   for (const [company, report] of reports) logTroubles(context.log, company, report);
-  const { quiet } = context.globals;
-  const shown = [...reports].filter(([, { outcome }]) => !quiet || outcome !== "complete");
+  const shown = [...reports].filter(([, { outcome }]) => !context.globals.quiet || outcome !== "complete");
   const lines = shown.flatMap(([company, report]) => reportLines(company, report));
   await context.print({ companies: Object.fromEntries(reports) }, lines);
 }

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { canDraw } from "../../log/screen.ts";
 import type { DataStream } from "./output.ts";
 
 export type PagedStream = NonNullable<ReturnType<typeof openPager>>;
@@ -10,8 +11,7 @@ const usualPager = "if command -v less >/dev/null; then less; else cat; fi";
 /** Puts `$PAGER`, otherwise `less -FRX`, before a terminal at the first text. Null: a person does not look, or wants none. */
 export function openPager(terminal: DataStream, env: Readonly<Record<string, string | undefined>>) {
   const command = env["PAGER"] ?? usualPager;
-  const isLooked = terminal.isTTY === true && env["TERM"] !== "dumb" && (env["CI"] ?? "") === "";
-  if (!isLooked || ["", "cat"].includes(command.trim())) return null;
+  if (!canDraw(terminal, env) || ["", "cat"].includes(command.trim())) return null;
   // However the system names it: a reader that had enough is no error.
   const gone = Object.assign(new Error("the pager has ended"), { code: "EPIPE" });
   let onGone: ((error: Error) => void) | null = null;

@@ -2,6 +2,7 @@ import path from "node:path";
 import { hintOf, MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { shortText } from "../../base/terminal-text.ts";
+import { soleCompany } from "../../config/companies.ts";
 import { formats } from "../../export/plan/export-request.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import type { Prompts } from "../console/prompts.ts";
@@ -130,14 +131,10 @@ async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"
 async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {
   const { config } = loadDraft(context, draft);
   const { manifest } = context.connector;
-  const [company] = config.companies;
-  if (!company) throw new MirrorError("config", "the config has no company");
+  const company = soleCompany(config);
   context.onSecrets([company.token.reveal()]);
-  await using connection = connectService(
-    context,
-    { manifest, config, company },
-    { attempts: 2, budget: "memory" },
-  );
+  const served = { manifest, config, company };
+  await using connection = connectService(context, served, { attempts: 2, budget: "memory" });
   return await askWhoami(connection.transport, manifest, context.signal);
 }
 

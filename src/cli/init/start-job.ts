@@ -21,27 +21,25 @@ export function jobText(starter: Starter, { node, entry, config, schedule }: Job
     const words = [node, "--disable-sigusr1", entry, "sync", "--quiet", "--config", config];
     return `${schedule} ${words.map(cronWord).join(" ")}`;
   }
-  return [
-    "[Unit]",
-    "Description=Fintoro mirror: receives events, syncs every night",
-    "",
-    "[Service]",
-    "Type=notify",
-    "NotifyAccess=all",
-    "WatchdogSec=120",
-    `ExecStart=${unitWord(node)} --disable-sigusr1 ${unitWord(entry)} serve --config ${unitWord(config)}`,
-    "ExecReload=/bin/kill -HUP $MAINPID",
-    "Restart=on-failure",
-    "RestartSec=5s",
-    "# 2: the config is wrong; a restart would not help.",
-    "RestartPreventExitStatus=2",
-    "TimeoutStopSec=35s",
-    "UMask=0077",
-    "LimitCORE=0",
-    "",
-    "[Install]",
-    "WantedBy=default.target",
-  ].join("\n");
+  return `[Unit]
+Description=Fintoro mirror: receives events, syncs every night
+
+[Service]
+Type=notify
+NotifyAccess=all
+WatchdogSec=120
+ExecStart=${unitWord(node)} --disable-sigusr1 ${unitWord(entry)} serve --config ${unitWord(config)}
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=5s
+# 2: the config is wrong; a restart would not help.
+RestartPreventExitStatus=2
+TimeoutStopSec=35s
+UMask=0077
+LimitCORE=0
+
+[Install]
+WantedBy=default.target`;
 }
 
 /** A word for the shell; a percent sign would end a crontab's command. */

@@ -28,9 +28,8 @@ export async function withMoment<T>(
 ): Promise<T> {
   if (!asked) return work({ ...scope, moment: null });
   const { manifest, files, context } = scope;
-  const { timezone } = scope.config.schedule;
-  const nowMs = context.clock.nowMs();
-  const moment = await readExisting(scope, (db) => findMoment(db, asked, { nowMs, timezone }));
+  const at = { nowMs: context.clock.nowMs(), timezone: scope.config.schedule.timezone };
+  const moment = await readExisting(scope, (db) => findMoment(db, asked, at));
   const make = (overlay: string) => overlayAsOf(files.mirror, overlay, manifest, moment, context);
   return overScope(scope, "as-of", `reading the books as of ${moment.at}`, make, (then) =>
     work({ ...then, moment }),

@@ -13,7 +13,7 @@ import { openReadable } from "../../store/migrations/migrate.ts";
 import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
 import { askWhoami, judgeToken } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
-import { someOf, unknownName } from "../../base/names.ts";
+import { assertKnown, someOf } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { CompletenessByName } from "../../state/mirror-snapshot.ts";
@@ -112,11 +112,7 @@ export function isDaemonThere({ files }: CompanyScope): boolean {
  */
 export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[] = []) {
   const known = manifest.resources.map(({ name }) => name);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new MirrorError("usage", unknownName("table", unknown, known), {
-      hint: "`fintoro-mirror schema --tables` lists them all",
-    });
+  assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
   const wanted = names.length > 0 ? names : choice.include;
   return manifest.resources.filter(
     ({ name }) =>

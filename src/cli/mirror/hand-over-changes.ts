@@ -39,8 +39,7 @@ export async function sinceHandOver(
   const { context, manifest, config, files, company, moment } = scope;
   // An overlay as of a moment has no log of its own.
   const ofNow = mirrorFiles(config, company.name);
-  const { timezone } = config.schedule;
-  const at = { nowMs: context.clock.nowMs(), timezone };
+  const at = { nowMs: context.clock.nowMs(), timezone: config.schedule.timezone };
   const moments = await readExisting({ ...scope, files: ofNow }, (db) => {
     if (asked) return [findMoment(db, asked, at)];
     return handOversOf(db, month)

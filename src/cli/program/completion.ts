@@ -5,9 +5,6 @@ import { unknownName } from "../../base/names.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { rootOf } from "./command-line.ts";
 
-/** Names that are not in the command tree: of an argument (`table`) or an option (`--company`). */
-type NamesOf = (of: string) => Promise<readonly string[]>;
-
 /** Prints the script of a shell; with words, as the script calls it, what may stand at the cursor. */
 export async function answerCompletion(
   environment: ProcessEnvironment,
@@ -20,29 +17,28 @@ export async function answerCompletion(
   // bash gives `--format`, `=` and `csv` for `--format=csv`.
   const last = words.at(-1) === "=" ? [""] : [];
   const typed = shell === "bash" ? [...words.filter((word) => word !== "="), ...last] : words;
-  const named = namesFrom(environment, typed);
-  const found = await complete(tree(), typed, async (of) => (await named[of]?.()) ?? []);
+  const found = await complete(environment, tree(), typed);
   const plainWords = found.filter(({ value }) => plainWord.test(value));
   return plainWords.map(({ value, about }) => lineFor[shell](value, about)).join("\n");
 }
 
-/** By the argument or option that takes them; each is read only when it is asked for. */
+/** Names that are not in the command tree, by the argument or option that takes them; read only when they are asked for. */
 function namesFrom(
   { connectors, env, cwd }: ProcessEnvironment,
-  words: readonly string[],
+  given: Readonly<Record<string, string>>,
 ): Readonly<Record<string, () => Promise<readonly string[]>>> {
   /** The config that the words name, as it stands, not checked; an empty one where it cannot be read. */
   const config = async (): Promise<{ readonly connector?: unknown; readonly companies?: object }> => {
     try {
       const { configPath, readYaml } = await import("../../config/yaml.ts");
-      const file = configPath(optionValue(words, "--config") ?? optionValue(words, "-c"), env, cwd);
+      const file = configPath(given["--config"], env, cwd);
       return (readYaml(readFileSync(file, "utf8")).value as object | undefined) ?? {};
     } catch {
       return {};
     }
   };
   const chosen = async () => {
-    const name = optionValue(words, "--connector") ?? (await config()).connector;
+    const name = given["--connector"] ?? (await config()).connector;
     return connectors.find((one) => one.name === name) ?? connectors[0];
   };
   const manifest = async () => (await (await chosen()).load()).manifest;
@@ -63,28 +59,24 @@ function namesFrom(
   };
 }
 
-function optionValue(words: readonly string[], name: string): string | undefined {
-  const joined = words.findLast((word) => word.startsWith(`${name}=`));
-  const index = words.lastIndexOf(name);
-  return index < 0 ? joined?.slice(name.length + 1) : words[index + 1];
-}
-
 /**
  * What may stand at the cursor, by the parser's own command tree; empty: the shell completes names of files.
  * @param words after the program's name; the last one is being typed, and may be empty
  */
-async function complete(root: Node, words: readonly string[], namesOf: NamesOf) {
+async function complete(environment: ProcessEnvironment, root: Node, words: readonly string[]) {
   // `--format=c` is two words, and the first one stays as it is.
   const apart = words.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word]);
   const typed = apart.at(-1) ?? "";
   const last = words.at(-1) ?? "";
-  const { node, awaiting, operands } = placeOf(root, apart.slice(0, -1));
+  const { node, awaiting, operands, given } = placeOf(root, apart.slice(0, -1));
+  const names = namesFrom(environment, given);
+  const namesOf = async (taker: string) => plain((await names[taker]?.()) ?? []);
   // Several values have commas between them: the last one is being typed.
   const head = awaiting ? (/^.*,/s.exec(typed)?.[0] ?? "") : "";
   const taken = awaiting ? head.split(",") : operands;
-  const all = awaiting
-    ? plain(awaiting.argChoices ?? (await namesOf(awaiting.long ?? "")))
-    : await operandsAt(node, operands, namesOf);
+  const { argChoices, long: option = "" } = awaiting ?? {};
+  const ofOption = argChoices ? plain(argChoices) : await namesOf(option);
+  const all = awaiting ? ofOption : await operandsAt(node, operands, namesOf);
   const left = all.filter(({ value }) => !taken.includes(value));
   const isOption = !awaiting && (typed.startsWith("-") || (typed === "" && left.length === 0));
   const flag = last.slice(0, last.length - typed.length);
@@ -102,16 +94,19 @@ function placeOf(root: Node, before: readonly string[]) {
   let node = root;
   let awaiting: Option | undefined;
   const operands: string[] = [];
+  const given: Record<string, string> = {};
   for (const word of before) {
     const child = operands.length === 0 && node.commands.find((one) => one.name() === word);
-    if (awaiting) awaiting = undefined;
-    else if (word.startsWith("-"))
+    if (awaiting) {
+      given[awaiting.long ?? ""] = word;
+      awaiting = undefined;
+    } else if (word.startsWith("-"))
       awaiting = optionsOf(node).find((one) => one.required && [one.short, one.long].includes(word));
     else if (child) node = child;
     // `help sync` is completed as `sync`.
     else if (word !== "help") operands.push(word);
   }
-  return { node, awaiting, operands };
+  return { node, awaiting, operands, given };
 }
 
 /** Options of a node and those of the program, which may stand anywhere. */
@@ -124,10 +119,10 @@ function optionsOf(node: Node): readonly Option[] {
 async function operandsAt(
   { commands, registeredArguments }: Node,
   operands: readonly string[],
-  namesOf: NamesOf,
+  namesOf: (taker: string) => Promise<readonly Candidate[]>,
 ): Promise<readonly Candidate[]> {
   const takes = registeredArguments[operands.length] ?? registeredArguments.findLast((one) => one.variadic);
-  if (takes) return plain(await namesOf(takes.name()));
+  if (takes) return namesOf(takes.name());
   return commands.map((child) => ({ value: child.name(), about: child.summary() || child.description() }));
 }
 

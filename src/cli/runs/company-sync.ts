@@ -82,8 +82,7 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
   const { scope, request, show, onListsRead, onListed } = asked;
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
-  const limits = { mostRequests: request.mostRequests, closed: request.closed };
-  await using service = connectService(context, scope, { limits });
+  await using service = connectService(context, scope, { limits: request });
   const { transport, rateLimiter } = service;
   const notices = createNotices(log);
   const opening = { clock, signal: eitherSignal(signal, request.closed), lock };

@@ -49,19 +49,13 @@ export async function dryRun(context: CommandContext, scopes: readonly CompanySc
 }
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
-  const { context, config, manifest } = scope;
-  await using service = connectService(context, scope);
+  await using service = connectService(scope.context, scope);
   const { transport, rateLimiter } = service;
-  const choice = parentsPerRunOf(manifest, config);
+  const parentsPerRun = parentsPerRunOf(scope.manifest, scope.config);
   return await readMirror(scope, async (db) => {
-    const monthLeft = rateLimiter.view().month?.left ?? null;
-    const options = { full: asked.full, parentsPerRun: choice };
-    const found = await estimateRun(
-      transport,
-      asked.resources,
-      db && knownOf(scope, db, { ...asked, monthLeft }),
-      options,
-    );
+    const known = db && knownOf(scope, db, asked, rateLimiter.view().month?.left ?? null);
+    const options = { full: asked.full, parentsPerRun };
+    const found = await estimateRun(transport, asked.resources, known, options);
     const budget = rateLimiter.view();
     return { estimate: sumOf(found, scrubOf(scope, asked, db, budget), scope, budget), budget };
   });
@@ -70,7 +64,8 @@ async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
 function knownOf(
   { manifest, config, context }: CompanyScope,
   db: Db,
-  { resources, full, monthLeft }: EstimatedRun & { readonly monthLeft: number | null },
+  { resources, full }: EstimatedRun,
+  monthLeft: number | null,
 ): KnownRecords {
   const records = new Records(db);
   const candidates = new ScrubCandidates(db);
@@ -83,13 +78,17 @@ function knownOf(
     return scrubSources(scope).reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
   };
   const queue = new WorkQueue(db);
-  const waiting = (name: string) => queue.countWaiting(name);
   const nowMs = context.clock.nowMs();
   const settings = wholeListSettings(config, monthLeft, nowMs);
   const wholeLists = planWholeLists(wholeListFacts(db, manifest.resources), settings, nowMs);
   const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
-  const read = listsRead(withoutChanges, unfinished, nowMs);
-  return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists, listsRead: read };
+  return {
+    counts: (name) => records.counts(name),
+    parentsRead,
+    waiting: (name) => queue.countWaiting(name),
+    wholeLists,
+    listsRead: listsRead(withoutChanges, unfinished, nowMs),
+  };
 }
 
 function scrubOf(
@@ -123,14 +122,17 @@ function sumOf(
 ) {
   const sum = (kind: (typeof kinds)[number]) => [...found.values()].reduce((all, one) => all + one[kind], 0);
   const requests = { list: sum("list"), detail: sum("detail"), child: sum("child"), scrub: scrub.requests };
-  const { windowMs } = config.rateLimit;
   const missing = requests.detail + requests.child;
-  const budget = { granted, windowMs };
+  const budget = { granted, windowMs: config.rateLimit.windowMs };
   const plan = planRun({ lists: requests.list, missing, scrub: requests.scrub }, scrub, budget);
   const total = requests.list + missing + requests.scrub;
   // Minutes at the budget that the service grants.
-  const { minutes } = plan;
-  return { requests: { total, ...requests }, minutes, plan, resources: Object.fromEntries(found) };
+  return {
+    requests: { total, ...requests },
+    minutes: plan.minutes,
+    plan,
+    resources: Object.fromEntries(found),
+  };
 }
 
 function estimateLines(company: string, { requests, minutes, plan, resources }: Estimate, pace: string) {

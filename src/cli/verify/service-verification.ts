@@ -157,7 +157,7 @@ export function resultOfMonth(company: string, report: MonthReport): CompanyResu
       ...differences.map(({ resource, id, kind, field, mirror, service }) =>
         field === undefined
           ? `  ${resource} ${id}: ${kind}`
-          : `  ${resource} ${id} differs in ${field}: mirror ${valueText(mirror)}, service ${valueText(service)}`,
+          : `  ${resource} ${differenceText({ id, field, mirror, service })}`,
       ),
       ...uncompared.map(({ resource, id, message }) => `  not compared: ${resource} ${id ?? ""}: ${message}`),
     ],
@@ -212,11 +212,12 @@ function namedLines({ missing, extra, different, tombstoned }: NamedRecords): st
     ...missing.map(({ id }) => `${id} is missing from the mirror`),
     ...tombstoned.map(({ id }) => `${id} is deleted in the mirror and alive at the service`),
     ...extra.map(({ id, why }) => `${id} is in the mirror only: ${why}`),
-    ...different.map(
-      ({ id, field, mirror, service }) =>
-        `${id} differs in ${field}: mirror ${valueText(mirror)}, service ${valueText(service)}`,
-    ),
+    ...different.map(differenceText),
   ];
+}
+
+function differenceText({ id, field, mirror, service }: NamedRecords["different"][number]): string {
+  return `${id} differs in ${field}: mirror ${valueText(mirror)}, service ${valueText(service)}`;
 }
 
 const longestValue = 200;

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { unknownName } from "../../base/names.ts";
+import { assertKnown } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { translatedHeading, type ExportLanguage, type Translation } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
@@ -135,11 +135,7 @@ function chosenTables(
   { tables: names, nested, since, history }: Pick<ExportRequest, "tables" | "nested" | "since" | "history">,
 ): SnapshotTable[] {
   const known = tables.map((table) => table.name);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new MirrorError("usage", unknownName("table", unknown, known), {
-      hint: "`fintoro-mirror schema --tables` lists them all",
-    });
+  assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
   const isNamed = (name: string) => names.length === 0 || names.includes(name);
   if (history) return tables.filter(({ kind, parent }) => kind === "history" && isNamed(parent ?? ""));
   const chosen = tables.filter(({ name, kind }) =>

@@ -153,7 +153,7 @@ export class FleetCompanies implements Companies {
 
   private lookForSecrets(name: string): void {
     const ingest = this.known.get(name);
-    const problems = ingest ? this.secretsOf(ingest).flatMap(({ missing }) => missing?.message ?? []) : [];
+    const problems = ingest ? this.secretsOf(ingest).flatMap(({ secret }) => secret.problem ?? []) : [];
     if (problems.length === 0) return void this.missing.delete(name);
     const problem = problems.join("; ");
     const what = "deliveries of a company cannot be verified on this node";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { messageOf, MirrorError } from "../../../base/errors.ts";
+import { hintOf, messageOf, MirrorError } from "../../../base/errors.ts";
 import { chosenCompanies, secretTexts, soleCompany } from "../../../config/companies.ts";
 import { valueAt } from "../../../config/config-problems.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
@@ -81,21 +81,20 @@ function chosenNames({ config }: LoadedConfig, named: readonly string[], all: bo
 
 /** Throws MirrorError `config` with all that is wrong with any of them. */
 function ofConfig(loaded: LoadedConfig, names: readonly string[], tags: readonly string[]): Sharing {
-  const problems = new Set<string>();
-  let failure: MirrorError | null = null;
+  const failures: MirrorError[] = [];
   const documents = names.flatMap((name) => {
     try {
       return [{ name, ...companyDocument(loaded, name) }];
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
-      failure = error;
-      for (const line of error.message.split("\n")) problems.add(line);
+      failures.push(error);
       return [];
     }
   });
-  if (failure !== null) {
-    const { hint = "" }: MirrorError = failure;
-    throw new MirrorError("config", [...problems].join("\n"), { hint, cause: failure });
+  const failure = failures.at(-1);
+  if (failure) {
+    const problems = new Set(failures.flatMap(({ message }) => message.split("\n")));
+    throw new MirrorError("config", [...problems].join("\n"), { ...hintOf(failure), cause: failure });
   }
   const own = tags.length > 0 ? tags : null;
   const companies = documents.map(({ name, document }) => ({ name, document, tags: own, line: null }));
@@ -153,9 +152,13 @@ async function shareAll(
   const known = new Map((await chosenMembers(postgres, [])).map((name) => [name.toLowerCase(), name]));
   const outcomes = new Map(all.map(({ name }) => [name, "refused"]));
   let shared = 0;
-  const progress = () => [`${shared} of ${all.length} companies are shared`];
+  const progress = () => `${shared} of ${all.length} companies are shared`;
+  const throwIfStopped = () => {
+    const hint = "Run it again: what is shared stays, and the rest follows.";
+    if (signal.aborted) throw new MirrorError("stopped", `stopped: ${progress()}`, { hint });
+  };
   const refuse = (line: number | null, error: unknown) => {
-    if (signal.aborted) throw stopped(progress()[0]);
+    throwIfStopped();
     if (line === null || !(error instanceof MirrorError)) throw error;
     onRefused({ line, reason: error.message });
     return false;
@@ -167,7 +170,7 @@ async function shareAll(
   const left = distinct.values();
   const shareNext = async (engine: JobEngine) => {
     for (const { name, document, tags, line } of left) {
-      if (signal.aborted) throw stopped(progress()[0]);
+      throwIfStopped();
       const isKnown = line === null || (await companies.has(name, document, sync, timezone));
       const isRight =
         isKnown ||
@@ -183,8 +186,9 @@ async function shareAll(
     // First: a company of the fleet has its schedule, wherever this ends, and to add it again heals the rest.
     if (sync !== null) await engine.schedule(sync, timezone);
     const atOnce = distinct.some(({ line }) => line === null) ? 1 : triedAtOnce;
-    await context.showing(progress, () =>
-      Promise.all(Array.from({ length: atOnce }, () => shareNext(engine))),
+    await context.showing(
+      () => [progress()],
+      () => Promise.all(Array.from({ length: atOnce }, () => shareNext(engine))),
     );
   });
   return outcomes;
@@ -215,9 +219,4 @@ async function tryToken(
   await using service = connectService(context, served, { attempts: 2, budget: "memory" });
   await askWhoami(service.transport, manifest, signal);
   return true;
-}
-
-function stopped(progress = ""): MirrorError {
-  const hint = "Run it again: what is shared stays, and the rest follows.";
-  return new MirrorError("stopped", `stopped: ${progress}`, { hint });
 }

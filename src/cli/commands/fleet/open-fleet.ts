@@ -1,5 +1,5 @@
 import { MirrorError, assert, messageOf, throwIfAborted } from "../../../base/errors.ts";
-import { unknownName } from "../../../base/names.ts";
+import { assertKnown } from "../../../base/names.ts";
 import type { Config } from "../../../config/config.ts";
 import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
@@ -77,20 +77,17 @@ export async function chosenMembers(
   const { companies } = await new CompaniesTable(postgres).list();
   const known = companies.filter(({ removed }) => withRemoved || !removed);
   const names = known.map(({ name }) => name);
-  assertKnown("company", wanted, names, "`fleet list` shows all; `fleet add` takes one of the config.");
+  const place = " in the fleet";
+  const howToAdd = "`fleet list` shows all; `fleet add` takes one of the config.";
+  assertKnown("company", wanted, names, howToAdd, place);
   const tags = [...new Set(known.flatMap((one) => one.tags))];
-  assertKnown("tag", tag === undefined ? [] : [tag], tags, "`fleet list` shows them; `fleet add` sets them.");
+  const howToTag = "`fleet list` shows them; `fleet add` sets them.";
+  assertKnown("tag", tag === undefined ? [] : [tag], tags, howToTag, place);
   const isWanted = new Set(wanted.length > 0 ? wanted : names);
   const chosen = known.filter(
     (one) => isWanted.has(one.name) && (tag === undefined || one.tags.includes(tag)),
   );
   return chosen.map(({ name }) => name);
-}
-
-function assertKnown(kind: string, wanted: readonly string[], known: readonly string[], hint: string): void {
-  const unknown = wanted.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new MirrorError("usage", unknownName(kind, unknown, known, " in the fleet"), { hint });
 }
 
 export interface PostgresWait {

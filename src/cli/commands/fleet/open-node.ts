@@ -1,4 +1,4 @@
-import { MirrorError, assert, hintOf, messageOf } from "../../../base/errors.ts";
+import { MirrorError, hintOf, messageOf } from "../../../base/errors.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Config } from "../../../config/config.ts";
 import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
@@ -7,6 +7,7 @@ import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import type { FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf } from "./open-fleet.ts";
+import { soleCompany } from "../../../config/companies.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import { readSecretFile } from "../../../config/secrets.ts";
 import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
@@ -59,10 +60,8 @@ export async function openNodeParts(
       const read = configOfCompany(member, document, surroundings);
       const { manifest } = await loadConnector(context, read.connector);
       const own = withReports(read, member, published === null ? null : manifest);
-      const [company] = own.companies;
-      assert(company, "the config of a company names it");
       const resources = selectResources(manifest, own.resources);
-      return { manifest, settings: { config: own, company, resources } };
+      return { manifest, settings: { config: own, company: soleCompany(own), resources } };
     },
     publish: {
       report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
@@ -88,9 +87,9 @@ function reportPublisher(
       const published = await publishReports(ownership, schedule, files, store, reports, signal, questions);
       if (!published) return null;
       const { seq, written, removed, bytes } = published;
-      const facts = { seq, files: written.length, removed: removed.length, bytes };
       const ms = Math.round(clock.monotonicMs() - startedMs);
-      log.info("reports published", { company, ...facts, ms });
+      const facts = { company, seq, files: written.length, removed: removed.length, bytes, ms };
+      log.info("reports published", facts);
       return null;
     } catch (error) {
       // What lost the company says so once.

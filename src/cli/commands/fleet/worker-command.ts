@@ -58,15 +58,6 @@ const roleTexts = {
   receive: "answers deliveries",
 } as const;
 
-/** Deliveries are refused as "send again" until the worker receives; a node that only works knows no company. */
-function companiesOf(worker: WorkerProcess): Companies {
-  return {
-    find: (name) =>
-      worker.receiver ? worker.receiver.find(name) : worker.role === "work" ? null : "unavailable",
-    countAnswer: (name, result, refusal) => worker.receiver?.countAnswer(name, result, refusal),
-  };
-}
-
 function servedBy(
   { clock, log, version }: CommandContext,
   config: Config,
@@ -79,7 +70,13 @@ function servedBy(
   const access = createPageAccess({ clock, log, isLocal, token });
   const site = new RadarSite(version, access, clock, () => worker.postgres);
   const pageHosts = () => [address.host, ...config.serve.hosts];
-  return { companies: companiesOf(worker), pages, site, pageHosts, counts: worker.connections };
+  // Deliveries are refused as "send again" until the worker receives; a node that only works knows no company.
+  const unknown = worker.role === "work" ? null : "unavailable";
+  const companies: Companies = {
+    find: (name) => (worker.receiver ? worker.receiver.find(name) : unknown),
+    countAnswer: (name, result, refusal) => worker.receiver?.countAnswer(name, result, refusal),
+  };
+  return { companies, pages, site, pageHosts, counts: worker.connections };
 }
 
 /** Others take a receiver for lost after a minute. */

@@ -44,12 +44,18 @@ function requestOf(
     throw new MirrorError("usage", `--${refused[0].replace("_", "-")} needs --format ${refused[1]}`);
   if (options.nested && since !== undefined)
     throw new MirrorError("usage", "--nested and --since exclude each other");
-  const period = periodOf(month, from, to.filter(isCalendarDay));
-  if (options.history) assertWhole({ ...options, since, period, partition });
+  const [until = null, ...moreDays] = to.filter(isCalendarDay);
+  const [place = null, ...morePlaces] = to.filter((text) => !isCalendarDay(text));
+  if (moreDays.length + morePlaces.length > 0)
+    throw new MirrorError("usage", "--to takes one place and one day");
+  const period = periodOf(month, from ?? null, until);
+  // A history has all of its tables, of all times.
+  const limits = { nested: options.nested, "as-of": options.asOf, since, "partition-by": partition };
+  const limit = Object.entries({ ...limits, month: period }).find(([, given]) => Boolean(given))?.[0];
+  if (options.history && limit !== undefined)
+    throw new MirrorError("usage", `--history and --${limit} exclude each other`);
   if (period !== null && since !== undefined)
     throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
-  const [place = null, ...more] = to.filter((text) => !isCalendarDay(text));
-  if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
   // Files of an earlier moment do not replace those of now.
   const usual = options.asOf ? "export-as-of" : "export";
   const folder = out ?? (place === null ? usual : null);
@@ -57,29 +63,13 @@ function requestOf(
   return { ...options, ...places, tables, partition, period, since: since ?? null };
 }
 
-/** A history has all of its tables, of all times. */
-function assertWhole(limits: Readonly<Record<string, unknown>>): void {
-  const [limit] =
-    Object.entries({
-      nested: limits["nested"],
-      "as-of": limits["asOf"],
-      since: limits["since"],
-      "partition-by": limits["partition"],
-      month: limits["period"],
-    }).find(([, given]) => Boolean(given)) ?? [];
-  if (limit !== undefined) throw new MirrorError("usage", `--history and --${limit} exclude each other`);
-}
-
-function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
-  const [until = null, ...more] = to;
-  if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
-  if (from !== undefined && until !== null && from > until)
+function periodOf(month: string | undefined, from: string | null, until: string | null): Period | null {
+  if (from !== null && until !== null && from > until)
     throw new MirrorError("usage", `--from ${from} is after --to ${until}: no row can be of that time`, {
       hint: "Give the earlier day to --from.",
     });
-  if (month === undefined)
-    return from === undefined && until === null ? null : { from: from ?? null, to: until };
-  if (from !== undefined || until !== null)
+  if (month === undefined) return from === null && until === null ? null : { from, to: until };
+  if (from !== null || until !== null)
     throw new MirrorError("usage", "--month cannot be combined with --from or --to", {
       hint: "A month is all of its days: leave out one of the two.",
     });

@@ -69,22 +69,18 @@ function warnOfFuture({ context, company }: CompanyScope, names: readonly string
 export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded: { config } }) => {
   const anyName = chosenCompanies(config, context.globals.company).length === 1;
   return forEachCompany(context, config, async (scope) => {
-    const { manifest, company, files } = scope;
+    const { manifest, files } = scope;
+    const { name: company, webhook } = scope.company;
     const { clock, signal } = context;
-    const keyPlaces = company.webhook.places;
+    const keyPlaces = webhook.places;
     const from = addressOfBackups(scope, options.from);
     const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
     const store = isFile ? mirrorCopy(from) : openStore(from, context);
-    const asked = { company: company.name, keyPlaces, id: options.at ?? null, anyName };
-    const { id, ids, backup, replaced } = await restoreBackup(files, {
-      ...asked,
-      manifest,
-      store,
-      clock,
-      signal,
-    });
+    const asked = { company, keyPlaces, id: options.at ?? null, anyName };
+    const restored = await restoreBackup(files, { ...asked, manifest, store, clock, signal });
+    const { id, ids, replaced } = restored;
     warnOfFuture(scope, ids);
-    const { taken_at, seq } = backup;
+    const { taken_at, seq } = restored.backup;
     const missing_keys = keyPlaces.flatMap((key) =>
       key.kind === "file" && !existsSync(key.path) ? [key.path] : [],
     );
@@ -92,7 +88,7 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded
     return {
       document: { outcome: "restored", from, id, taken_at, seq, replaced, missing_keys },
       lines: [
-        `${company.name}: ${what}`,
+        `${company}: ${what}`,
         ...missing_keys.map((file) => `  The backup has no webhook secret for ${file}: ${getAnother}`),
         "  The next run lists everything; serve makes it at once. `fintoro-mirror sync --full` also reads every detail.",
       ],

@@ -30,7 +30,8 @@ interface SecretPlan {
  * and printed even when that failed.
  */
 export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedSecret>) {
-  const place = plan.here ? placeFor(plan.scope.company) : null;
+  const { context, company } = plan.scope;
+  const place = plan.here ? placeFor(company) : null;
   const file = place?.kind === "file" ? place.path : null;
   if (file !== null) finishInterrupted(plan, file);
   const oldUntil = plan.here ? retireOld(plan, file) : undefined;
@@ -41,10 +42,13 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
   });
   const { secret } = issued;
   const failure = pending?.store(secret) ?? null;
-  const { context, company } = plan.scope;
   context.onSecrets([secret]);
   const subscription = viewOfSubscription(issued.subscription, plan.scope);
-  const next = [nextStepText(plan, failure), ...(oldUntil === undefined ? [] : [oldSecretText(oldUntil)])];
+  const next = [nextStepText(plan, place, failure)];
+  if (oldUntil === null)
+    next.push("another subscription delivers here as well: the secret that was stored before stays accepted");
+  else if (oldUntil !== undefined)
+    next.push(`deliveries signed with the old secret are accepted until ${oldUntil}`);
   const kept = { secret, stored: failure === null ? file : null, old_accepted_until: oldUntil };
   const lines = [...subscriptionLines(company.name, subscription), `secret: ${secret}`, ...next];
   await context.print({ company: company.name, subscription, ...kept, next }, lines);
@@ -100,8 +104,11 @@ function placeFor({ webhook }: CompanyConfig): SecretPlace | null {
 }
 
 /** What was done with the secret, or what the reader has to do. Pure. */
-function nextStepText({ scope: { company }, configPath, here }: SecretPlan, failure: string | null): string {
-  const place = placeFor(company);
+function nextStepText(
+  { scope: { company }, configPath, here }: SecretPlan,
+  place: SecretPlace | null,
+  failure: string | null,
+): string {
   if (!here)
     return "it does not deliver to this config's receiver: give the secret to the one that it delivers to";
   if (place?.kind === "file") {
@@ -114,10 +121,4 @@ function nextStepText({ scope: { company }, configPath, here }: SecretPlan, fail
   if (place) return `put the secret in its place in ${where}, then reload \`serve\` (SIGHUP)`;
   const entry = "${env:FINTORO_WEBHOOK_SECRET}";
   return `add "${entry}" to ${where}, set FINTORO_WEBHOOK_SECRET to the secret where \`serve\` is started, then start it`;
-}
-
-function oldSecretText(until: string | null): string {
-  if (until === null)
-    return "another subscription delivers here as well: the secret that was stored before stays accepted";
-  return `deliveries signed with the old secret are accepted until ${until}`;
 }

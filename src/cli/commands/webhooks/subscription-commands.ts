@@ -18,7 +18,7 @@ import {
   type SubscriptionView,
 } from "./subscriptions.ts";
 import { recordId, type RecordId } from "../../../base/ids.ts";
-import { someOf, unknownName } from "../../../base/names.ts";
+import { assertKnown, someOf } from "../../../base/names.ts";
 import type { EventRule } from "../../../connector/connector-manifest.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
@@ -114,9 +114,9 @@ export const updateCommand: CommandRun<"webhooks update"> = async (context, { ar
     const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
     return subscriptions.update(id, { name, url, active, events, ...change });
   });
-  const view = viewOfSubscription(changed, scope);
-  const { name } = scope.company;
-  await context.print({ company: name, subscription: view }, subscriptionLines(name, view));
+  const subscription = viewOfSubscription(changed, scope);
+  const company = scope.company.name;
+  await context.print({ company, subscription }, subscriptionLines(company, subscription));
   return "complete";
 };
 
@@ -125,10 +125,10 @@ function changeOf(
   { url, events, active, name }: CommandOptions<"webhooks update">,
 ): Partial<SubscriptionInput> {
   const change: Partial<SubscriptionInput> = {
-    ...(url === undefined ? {} : { url }),
-    ...(events === undefined ? {} : { events: eventsNamed(events, manifest.events) }),
-    ...(active === "unchanged" ? {} : { active: active === "on" }),
-    ...(name === undefined ? {} : { name: name === "" ? null : name }),
+    ...(url !== undefined && { url }),
+    ...(events !== undefined && { events: eventsNamed(events, manifest.events) }),
+    ...(active !== "unchanged" && { active: active === "on" }),
+    ...(name !== undefined && { name: name || null }),
   };
   if (Object.keys(change).length > 0) return change;
   throw new MirrorError("usage", "nothing to change: give --url, --events, --active or --name");
@@ -137,25 +137,20 @@ function changeOf(
 export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
-  if (!options.yes && !context.prompts)
-    throw new MirrorError(
-      "usage",
-      `deleting subscription ${id} must be confirmed, and nobody is here: give --yes`,
-    );
-  const deleted = await withSubscriptions(scope, async (subscriptions) => {
+  const unasked = `deleting subscription ${id} must be confirmed, and nobody is here: give --yes`;
+  if (!options.yes && !context.prompts) throw new MirrorError("usage", unasked);
+  return withSubscriptions(scope, async (subscriptions) => {
     const chosen = subscriptionWith(id, await subscriptions.list());
-    const question = `Delete subscription ${chosen.id}, which delivers to ${shortText(chosen.url)}?`;
-    if (!options.yes && !(await context.prompts?.confirm(question))) return null;
-    await subscriptions.remove(chosen.id);
-    return chosen.id;
+    const question = `Delete subscription ${id}, which delivers to ${shortText(chosen.url)}?`;
+    if (!options.yes && !(await context.prompts?.confirm(question))) {
+      context.log.warn("nothing was deleted");
+      return "failed";
+    }
+    await subscriptions.remove(id);
+    const { name } = scope.company;
+    await context.print({ company: name, deleted: id }, [`${name}: subscription ${id} is deleted`]);
+    return "complete";
   });
-  const { name } = scope.company;
-  if (deleted === null) {
-    context.log.warn("nothing was deleted");
-    return "failed";
-  }
-  await context.print({ company: name, deleted }, [`${name}: subscription ${deleted} is deleted`]);
-  return "complete";
 };
 
 /**
@@ -169,11 +164,9 @@ function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
   if (words.length === 0) throw new MirrorError("usage", "--events must name an event, or be all");
   if (words.includes("all")) return known;
-  const unknown = words.find((word) => !known.includes(word));
-  if (unknown === undefined) return known.filter((type) => words.includes(type));
-  throw new MirrorError("usage", unknownName("event", unknown, known), {
-    hint: `there are ${someOf(known, 9)}; in a config's folder \`webhooks list\` shows what is subscribed`,
-  });
+  const hint = `there are ${someOf(known, 9)}; in a config's folder \`webhooks list\` shows what is subscribed`;
+  assertKnown("event", words, known, hint);
+  return known.filter((type) => words.includes(type));
 }
 
 function subscriptionId([text = ""]: readonly string[]): RecordId {
