@@ -1,7 +1,8 @@
-import { closeSync, openSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import path from "node:path";
 import { MirrorError, messageOf } from "../base/errors.ts";
+import { openFile } from "../base/files/atomic-file.ts";
 import type { ProgressView } from "../log/progress.ts";
 import { notBegun, type RunRequest } from "../runs/run-request.ts";
 import type { OpenCommand } from "../status/event-status.ts";
@@ -91,12 +92,8 @@ export function reportIn(answer: DaemonAnswer): unknown {
 /** Addresses of sockets take about a hundred bytes. Where there is `/proc`, a longer way is shortened. */
 function atShortPath<T>(file: string, use: (address: string) => T): T {
   if (process.platform !== "linux" || Buffer.byteLength(file) < 100) return use(file);
-  const folder = openSync(path.dirname(file), "r");
-  try {
-    return use(`/proc/self/fd/${folder}/${path.basename(file)}`);
-  } finally {
-    closeSync(folder);
-  }
+  using folder = openFile(path.dirname(file), "r");
+  return use(`/proc/self/fd/${folder.fd}/${path.basename(file)}`);
 }
 
 export interface CommandServerParts {

@@ -64,9 +64,8 @@ export class Alerters {
   async deliver(signal: AbortSignal, force = false): Promise<number> {
     const each = [...this.byFile.values()].map(async (alerter) => {
       if (!alerter.isDue(force)) return 0;
-      const release = await attemptPlaces.acquire(signal);
-      if (!release) return 0;
-      return alerter.deliver(signal, force).finally(release);
+      using place = await attemptPlaces.acquire(signal);
+      return place ? await alerter.deliver(signal, force) : 0;
     });
     return (await Promise.all(each)).reduce((sum, failed) => sum + failed, 0);
   }

@@ -1,13 +1,6 @@
 import { hash } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, fsyncSync, ftruncateSync, readFileSync, writeFileSync } from "node:fs";
+import { openFile } from "../base/files/atomic-file.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { FileKind } from "../connector/resource.ts";
 import type { ArchivePosition } from "../state/meta.ts";
@@ -96,14 +89,10 @@ export function appendToManifest(
     return `${line}\n`;
   });
   const text = Buffer.from(lines.join(""));
-  const fd = openSync(file, "a", 0o600);
-  try {
-    ftruncateSync(fd, bytes);
-    writeFileSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  using opened = openFile(file, "a", 0o600);
+  ftruncateSync(opened.fd, bytes);
+  writeFileSync(opened.fd, text);
+  fsyncSync(opened.fd);
   bytes += text.length;
   return { lines: position.lines + entries.length, bytes, head };
 }

@@ -16,12 +16,8 @@ export class QueryRunner {
 
   /** @throws MirrorError `usage`: it is no query, or takes too long or too much; `database` */
   async answer(question: Question): Promise<QueryAnswer> {
-    const release = await this.turn.acquire();
-    try {
-      return await this.ask((this.child ??= this.start()), question);
-    } finally {
-      release?.();
-    }
+    using _ = await this.turn.acquire();
+    return await this.ask((this.child ??= this.start()), question);
   }
 
   private async ask(child: ChildProcess, question: Question): Promise<QueryAnswer> {

@@ -29,7 +29,7 @@ export async function publishFile(
   write: (isThere: boolean) => Promise<boolean>,
 ): Promise<PublishedFile> {
   guarded(file, () => makeReportFolder(file, mode));
-  const lock = takeWriterLock(`${file}.lock`, "publish", `the report ${file}`);
+  using _ = takeWriterLock(`${file}.lock`, "publish", `the report ${file}`);
   try {
     const isThere = await findReport(file);
     removeNext(file);
@@ -40,8 +40,6 @@ export async function publishFile(
   } catch (error) {
     removeNext(file);
     throw databaseError(file, error);
-  } finally {
-    lock.release();
   }
 }
 

@@ -172,6 +172,10 @@ export class Mirror implements TableContext {
     });
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   /** Reads only: after a rollback the next transaction may fail, too. */
   private openTable(resource: Resource): void {
     this.tables.set(resource.name, new ResourceTable(this, resource, planWithUnknown(this.db, resource)));

@@ -148,7 +148,7 @@ export class Verification {
     return nameDifferences(comparison, parts);
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.comparison.copy.close();
   }
 

@@ -56,12 +56,14 @@ export function replaceFile(finished: string, file: string): void {
 
 /** Waits until a file's content, or a folder's list of names, is on the disk. */
 export function syncToDisk(place: string): void {
-  const fd = openSync(place, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  using file = openFile(place, "r");
+  fsyncSync(file.fd);
+}
+
+/** Opens a file, or a folder, that is closed at the end of the block. */
+export function openFile(place: string, flags: string, mode?: number) {
+  const fd = openSync(place, flags, mode);
+  return { fd, [Symbol.dispose]: () => closeSync(fd) };
 }
 
 /** The same without holding up this thread: a file of many megabytes may take the disk a while. */

@@ -52,14 +52,10 @@ export function writeNewFile(
 ): Promise<ContentFacts> {
   return guardedFile(path, async () => {
     makeFolders(dirname(path));
-    const handle = await open(path, "w", mode);
-    try {
-      const facts = await hashOf(content, (part) => handle.writeFile(part));
-      await handle.sync();
-      return facts;
-    } finally {
-      await handle.close();
-    }
+    await using handle = await open(path, "w", mode);
+    const facts = await hashOf(content, (part) => handle.writeFile(part));
+    await handle.sync();
+    return facts;
   });
 }
 

@@ -49,7 +49,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const failures: CommandOutcome[] = [];
   const one = new Semaphore(1);
   const publish = async (scope: CompanyScope, runGoesOn = false) => {
-    using _turn = await one.acquire();
+    using _ = await one.acquire();
     // Exports take more; a report is made by SQLite.
     letHeapGrow(!runGoesOn && config.exports.length > 0);
     failures.push(...(await afterRun(scope)));

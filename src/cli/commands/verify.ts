@@ -53,7 +53,7 @@ async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promis
   const { clock, log, signal } = context;
   await readExisting(scope, () => undefined);
   const selected = new Set(resources.map(({ name }) => name));
-  using _lock = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
+  using _ = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
   let line = () => `${company.name}: checking the file`;
   const onProgress: JudgeOptions["onProgress"] = ({ resource, records }) =>
     void (line = () => `${company.name}: ${resource}, ${formatCount(records)} records`);

@@ -94,12 +94,8 @@ export async function writeExisting<T>(
   const { context, manifest, files } = scope;
   using lock = takeWriterLock(files.lock, command, guarded);
   const opening = { ...context, lock };
-  const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, opening);
-  try {
-    return await work(mirror);
-  } finally {
-    mirror.close();
-  }
+  using mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, opening);
+  return await work(mirror);
 }
 
 export function isDaemonThere({ files }: CompanyScope): boolean {

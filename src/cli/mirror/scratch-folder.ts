@@ -22,7 +22,7 @@ export async function withScratchFolder<T>(
   const folder = path.join(config.dataDir, `.${company.name}.${use}`);
   const files = path.join(folder, "files");
   await guardedFile(folder, async () => makeFolders(folder));
-  using _lock = takeWriterLock(path.join(folder, "lock"), use, `the folder ${folder}`);
+  using _ = takeWriterLock(path.join(folder, "lock"), use, `the folder ${folder}`);
   try {
     await rm(files, { recursive: true, force: true });
     return await work(files);

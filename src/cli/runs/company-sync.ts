@@ -86,15 +86,12 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
   const { transport, rateLimiter } = service;
   const notices = createNotices(log);
   const opening = { clock, signal: eitherSignal(signal, request.closed), lock };
-  const mirror = await openMirror(files.mirror, manifest, notices.store, opening);
+  using mirror = await openMirror(files.mirror, manifest, notices.store, opening);
   const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
   const startedMs = clock.monotonicMs();
   const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
   show(() => progressView(run));
-  return await performRun(run).finally(() => {
-    createLogWatch(files.mirror, log, () => clock.nowMs()).look();
-    mirror.close();
-  });
+  return await performRun(run).finally(() => createLogWatch(files.mirror, log, () => clock.nowMs()).look());
 }
 
 /** After this time a run that still waits for another one is mentioned. */

@@ -63,7 +63,7 @@ async function compare(
   const { windowMs } = config.rateLimit;
   const [started_at, startedMs, start] = [isoTime(clock.nowMs()), clock.monotonicMs(), positionOf(db)];
   const compared = comparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
-  const verification = new Verification({
+  using verification = new Verification({
     db,
     manifest,
     resources,
@@ -97,28 +97,24 @@ async function compare(
     budget: rateLimiter.view(),
     windowMs,
   });
-  try {
-    return await context.progress(
-      () => [view()],
-      async () => {
-        const before = await verification.compare();
-        if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
-        const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
-        const { resumed, tally } = verification;
-        const finished_at = isoTime(clock.nowMs());
-        const run = { by, started_at, finished_at, requests: tally.requests.total };
-        const found = [verification.comparison, findings, mirror ? before : null] as const;
-        compared.finish();
-        if (month !== undefined)
-          return monthReport(...found, { ...run, month, ...(mirror ? positionOf(db) : start) });
-        const report = verifyReport(...found, { ...run, resumed });
-        writeProof(files.verified, db, report);
-        return report;
-      },
-    );
-  } finally {
-    verification.close();
-  }
+  return await context.progress(
+    () => [view()],
+    async () => {
+      const before = await verification.compare();
+      if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
+      const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
+      const { resumed, tally } = verification;
+      const finished_at = isoTime(clock.nowMs());
+      const run = { by, started_at, finished_at, requests: tally.requests.total };
+      const found = [verification.comparison, findings, mirror ? before : null] as const;
+      compared.finish();
+      if (month !== undefined)
+        return monthReport(...found, { ...run, month, ...(mirror ? positionOf(db) : start) });
+      const report = verifyReport(...found, { ...run, resumed });
+      writeProof(files.verified, db, report);
+      return report;
+    },
+  );
 }
 
 function positionOf(db: Db): Pick<MonthReport, "log" | "position"> {

@@ -64,14 +64,10 @@ export async function verifyLocally(
   if (found.match || !options.repair) return { found, repair: null, result: found };
   if (!(await repairFile(path, found))) return { found, repair: null, result: found };
   const { clock, log, signal, selected } = options;
-  const mirror = await openMirror(path, manifest, {}, { clock, log, ...(signal && { signal }) });
-  try {
-    const queue = new WorkQueue(mirror.db);
-    const repair = await repairLocally({ mirror, queue, clock, selected }, options);
-    return { found, repair, result: await checkLocally(path, manifest, options) };
-  } finally {
-    mirror.close();
-  }
+  using mirror = await openMirror(path, manifest, {}, { clock, log, ...(signal && { signal }) });
+  const queue = new WorkQueue(mirror.db);
+  const repair = await repairLocally({ mirror, queue, clock, selected }, options);
+  return { found, repair, result: await checkLocally(path, manifest, options) };
 }
 
 /** What must be whole before the mirror can be opened. False: the file is damaged beyond its indexes. */

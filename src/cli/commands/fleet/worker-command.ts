@@ -33,7 +33,7 @@ export const workerCommand: CommandRun<"worker"> = async (context, { options, lo
       hint: "`fleet add` and `fleet remove` decide which companies there are; `serve --company` holds chosen ones.",
     });
   const address = parseListen(options.listen) ?? config.serve;
-  using _lock = role === "receive" ? null : lockFolder(config);
+  using _ = role === "receive" ? null : lockFolder(config);
   const worker = new WorkerProcess(context, config, role);
   await listenUntilSignal(context, {
     address,

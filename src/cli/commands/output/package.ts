@@ -125,10 +125,7 @@ export function packageCompany(
     await deliver?.(zip ?? folder);
     if (!since?.isAgain) writeHandOver(scope, handOver, written);
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
-    const gaps = [
-      ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
-      ...(incomplete.length > 0 ? [`  details still to be read: ${incomplete.join(", ")}`] : []),
-    ];
+    const gaps = gapsOf(withoutPdf, incomplete);
     const outcome = gaps.length > 0 ? "partial" : "complete";
     return {
       packed: { hand_over: handOver, withoutPdf },
@@ -151,6 +148,13 @@ export function packageCompany(
       ],
     };
   });
+}
+
+function gapsOf(withoutPdf: readonly string[], incomplete: readonly string[]): string[] {
+  return [
+    ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
+    ...(incomplete.length > 0 ? [`  details still to be read: ${incomplete.join(", ")}`] : []),
+  ];
 }
 
 /** The sheets of a month, with those of what changed since it was handed over where anything did. */

@@ -77,7 +77,7 @@ async function fetchAlone(scope: CompanyScope, request: FilesRequest) {
   const { files } = scope;
   // There must be a mirror: opening one for writing would make it.
   await readExisting(scope, () => null);
-  using _lock = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
+  using _ = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
   using db = openDatabase(files.mirror);
   return await fetchLocked(scope, request, db);
 }
