@@ -20,19 +20,6 @@ import { unknownName } from "../../../base/names.ts";
 import { NodesTable } from "../../../fleet/postgres/tables/nodes-table.ts";
 import { PackagesTable } from "../../../fleet/postgres/tables/packages-table.ts";
 
-/** A company of the fleet as `fleet list --json` prints it. */
-interface Member {
-  /** The node that has it now; null: none does. */
-  readonly node: string | null;
-  /** Of its last owner; null: it never had one. */
-  readonly epoch: number | null;
-  /** When it was added or its config changed last, ISO. */
-  readonly changed_at: string;
-  readonly tags: readonly string[];
-  /** What `fleet add` stored; secrets are references. */
-  readonly config: unknown;
-}
-
 /** Lists the companies of the fleet with those that left it lately, or those chosen by `--company` and `--tag`. */
 export const fleetListCommand: CommandRun<"fleet list"> = (
   context,
@@ -60,11 +47,23 @@ export const fleetListCommand: CommandRun<"fleet list"> = (
     return "complete";
   });
 
-function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: readonly OwnerRow[]): Member {
+/** A company of the fleet as `fleet list --json` prints it. */
+function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: readonly OwnerRow[]) {
   const owner = owners.find(({ company }) => company === name);
-  const node = owner?.live ? owner.node : null;
-  return { node, epoch: owner?.epoch ?? null, changed_at: isoTime(changedAtMs), tags, config };
+  return {
+    // The node that has it now; null: none does.
+    node: owner?.live ? owner.node : null,
+    // Of its last owner; null: it never had one.
+    epoch: owner?.epoch ?? null,
+    // When it was added or its config changed last, ISO.
+    changed_at: isoTime(changedAtMs),
+    tags,
+    // What `fleet add` stored; secrets are references.
+    config,
+  };
 }
+
+type Member = ReturnType<typeof memberOf>;
 
 function memberText({ node, epoch, changed_at: changedAt, tags }: Member, nowMs: number): string {
   const changed = `config of ${formatDuration(Math.max(0, nowMs - Date.parse(changedAt)))} ago`;
@@ -79,16 +78,16 @@ export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { 
     throw new MirrorError("usage", "which companies?", {
       hint: "`fleet remove acme` takes one out; `fleet list` shows all.",
     });
-  const { names, owners } = await withPostgres(context, loaded.config, async (postgres) => {
+  const outcome = forget ? "forgotten" : "removed";
+  const documents = await withPostgres(context, loaded.config, async (postgres) => {
     const chosen = await chosenMembers(postgres, wanted, tag, forget);
     for (const name of chosen) await new CompaniesTable(postgres).remove(name);
     if (forget) for (const name of chosen) await forgetReleased(context, postgres, name);
-    return { names: chosen, owners: await ownersNow(postgres, chosen) };
-  });
-  const outcome = forget ? "forgotten" : "removed";
-  const documents = names.map((name) => {
-    const released_by = owners.get(name) ?? null;
-    return [name, { outcome, released_by, stays: whatStays(loaded.config, name) }] as const;
+    const owners = await ownersNow(postgres, chosen);
+    return chosen.map((name) => {
+      const released_by = owners.get(name) ?? null;
+      return [name, { outcome, released_by, stays: whatStays(loaded.config, name) }] as const;
+    });
   });
   const lines = documents.flatMap(([name, { released_by, stays }]) => [
     `${name}: ${outcome}${released_by === null ? "" : `; ${released_by} publishes it once more and releases it`}`,
