@@ -7,7 +7,7 @@ import { safeJson, terminalText } from "../base/terminal-text.ts";
 
 type LogFormat = "pretty" | "json";
 
-export interface LogOptions {
+interface LogOptions {
   /** Takes one line, or several for `pretty`, without the line break at the end. */
   readonly write: (text: string) => void;
   readonly format: LogFormat;

@@ -5,7 +5,6 @@ import { WorkQueue } from "../../state/work-queue.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { readDatabase } from "../../store/database.ts";
 import { DemoSetup, queryRow, demoCompany, failedCommand, writeTokenVariable } from "../demo/demo-setup.ts";
-import type { DemoProcess, TimedChange } from "../demo/demo-setup.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { readFileSync, statSync } from "node:fs";
 import { InboxView } from "../../state/inbox/inbox.ts";
@@ -186,7 +185,7 @@ export async function serveWebhooks(demo: DemoSetup): Promise<boolean> {
 }
 
 /** Resolves once `serve` has printed where it listens. */
-async function startServe(demo: DemoSetup): Promise<DemoProcess> {
+async function startServe(demo: DemoSetup) {
   const serve = demo.start(["serve"]);
   const isReady = () => serve.stdout.includes("\n") || serve.isOver;
   if ((await demo.waitUntil(isReady, listensWithinMs)) && !serve.isOver) return serve;
@@ -197,6 +196,12 @@ async function startServe(demo: DemoSetup): Promise<DemoProcess> {
 function runOutcome({ database }: DemoSetup, since: string): string | null {
   const ended = readDatabase(database, (db) => new Runs(db).lastEnded());
   return ended && ended.finishedAt >= since ? ended.outcome : null;
+}
+
+interface TimedChange {
+  readonly table: string;
+  readonly id: number;
+  readonly since: string;
 }
 
 function isMirrored({ database }: DemoSetup, { table, id, since }: TimedChange): boolean {

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type * as Library from "@clack/prompts";
 import { MirrorError } from "../../base/errors.ts";
 
-export interface TextQuestion {
+interface TextQuestion {
   readonly message: string;
   readonly usual?: string | undefined;
   /** What is wrong with an answer; undefined: nothing. */

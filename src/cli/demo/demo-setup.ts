@@ -7,7 +7,7 @@ import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import { readDatabase } from "../../store/database.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import type { CommandContext, MadeChange, RunningSandbox } from "../program/command.ts";
+import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import { ownEntry } from "../program/own-process.ts";
 
 export const demoCompany = "acme";
@@ -15,13 +15,7 @@ export const demoCompany = "acme";
 export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
-export type DemoProcess = ReturnType<DemoSetup["start"]>;
-
-export interface TimedChange extends MadeChange {
-  /** The wall clock just before, ISO. */
-  readonly since: string;
-  readonly elapsedMs: () => number;
-}
+type DemoProcess = ReturnType<DemoSetup["start"]>;
 
 /**
  * What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. No process
@@ -125,8 +119,8 @@ serve: { listen: "127.0.0.1:${port}" }
     return { events: eventsOf(attempts), delivered: eventsOf(good), attempts: attempts.length, failed };
   }
 
-  /** Makes the changes of an ordinary morning at the service, each when it is asked for. */
-  *makeChanges(): Generator<TimedChange> {
+  /** Makes the changes of an ordinary morning at the service, each when it is asked for; timed from just before. */
+  *makeChanges() {
     for (const change of this.sandbox.changes())
       yield { since: this.now(), elapsedMs: this.stopwatch(), ...change.make() };
   }

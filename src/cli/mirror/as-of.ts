@@ -8,7 +8,7 @@ import { overlayAsOf } from "../../state/as-of/rewind.ts";
 import { copyPages, databaseError, openDatabase } from "../../store/database.ts";
 import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
-import { withScratchFolder, type ScratchUse } from "./scratch-folder.ts";
+import { withScratchFolder } from "./scratch-folder.ts";
 
 /** A company's scope whose mirror is an overlay as of an earlier moment. Its other files are those of now. */
 export interface ScopeAsOf extends CompanyScope {
@@ -63,7 +63,7 @@ export function withOwnCopy<T>(scope: CompanyScope, work: (scope: ScopeAsOf) => 
 
 function overScope<T>(
   scope: CompanyScope,
-  use: ScratchUse,
+  use: "as-of" | "own-copy",
   doing: string,
   make: (overlay: string) => Promise<void>,
   work: (scope: CompanyScope) => Promise<T>,

@@ -6,7 +6,7 @@ import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { CompanyScope } from "./company-scope.ts";
 
 /** Each use has a folder of its own. */
-export type ScratchUse = "package" | "upload" | "as-of" | "own-copy";
+type ScratchUse = "package" | "upload" | "as-of" | "own-copy";
 
 /**
  * Runs `work` with a folder of its own beside the mirror, for files that are made to be used elsewhere. It is gone

@@ -72,12 +72,6 @@ export interface Connector {
   startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
 }
 
-export interface MadeChange {
-  readonly sentence: string;
-  readonly table: string;
-  readonly id: number;
-}
-
 /** Options of `sandbox`; for undefined it uses its own. */
 export type SandboxRequest = Partial<
   Omit<OptionValues<(typeof sandboxCommands)["sandbox"]["options"]>, "connector"> & {
@@ -102,7 +96,9 @@ export interface RunningSandbox {
   /** Attempts so far to deliver events of the first company. */
   attempts(): readonly { readonly eventId: string; readonly outcome: string }[];
   /** Changes of an ordinary morning at the first company, ready to be made, for the demo. */
-  changes(): readonly { make(): MadeChange }[];
+  changes(): readonly {
+    make(): { readonly sentence: string; readonly table: string; readonly id: number };
+  }[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 

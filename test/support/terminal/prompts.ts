@@ -1,4 +1,6 @@
-import type { Prompts, TextQuestion } from "../../../src/cli/console/prompts.ts";
+import type { Prompts } from "../../../src/cli/console/prompts.ts";
+
+type TextQuestion = Parameters<Prompts["text"]>[0];
 
 /** What a person at the terminal says to one question; undefined: only Enter. */
 export type Answer = string | boolean | readonly string[] | undefined;

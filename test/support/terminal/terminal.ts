@@ -1,6 +1,6 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { Redactor } from "../../../src/base/secret.ts";
-import { createLogger, type AdjustableLog, type LogOptions } from "../../../src/log/log.ts";
+import { createLogger, type AdjustableLog } from "../../../src/log/log.ts";
 import type { ProgressView, ResourceProgress } from "../../../src/log/progress.ts";
 import type { OutputStream } from "../../../src/log/screen.ts";
 
@@ -73,7 +73,7 @@ export function jumpingClock(startMs = 0): Clock & { readonly slept: number[] } 
 
 /** A log whose lines are kept. */
 export function recordingLog(
-  options: Partial<LogOptions> = {},
+  options: Partial<Parameters<typeof createLogger>[0]> = {},
   secrets: readonly string[] = [],
 ): {
   readonly log: AdjustableLog;

@@ -37,7 +37,7 @@ interface FaultEffect {
 }
 
 /** The faults that affect one request, by kind; of equal kinds the first. */
-export type ActiveFaults = ReadonlyMap<string, Fault>;
+type ActiveFaults = ReadonlyMap<string, Fault>;
 
 export type FaultPlan = ReturnType<typeof createFaultPlan>;
 

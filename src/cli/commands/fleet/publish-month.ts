@@ -6,7 +6,6 @@ import type { NodePublishing } from "../../../fleet/assignment/node-context.ts";
 import { writeRight } from "../../../fleet/ownership/ownership.ts";
 import { withOwnCopy } from "../../mirror/as-of.ts";
 import type { CommandContext } from "../../program/command.ts";
-import { withoutLines } from "../output/after-run-command.ts";
 import { packageCompany, proveMonth } from "../output/package.ts";
 
 /**
@@ -26,7 +25,7 @@ export async function publishMonth(
   const context: CommandContext = {
     ...given,
     signal,
-    showing: withoutLines,
+    showing: (_, step) => step(),
     progress: (_, step) => step(),
   };
   const scope = { ...settings, context, manifest, files, guard };
