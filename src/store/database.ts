@@ -25,6 +25,8 @@ export function openDatabase(path: string, { readonly = false } = {}): OwnedDb {
     const db = Object.assign(made, { [Symbol.dispose]: () => void made.close() });
     try {
       assertVersion(db);
+      // The system keeps pages too: SQLite's usual 16 MB for each connection bring an export of three no time.
+      db.pragma("cache_size = -2000");
       if (!readonly) setUpWriter(db);
       return db;
     } catch (error) {
@@ -47,7 +49,6 @@ function setUpWriter(db: Db): void {
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = OFF");
-  db.pragma("cache_size = -2000");
   db.pragma("wal_autocheckpoint = 16000");
   db.pragma("journal_size_limit = 67108864");
   // Otherwise what a part of a transaction would undo is written to a file.
