@@ -26,7 +26,7 @@ export const fileFaults: readonly PlantedFault[] = [
     ...beside,
     id: "exported-file-not-on-the-disk",
     file: "src/base/files/hashed-file.ts",
-    find: "      await handle.sync();\n",
+    find: "    await handle.sync();\n",
     replace: "",
     why: "after a power cut the manifest names an empty file",
     tests: ["test/export/staging.test.ts"],
