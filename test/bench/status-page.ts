@@ -20,6 +20,8 @@ const measuredMs = 60_000;
 const mostMs = 20 * 60_000;
 /** As the page's script does. */
 const askedEveryMs = 2_000;
+/** For what follows a start. */
+const afterStartMs = 30_000;
 /** Longer than what was read is kept. */
 const keptMs = 6_000;
 const readings = 3;
@@ -39,7 +41,7 @@ export async function benchStatusPage(): Promise<BenchResult[]> {
   resources.defer(async () => void (await endServe(plain, "SIGTERM")));
   const ready = given === undefined ? '"msg":"a run ended"' : '"msg":"the mirror is open';
   while (!plain.stderr().includes(ready)) await pause(500);
-  await pause(keptMs);
+  await pause(afterStartMs);
   const share = () => shareOf(plain.child.pid ?? 0);
   const alone = await share();
   const watching = setInterval(() => void answerMs(port, "/"), askedEveryMs);
