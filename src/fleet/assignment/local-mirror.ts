@@ -35,8 +35,8 @@ export function continuesLocally(
 ): boolean {
   if (!existsSync(mirror)) return false;
   return isTrueOf(mirror, (db) => {
-    const { seq, inboxSeq } = readMirrorPosition(db);
-    const isBehind = published !== null && (seq < published.seq || inboxSeq < published.inboxSeq);
+    const { seq, inbox_seq } = readMirrorPosition(db);
+    const isBehind = published !== null && (seq < published.seq || inbox_seq < published.inboxSeq);
     return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;
   });
 }

@@ -10,7 +10,7 @@ import { Meta, pinnedIdentity } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubSource } from "../../state/scrub-candidates.ts";
 import { databaseError, readDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
-import { readMirrorPosition } from "./snapshot-facts.ts";
+import { readMirrorPosition, type MirrorPosition } from "./snapshot-facts.ts";
 import type { SnapshotManifest } from "./stored-snapshots.ts";
 
 /** Copies a mirror beside its writer, checks the copy and packs it; `copy` and `packed` are new files. */
@@ -26,7 +26,7 @@ interface PackTask {
 /** What a snapshot's manifest says of the mirror in it, and of its files. */
 export type PackedMirror = Pick<
   SnapshotManifest,
-  keyof MirrorContent | "inbox_seq" | "last_run" | "failed_start" | "packed" | "unpacked"
+  keyof MirrorContent | keyof MirrorPosition | "packed" | "unpacked"
 > & {
   /** When that of the sources was read which was read longest ago; null: there is none. */
   readonly oldestReadMs: number | null;
@@ -79,8 +79,7 @@ function ask({ report, queries }: AskTask): unknown[] {
 
 async function pack({ mirror, copy, packed, sources }: PackTask): Promise<PackedMirror> {
   const content = await copyMirror(mirror, copy, neverAborts);
-  const { inboxSeq, lastRun, failedStart } = readDatabase(copy, readMirrorPosition);
-  const position = { inbox_seq: inboxSeq, last_run: lastRun, failed_start: failedStart };
+  const position = readDatabase(copy, readMirrorPosition);
   const oldestReadMs = readDatabase(copy, (db) => new ScrubCandidates(db).oldestMs(sources));
   const unpacked = await hashOf(copy);
   await pipeline(partsOf(copy), createZstdCompress({ params: level }), fileAt(packed));

@@ -14,7 +14,7 @@ import { lastFailedStart } from "../../sync/run/run-outcome.ts";
 export type MirrorPosition = ReturnType<typeof readMirrorPosition>;
 
 /** Of a mirror that nothing was read into. */
-export const beginning: MirrorPosition = { seq: 0, inboxSeq: 0, lastRun: null, failedStart: null };
+export const beginning: MirrorPosition = { seq: 0, inbox_seq: 0, last_run: null, failed_start: null };
 
 /** Reads a few small facts, also beside a running writer. */
 export function readMirrorPosition(db: Db) {
@@ -24,11 +24,11 @@ export function readMirrorPosition(db: Db) {
     /** Of the last change; 0: none. */
     seq: new Changes(db).lastSeq(),
     /** Of the last delivery that was taken from the fleet's inbox; 0: none. */
-    inboxSeq: inboxPosition(meta),
+    inbox_seq: inboxPosition(meta),
     /** The last run that ended, its time ISO; quick runs are none. Null: none. */
-    lastRun: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
+    last_run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     /** Outcome of the run after it, where that failed before it began to write; another one like it is nothing new. */
-    failedStart: lastFailedStart(meta, runs.latest(1)[0]?.startedAt ?? null)?.outcome ?? null,
+    failed_start: lastFailedStart(meta, runs.latest(1)[0]?.startedAt ?? null)?.outcome ?? null,
   };
 }
 

@@ -8,11 +8,8 @@ import type { Owner } from "../postgres/tables/owners-table.ts";
 import type { MirrorPosition, RequestHours, SnapshotSummary } from "./snapshot-facts.ts";
 
 /** What stands beside a snapshot, for people and programs that find it without Postgres. */
-export interface SnapshotManifest extends Owner, MirrorManifest {
+export interface SnapshotManifest extends Owner, MirrorManifest, Omit<MirrorPosition, "seq"> {
   readonly id: string;
-  readonly inbox_seq: number;
-  readonly last_run: MirrorPosition["lastRun"];
-  readonly failed_start: MirrorPosition["failedStart"];
   readonly summary: SnapshotSummary;
   readonly request_hours: RequestHours;
   readonly packed: ContentFacts;
@@ -75,8 +72,8 @@ export function requestHoursOf(pointer: SnapshotPointer | null): RequestHours {
 
 /** How far the mirror in a published snapshot is. */
 export function positionOf({ seq, inboxSeq, facts }: SnapshotPointer): MirrorPosition {
-  const { last_run: lastRun, failed_start: failedStart } = facts as Partial<SnapshotManifest>;
-  return { seq, inboxSeq, lastRun: lastRun ?? null, failedStart: failedStart ?? null };
+  const { last_run = null, failed_start = null } = facts as Partial<SnapshotManifest>;
+  return { seq, inbox_seq: inboxSeq, last_run, failed_start };
 }
 
 /** The content that a published snapshot unpacks to. @throws MirrorError `database` where the pointer has none */
