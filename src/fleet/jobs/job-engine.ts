@@ -156,6 +156,10 @@ export class JobEngine {
     await waitAtMost(stopTimeoutMs, stopped);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   private async followSchedules(companies: CompaniesTable): Promise<void> {
     const options = { pollingIntervalSeconds: times.passSeconds };
     await this.boss.work<Pattern>(schedulesQueue, options, async (jobs) => {

@@ -8,7 +8,7 @@ import { readFailure, readSecretFile } from "../../../config/secrets.ts";
 import { companyDocument, configOfCompany } from "../../../fleet/config/company-document.ts";
 import type { CompanyDocument, DocumentOfFile } from "../../../fleet/config/company-document.ts";
 import { readCompanyList, readTags, tagForm, type RefusedLine } from "../../../fleet/config/company-list.ts";
-import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
+import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
@@ -16,7 +16,7 @@ import { connectService } from "../../../runs/service-connection.ts";
 import { askWhoami } from "../../../sync/identity/identify.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { chosenMembers, namedCompanies, withEngine, withPostgres } from "./open-fleet.ts";
+import { chosenMembers, namedCompanies, withPostgres } from "./open-fleet.ts";
 
 interface SharedCompany {
   readonly name: string;
@@ -168,7 +168,8 @@ async function shareAll(
     return twin === name || refuse(line, twinError(name, twin));
   });
   const left = distinct.values();
-  const shareNext = async (engine: JobEngine) => {
+  await using engine = await JobEngine.start(postgres, context.log, false);
+  const shareNext = async () => {
     for (const { name, document, tags, line } of left) {
       throwIfStopped();
       const isKnown = line === null || (await companies.has(name, document, sync, timezone));
@@ -182,15 +183,13 @@ async function shareAll(
       shared++;
     }
   };
-  await withEngine(context, postgres, async (engine) => {
-    // First: a company of the fleet has its schedule, wherever this ends, and to add it again heals the rest.
-    if (sync !== null) await engine.schedule(sync, timezone);
-    const atOnce = distinct.some(({ line }) => line === null) ? 1 : triedAtOnce;
-    await context.showing(
-      () => [progress()],
-      () => Promise.all(Array.from({ length: atOnce }, () => shareNext(engine))),
-    );
-  });
+  // First: a company of the fleet has its schedule, wherever this ends, and to add it again heals the rest.
+  if (sync !== null) await engine.schedule(sync, timezone);
+  const atOnce = distinct.some(({ line }) => line === null) ? 1 : triedAtOnce;
+  await context.showing(
+    () => [progress()],
+    () => Promise.all(Array.from({ length: atOnce }, shareNext)),
+  );
   return outcomes;
 }
 

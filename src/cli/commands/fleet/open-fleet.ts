@@ -1,7 +1,6 @@
 import { MirrorError, assert, messageOf, throwIfAborted } from "../../../base/errors.ts";
 import { assertKnown } from "../../../base/names.ts";
 import type { Config } from "../../../config/config.ts";
-import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -40,20 +39,6 @@ export async function withPostgres<T>(
     return await work(postgres);
   } finally {
     await postgres.close();
-  }
-}
-
-/** Does `work` with the fleet's jobs, without taking any. */
-export async function withEngine<T>(
-  { log }: CommandContext,
-  postgres: Postgres,
-  work: (engine: JobEngine) => Promise<T>,
-): Promise<T> {
-  const engine = await JobEngine.start(postgres, log, false);
-  try {
-    return await work(engine);
-  } finally {
-    await engine.stop();
   }
 }
 
@@ -96,11 +81,10 @@ export interface PostgresWait {
   readonly signal: AbortSignal;
   /** Called with each failure that is waited out; null: the wait is over. */
   readonly onProblem?: (problem: string | null) => void;
-  /** @default 10 minutes: longer than a restart or a failover, and who restarts a process that ended gets an exit code */
-  readonly longestMs?: number;
 }
 
-const longestWaitMs = 600_000;
+/** Longer than a restart or a failover; and who restarts a process that ended gets an exit code. */
+const longestMs = 600_000;
 /** Between two attempts. */
 const pauses: Backoff = { baseMs: 500, maxMs: 5_000 };
 /** Between two lines of the log. With an attempt that hangs for 20 s no minute is silent. */
@@ -113,7 +97,7 @@ const silences: Backoff = { baseMs: 5_000, maxMs: 30_000 };
  * @throws MirrorError `stopped` when the signal has aborted; what the step threw last, after `longestMs` at most
  */
 export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise<T>): Promise<T> {
-  const { clock, log, signal, onProblem, longestMs = longestWaitMs } = wait;
+  const { clock, log, signal, onProblem } = wait;
   const startedMs = clock.monotonicMs();
   const logWait = createWaitLog(wait, startedMs + longestMs);
   for (let failures = 0; ;) {
