@@ -60,7 +60,7 @@ export class Lease implements Owner {
   private readonly uptimeMs: UptimeClock;
   private sentAt: SentAt;
   /** When the last request was sent, by this owner or one before, monotonic. */
-  lastRequestMs: number;
+  private lastRequestMs: number;
 
   constructor(
     { company, epoch, node, heldMs, quietMs = null }: LeaseFacts,
@@ -86,11 +86,6 @@ export class Lease implements Owner {
   /** Why it ended; null: it has not. */
   get endedBecause(): string | null {
     return this.lost.aborted ? String(this.lost.reason) : null;
-  }
-
-  /** How long it lasts if nobody renews it, ms; 0: it has ended. */
-  get leftMs(): number {
-    return this.isHeld() ? this.sentAt.monotonicMs + this.heldMs - this.clock.monotonicMs() : 0;
   }
 
   /**
