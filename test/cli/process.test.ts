@@ -24,6 +24,14 @@ describe("the program", () => {
     }
   });
 
+  test("refuses options of sandbox that the stand-in for Fakturoid does not obey", async () => {
+    const faults = ["--faults", "500:0.1", "--latency", "1s"];
+    const { code, stderr } = await runProgram(["sandbox", "--connector", "fakturoid", ...faults]);
+    expect(code).toBe(2);
+    const msg = "the stand-in for Fakturoid has no --latency, --faults";
+    expect(jsonLines(stderr)).toEqual([expect.objectContaining({ kind: "usage", msg })]);
+  });
+
   test("prints a JSON Schema that is one, and the tables as one document with --json", async () => {
     const schema = await runCommand(["schema"]);
     expect(schema.code).toBe(0);
