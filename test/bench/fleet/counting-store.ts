@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { startS3 } from "../../support/export/s3-server.ts";
 
 /** Requests to an object store since the last reset. */
-export interface StoreCounts {
+interface StoreCounts {
   /** By method; a list is counted as `LIST`. */
   readonly requests: Readonly<Record<string, number>>;
   /** Of bodies, without headers. */
