@@ -82,7 +82,7 @@ test("the rows of an earlier day stand in the order of their ids, also those tha
 
 test.each([
   ["small", 0],
-  ["read by worker threads", 17_000_000],
+  ["read by worker threads", 130_000_000],
 ])(
   "an export as of a time or a position says so, and its follower goes on from there: a mirror %s",
   async (_, size) => {
