@@ -138,6 +138,15 @@ describe("rows of another version of the decoding", () => {
     expect(rows(again, "SELECT * FROM people")).toEqual(before);
   });
 
+  test("are not written where all that a new column of a child table would hold is null", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2]) put(mirror, "orders", order(id), { source: "detail" });
+    mirror.db.exec(`UPDATE _raw_orders SET json = replace(json, '"title"', '"shade":null,"title"')`);
+    const again = await derivedAgain(mirror);
+    expect(rows(again, "SELECT shade FROM order_lines WHERE order_id = 1")).toHaveLength(2);
+    expect(schemaChanges(again)).toEqual([]);
+  });
+
   test("stay deleted where the record is deleted, without a change that would bring it back", async () => {
     const mirror = await openShop();
     for (const id of [1, 2]) put(mirror, "orders", order(id), { source: "detail" });

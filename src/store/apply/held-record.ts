@@ -19,7 +19,7 @@ export interface HeldRecord {
   readonly cells: readonly Cell[] | undefined;
   readonly deletedAt: string | null;
   readonly detailAt: string | null;
-  /** For each child table, `position`, data columns and `id` of each row. */
+  /** For each child table, `position` and data columns of each row. */
   readonly children: readonly (readonly (readonly Cell[])[])[];
 }
 
@@ -38,8 +38,9 @@ export function readHeld(statements: TableStatements, id: RecordId): HeldRecord 
 
 /** The same of all records with ids in this range, both ends included, with one statement for each table. */
 export function readHeldBetween(statements: TableStatements, from: RecordId, to: RecordId) {
+  // Without the id: where a column is added afterwards, another cell in its place would be taken for its value.
   const byId = (select: Statement) =>
-    Map.groupBy(select.all(from, to) as Cell[][], (cells) => canonicalId(cells.at(-1) as bigint));
+    Map.groupBy(select.all(from, to) as Cell[][], (cells) => canonicalId(cells.pop() as bigint));
   const rows = byId(statements.of("selectRows"));
   const fences = byId(statements.of("selectFences"));
   const raws = byId(statements.of("selectRaws"));
@@ -51,9 +52,9 @@ export function readHeldBetween(statements: TableStatements, from: RecordId, to:
       fence: fenceOf(fences.get(id)?.[0]),
       bytes,
       json: bytes?.toString(),
-      cells: values?.slice(0, -3),
-      deletedAt: (values?.at(-3) as string | null | undefined) ?? null,
-      detailAt: (values?.at(-2) as string | null | undefined) ?? null,
+      cells: values?.slice(0, -2),
+      deletedAt: (values?.at(-2) as string | null | undefined) ?? null,
+      detailAt: (values?.at(-1) as string | null | undefined) ?? null,
       children: children.map((ofParent) => ofParent.get(id) ?? []),
     };
   };
@@ -61,7 +62,7 @@ export function readHeldBetween(statements: TableStatements, from: RecordId, to:
 
 function fenceOf(values: readonly unknown[] | undefined): Fence | undefined {
   if (!values) return undefined;
-  const [received_seq = 0, read_at = 0, lastChange = 0, gone = 0] = values.slice(3, -1).map(Number);
+  const [received_seq = 0, read_at = 0, lastChange = 0, gone = 0] = values.slice(3).map(Number);
   const last_change = values[5] === null ? null : lastChange;
   const [sha, listed_sha, source] = values as [Buffer | null, Buffer | null, Source];
   return { sha, listed_sha, source, received_seq, read_at, last_change, gone };
