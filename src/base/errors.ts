@@ -54,8 +54,15 @@ export function assert(condition: unknown, promise: string): asserts condition {
   if (!condition) throw new Error(`broken promise: ${promise}`);
 }
 
+/** What was thrown first, where the end of a `using` block failed as well. By its name: Node 22 has no such class. */
+export function firstThrown(error: unknown): unknown {
+  const isPair = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
+  return isPair ? firstThrown(error.suppressed) : error;
+}
+
 /** The message of anything that was thrown, or reported by a library as a plain object with one. */
-export function messageOf(error: unknown): string {
+export function messageOf(thrown: unknown): string {
+  const error = firstThrown(thrown);
   const hasMessage = typeof error === "object" && error !== null && "message" in error;
   return String(hasMessage ? error.message : error);
 }
@@ -77,6 +84,7 @@ export function systemReason(error: unknown): string | null {
 }
 
 /** The error's hint as a field of a log line or report; empty where it has none. */
-export function hintOf(error: unknown): { readonly hint?: string } {
+export function hintOf(thrown: unknown): { readonly hint?: string } {
+  const error = firstThrown(thrown);
   return error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { messageOf, MirrorError, systemReason, throwIfAborted } from "../base/errors.ts";
+import { firstThrown, messageOf, MirrorError, systemReason, throwIfAborted } from "../base/errors.ts";
 import { onceFor } from "./once-for.ts";
 
 /** An open SQLite database. */
@@ -146,7 +146,8 @@ export function withFault(advice: string, file: string): string {
 }
 
 /** The MirrorError `database` for an error of SQLite or the disk; any other error as it is. */
-export function databaseError(path: string, error: unknown): unknown {
+export function databaseError(path: string, thrown: unknown): unknown {
+  const error = firstThrown(thrown);
   if (error instanceof MirrorError || !(error instanceof Error)) return error;
   const code = codeOf(error);
   const known = Object.entries(faults).find(([, [pattern]]) => pattern.test(code));

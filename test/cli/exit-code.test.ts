@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { MirrorError, type ErrorKind } from "../../src/base/errors.ts";
+import { hintOf, MirrorError, type ErrorKind } from "../../src/base/errors.ts";
+import { failureOf } from "../../src/cli/console/console.ts";
 import { codeOfEnding, codeOfError } from "../../src/cli/program/exit-code.ts";
 import { UnauthenticatedError } from "../../src/connector/service-errors.ts";
 
@@ -44,6 +45,20 @@ describe("an exit code shows what happened", () => {
     expect(codeOfError(new UnauthenticatedError("401"), null)).toBe(4);
     expect(codeOfError(new TypeError("x is not a function"), null)).toBe(10);
     expect(codeOfError("thrown text", null)).toBe(10);
+  });
+
+  // Fault: disk | a lock or place cannot be given back after the work failed | SuppressedError of `using` | exit code, message and hint are those of the work
+  test("what went wrong first counts, also where the end of its block failed as well", () => {
+    const first = new MirrorError("locked", "the mirror is being written", { hint: "Wait." });
+    const both = new SuppressedError(new Error("EACCES"), new SuppressedError(new Error("EIO"), first));
+    expect(codeOfError(both, null)).toBe(11);
+    expect(failureOf(both)).toMatchObject({
+      kind: "locked",
+      message: first.message,
+      hint: "Wait.",
+      bug: false,
+    });
+    expect(hintOf(both)).toEqual({ hint: "Wait." });
   });
 });
 

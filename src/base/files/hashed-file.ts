@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makeFolders } from "./atomic-file.ts";
-import { MirrorError } from "../errors.ts";
+import { firstThrown, MirrorError } from "../errors.ts";
 
 const knownErrors: readonly (readonly [RegExp, string, string])[] = [
   [
@@ -25,7 +25,8 @@ const knownErrors: readonly (readonly [RegExp, string, string])[] = [
 export async function guardedFile<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
-  } catch (error) {
+  } catch (thrown) {
+    const error = firstThrown(thrown);
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const found = knownErrors.find(([pattern]) => pattern.test(code));
     if (!found || error instanceof MirrorError) throw error;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { MirrorError, messageOf, systemReason } from "../../base/errors.ts";
+import { firstThrown, MirrorError, messageOf, systemReason } from "../../base/errors.ts";
 import { Redactor } from "../../base/secret.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 import { createLogger, logFormat } from "../../log/log.ts";
@@ -62,7 +62,8 @@ export async function printFailure(console: Console, error: unknown): Promise<vo
  * Describes any thrown value, as it is printed on stderr for people and on stdout for `--json`. Errors of the operating
  * system are no bugs.
  */
-export function failureOf(error: unknown) {
+export function failureOf(thrown: unknown) {
+  const error = firstThrown(thrown);
   const message = messageOf(error);
   const requestId = error instanceof ServiceError ? error.requestId : null;
   if (error instanceof MirrorError)

@@ -1,4 +1,4 @@
-import { MirrorError, type ErrorKind } from "../../base/errors.ts";
+import { firstThrown, MirrorError, type ErrorKind } from "../../base/errors.ts";
 
 /** Exit code of each outcome, from the least to the most urgent one. */
 const outcomeCodes = {
@@ -50,7 +50,8 @@ export function codeOfEnding(ending: CommandEnding, signal: StopSignal | null): 
 }
 
 /** The exit code of a thrown value: by its kind for a MirrorError, 10 for anything else. */
-export function codeOfError(error: unknown, signal: StopSignal | null): number {
+export function codeOfError(thrown: unknown, signal: StopSignal | null): number {
+  const error = firstThrown(thrown);
   if (!(error instanceof MirrorError)) return 10;
   return error.kind === "stopped" && signal ? signalCodes[signal] : (kindCodes[error.kind] ?? 1);
 }

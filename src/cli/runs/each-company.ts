@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { firstThrown, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { recordStep, type StepResult } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/console.ts";
@@ -56,7 +56,8 @@ export async function forEachCompany(
       outcomes.push(outcome);
       done.push(name);
       await print(outcome === "complete" && globals.quiet ? [] : lines);
-    } catch (error) {
+    } catch (thrown) {
+      const error = firstThrown(thrown);
       const isUsage = error instanceof MirrorError && error.kind === "usage";
       if (scopes.length === 1 || signal.aborted || isUsage) throw error;
       outcomes.push(outcomeOf(error));
