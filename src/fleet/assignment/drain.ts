@@ -29,8 +29,8 @@ const mostAtOnce = 200;
 const retryMs = 2_000;
 
 /**
- * Drains a company's inbox into its mirror until `closed`: now, and whenever something new came. Waits while Postgres or
- * the mirror cannot be used for a moment.
+ * Drains a company's inbox into its mirror until `closed`: now, and whenever something new came. Whatever fails is tried
+ * again: the company's runs go on meanwhile, and `fleet status` shows deliveries that wait.
  *
  * @throws MirrorError `locked` where this process may not write the mirror any more
  */
@@ -45,7 +45,7 @@ export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "mo
       headSeq = await watch.moved(company, position, closed);
     } catch (error) {
       if (closed.aborted) return;
-      if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
+      if (error instanceof MirrorError && error.kind === "locked") throw error;
       const facts = { error: messageOf(error), ...hintOf(error) };
       if (!hasFailed) log.warn("the inbox cannot be drained now; it is tried again", facts);
       hasFailed = true;

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
+import { MirrorError } from "../../../src/base/errors.ts";
 import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { drainInbox, followInbox } from "../../../src/fleet/assignment/drain.ts";
 import { createInboxWatch } from "../../../src/fleet/assignment/inbox-watch.ts";
@@ -175,6 +176,19 @@ describeWithPostgres("a company's owner drains what receivers stored", () => {
     expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(2);
     expect(counted(shop.mirror, "_inbox")).toBe(2);
   });
+});
+
+// Fault: fleet | a delivery of the inbox cannot be stored, by a mistake of the program | a drain that fails with a TypeError, and with `locked` | one warning, and it is tried again beside the company's runs; `locked` ends it
+test("what fails while the inbox is followed is tried again, and ends it only where the mirror is another's", async () => {
+  const shop = await openIngest();
+  const failures = [new TypeError("x is not a function"), new TypeError("again")];
+  const rest = new MirrorError("locked", "the mirror is another's");
+  const drain = drainOf(shop, { read: () => Promise.reject(failures.shift() ?? rest) });
+  const clock = { ...systemClock, sleep: () => Promise.resolve() };
+  const following = followInbox({ ...drain.parts, clock }, { moved: () => Promise.resolve(null) });
+  await expect(following).rejects.toThrow("another's");
+  expect(drain.reads).toHaveLength(3);
+  expect(drain.messages()).toEqual(["the inbox cannot be drained now; it is tried again"]);
 });
 
 describeWithPostgres("a mirror that is not the newest loses and doubles nothing", () => {
