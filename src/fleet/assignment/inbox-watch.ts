@@ -3,8 +3,11 @@ import type { InboxTable } from "../postgres/tables/inbox-table.ts";
 export type InboxWatch = ReturnType<typeof createInboxWatch>;
 
 /**
- * Looks for new deliveries of all companies that this node holds, in one query; without companies, in none. A look that
- * fails ends no wait.
+ * Looks for new deliveries of all companies that this node holds, in one query; without companies, in none.
+ *
+ * Guarantee: a look that fails ends no wait.
+ * Source of truth: table `inbox_heads`.
+ * Worst outcome of a crash: none; nothing is kept.
  */
 export function createInboxWatch(inbox: Pick<InboxTable, "heads">) {
   /** By company; `resolve` gets the number of the last delivery, or null where the wait is over. */

@@ -4,7 +4,11 @@ import type { Log } from "../../base/logger.ts";
 
 /**
  * Repeats a node's steps until they are to end. While Postgres is away all of them fail: that is one line, and another
- * when it is back. A step that needs the store has its own lines. One that fails ends neither itself nor another.
+ * when it is back. A step that needs the store has its own lines.
+ *
+ * Guarantee: a step that fails ends neither itself nor another.
+ * Source of truth: none.
+ * Worst outcome of a crash: none.
  */
 export class NodeLoops {
   /** Why the last one failed that needs Postgres alone; null: none did. */

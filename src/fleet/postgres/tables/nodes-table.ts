@@ -22,6 +22,10 @@ const forgetAfter = "interval '1 day'";
 /**
  * The nodes of the fleet: for people and for `fleet drain`. Nothing is decided from a missing heartbeat; ownerships
  * expire by themselves.
+ *
+ * Guarantee: none but what the last heartbeat said.
+ * Source of truth: table `nodes`.
+ * Worst outcome of a crash: the node is shown with its last heartbeat until it is forgotten.
  */
 export class NodesTable extends FleetTable {
   /** A node starts: a request to drain was meant for the process before. */
