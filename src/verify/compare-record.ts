@@ -7,7 +7,7 @@ import { isShownWhole } from "../store/apply/previews.ts";
 import { jsonEquals } from "../json/literal.ts";
 import { openTables } from "../state/checks/open-tables.ts";
 import { Parents } from "../state/parents.ts";
-import { decodeStored, ownerCells } from "../store/apply/derive-rows.ts";
+import { decodeStored, ownerCells } from "../store/apply/decode-stored.ts";
 import { idsHeld, readHeld, differencesOf, isAsReceived, rowsOf } from "../store/apply/held-record.ts";
 import type { HeldRecord } from "../store/apply/held-record.ts";
 import type { RecordRows } from "../store/tables/table-statements.ts";

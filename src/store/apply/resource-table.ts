@@ -15,7 +15,7 @@ import { judgeBytes, saysTheSame, type DecodedRecord, type Fence } from "./merge
 import { Previews, type CellsByName } from "./previews.ts";
 import { differencesOf, readHeld, rowsOf, type HeldRecord } from "./held-record.ts";
 import type { NewChange } from "./change-log.ts";
-import { decodeStored, ownerCells } from "./derive-rows.ts";
+import { decodeStored, ownerCells } from "./decode-stored.ts";
 import type { IncomingPreview, IncomingRecord, Overrides, ReadStamp, Source } from "./read-stamp.ts";
 import type { ApplyResult, PreviewResult, Removal } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";

@@ -10,7 +10,7 @@ export const mostAttempts = 3;
 /** An answer that contradicts its question, or itself, is asked for this often in all. */
 const mostContradictions = 5;
 
-/** The pauses between them, ms: 2, 4, 8, 16 and 30 s, together a minute. `failures` counts from 1. */
+/** The pauses of a run between its tries, ms: 2, 4, 8, 16 and 30 s, together a minute. `failures` counts from 1. */
 export function retryPauseMs(failures: number): number {
   return backoffMs(failures, { baseMs: 2_000, maxMs: 30_000 });
 }

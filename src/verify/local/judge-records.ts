@@ -3,7 +3,7 @@ import { assert } from "../../base/errors.ts";
 import { canonicalId, firstId, recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
-import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
+import { decodeStored, ownerCells } from "../../store/apply/decode-stored.ts";
 import {
   differencesOf,
   idsHeld,
