@@ -1,7 +1,16 @@
 import { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { aReceiver, counted, dial, eventText, post, statusOf, wire } from "../support/webhook/webhook.ts";
+import {
+  acceptedSockets,
+  aReceiver,
+  counted,
+  dial,
+  eventText,
+  post,
+  statusOf,
+  wire,
+} from "../support/webhook/webhook.ts";
 
 function longEvent(): string {
   return eventText({ type: "x".repeat(900) });
@@ -38,6 +47,7 @@ describe("a body has its limits", () => {
   ])(
     "one in pieces of a byte, %s, is cut off after some hundred of them",
     async (_, headers, start, result) => {
+      const accepted = acceptedSockets();
       const receiver = await aReceiver({ pages: { "/": () => new Promise<never>(() => undefined) } });
       const made = vi.spyOn(IncomingMessage.prototype, "push");
       onTestFinished(() => made.mockRestore());
@@ -46,6 +56,7 @@ describe("a body has its limits", () => {
       line.socket.write("1\r\nx\r\n".repeat(100_000));
       await line.closed;
       expect(made.mock.calls.length).toBeLessThan(1_200);
+      expect(accepted[0]?.bytesRead).toBeLessThan(300_000);
       expect(receiver.results).toEqual([result]);
       expect((await receiver.deliver()).status).toBe(204);
     },
