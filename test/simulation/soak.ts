@@ -87,11 +87,10 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     const after = await descriptorsAtRest(one.daemon, before, plan.companies);
     const { code } = await endServe(one.daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${one.daemon.stderr().slice(-500)}`);
-    const secrets = many.sandbox.companies.map(({ token }) => token);
     const logs = processes.map(
       (each, i) => [`the log of serve ${i}`, each.stdout() + each.stderr()] as const,
     );
-    broken.push(...leaks(secrets, new Map(logs)));
+    broken.push(...leaks(many.secrets, new Map(logs)));
     const descriptors = judgeDescriptors(before, after, plan.companies);
     const judged = [judgeHeap(looks), descriptors, judgeStalls(one.stalls)];
     return {

@@ -11,6 +11,8 @@ export interface ManyCompanies {
   readonly folder: string;
   readonly port: number;
   readonly names: readonly string[];
+  /** Their tokens, and what their deliveries are signed with. */
+  readonly secrets: readonly string[];
   /** By index. */
   readonly mirror: (company: number) => string;
   close(): Promise<void>;
@@ -33,8 +35,10 @@ export async function openManyCompanies(
   const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-many-"));
   const port = await portToKeep();
   const names = sandbox.companies.map((_, i) => `company_${i}`);
+  const secrets: string[] = [];
   const lines = sandbox.companies.map(({ token }, i) => {
     const secret = subscribe(sandbox, i, `http://127.0.0.1:${port}/webhooks/${names[i]}`);
+    secrets.push(token, secret);
     return `  ${names[i]}: { token: ${JSON.stringify(token)}, webhook: { secrets: [${JSON.stringify(secret)}] } }`;
   });
   const head = [`base_url: ${sandbox.url}`, "data_dir: data", "http: { timeout: 10s }", "companies:"];
@@ -43,7 +47,8 @@ export async function openManyCompanies(
     await sandbox.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { sandbox, folder, port, names, mirror: (i) => path.join(folder, "data", `${names[i]}.db`), close };
+  const mirror = (i: number) => path.join(folder, "data", `${names[i]}.db`);
+  return { sandbox, folder, port, names, secrets, mirror, close };
 }
 
 /** Gives the secret. */
