@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { rememberIdentity } from "../../src/state/meta.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { duckRows } from "../support/export/export.ts";
@@ -14,11 +15,13 @@ const at = (day: string, hour = 12) => Date.parse(`2026-03-${day}T${String(hour)
 /** A mirror whose euro was renamed on 4 March, and whose dollar came on the 3rd and went on the 6th. */
 async function aFolder(): Promise<string> {
   const cwd = temporaryFolder({
-    "config.yaml": "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' } }\n",
+    "config.yaml":
+      "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' } }\nreport: { redact: { currencies.name: hash } }\n",
   });
   const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
   const currency = (id: number, symbol: string, receivedAtMs: number) =>
-    put(mirror, "currencies", { id, symbol }, { stamp: stampOf(mirror, { receivedAtMs }) });
+    put(mirror, "currencies", { id, symbol, name: "secret" }, { stamp: stampOf(mirror, { receivedAtMs }) });
   currency(1, "EUR", at("02"));
   currency(2, "USD", at("03"));
   // Half past midnight in Bratislava, the 4th; in UTC it is the 3rd.
@@ -84,7 +87,7 @@ test.each([
   ["small", 0],
   ["read by worker threads", 130_000_000],
 ])(
-  "an export as of a time or a position says so, and its follower goes on from there: a mirror %s",
+  "an export as of a time or a position says so, redacts, and its follower goes on from there: a mirror %s",
   async (_, size) => {
     const cwd = await aFolder();
     const db = openDatabase(path.join(cwd, "acme.db"));
@@ -101,7 +104,11 @@ test.each([
     expect(said.as_of).toBe("2026-03-02T12:00:00.000Z");
     await exporting(`${said.log}:${said.next_since + 1}`, "next");
     const lines = readFileSync(path.join(cwd, "next/acme/currencies.jsonl"), "utf8").trim().split("\n");
-    expect(lines.map((line) => (JSON.parse(line) as { symbol: string }).symbol)).toEqual(["EUR", "USD"]);
+    const hashed = expect.stringMatching(/^[0-9a-f]{16,}$/);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { symbol: "EUR", name: hashed },
+      { symbol: "USD", name: hashed },
+    ]);
   },
 );
 
