@@ -71,8 +71,13 @@ export async function* judgedParts(
   { onProgress, signal }: JudgeOptions,
 ) {
   let records = 0;
+  let quarantined: ReadonlySet<RecordId> | undefined;
   for (let from: bigint | null = firstId; from !== null;) {
-    const part = judgePart(tables(), last, name, from);
+    const table = tables().find(({ resource }) => resource.name === name);
+    assert(table, `${name} has a table`);
+    // Once: all records of a resource may be in quarantine.
+    quarantined ??= new Set(table.context.quarantine.idsBefore(name));
+    const part = judgePart(table, tables(), last, quarantined, from);
     yield part;
     records += part.records;
     from = part.next;
@@ -82,13 +87,16 @@ export async function* judgedParts(
 }
 
 /** Some records with ids from `from` on; `next` is where the next part begins, null after the last. */
-function judgePart(tables: readonly ResourceTable[], last: LastChanges, name: string, from: bigint) {
-  const table = tables.find(({ resource }) => resource.name === name);
-  assert(table, `${name} has a table`);
+function judgePart(
+  table: ResourceTable,
+  tables: readonly ResourceTable[],
+  last: LastChanges,
+  quarantined: ReadonlySet<RecordId>,
+  from: bigint,
+) {
   const { plan, resource, context } = table;
   const { ids, next } = idsHeld(context.db, plan, from, recordsAtOnce);
   const changes = last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
-  const quarantined = new Set(context.quarantine.idsBefore(resource.name));
   const wrong: JudgedRecord[] = [];
   let live = 0;
   const heldOf = readHeldBetween(table.statements, ids[0] ?? 0, ids.at(-1) ?? 0);
