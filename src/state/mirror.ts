@@ -31,7 +31,7 @@ import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { beginLog, findLog, readLog } from "./log-identity.ts";
 import { Meta } from "./meta.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
-import { highest } from "../store/own-tables/statement.ts";
+import { highest, statement } from "../store/own-tables/statement.ts";
 
 /**
  * Numbers the moments of this mirror: one more at each sending, each receiving and each reason to read again. Local
@@ -53,7 +53,7 @@ class Sequence {
     const queued = highest(db, "_work", "dirty_seq");
     const listed = highest(db, "_listings", "started_seq");
     // An event that found its record queued already is noted in the inbox alone.
-    const delivered = highest(db, "_inbox", "dirty_seq", { state: "waiting" });
+    const delivered = lastWaiting.value(db) ?? 0;
     this.last = Math.max(Number(meta.get("seq") ?? 0), queued, listed, delivered);
   }
 
@@ -79,6 +79,12 @@ class Sequence {
     this.stored = false;
   }
 }
+
+/** Finds it in the index of what waits: the inbox keeps events for years. */
+const lastWaiting = statement((db) => {
+  const waiting = db.selectFrom("_inbox").where("state", "=", "waiting");
+  return waiting.select(db.fn.max<number | null>("dirty_seq").as("seq"));
+});
 
 /**
  * The live mirror of one company: the tables of its resources, and what is written with them.

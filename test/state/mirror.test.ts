@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
@@ -23,6 +24,17 @@ describe("the sequence", () => {
     expect(next).toBeGreaterThan(stored);
     expect(next).toBeGreaterThan(dirtySeq);
     expect(put(again, "people", person(1, { name: "later" }))).toBe("updated");
+  });
+
+  test("is found without a look at events that are done", async () => {
+    const path = join(tempFolder(), "shop.db");
+    (await openShop({ path })).close();
+    const prepared = vi.spyOn(Database.prototype, "prepare");
+    onTestFinished(() => prepared.mockRestore());
+    const mirror = await openShop({ path });
+    const asked = prepared.mock.calls.flatMap(([sql]) => (/from "?_inbox"?\b/i.test(sql) ? [sql] : []));
+    const plans = asked.flatMap((sql) => rows(mirror, `EXPLAIN QUERY PLAN ${sql}`));
+    expect(plans.map(({ detail }) => detail)).toEqual(["SEARCH _inbox USING COVERING INDEX _inbox_waiting"]);
   });
 
   test.each([
