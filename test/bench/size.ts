@@ -11,8 +11,8 @@ import { markdownTable, median, type BenchResult } from "./result.ts";
 const usual = [700, 10_000];
 const large = [100_000, 500_000, 1_000_000];
 const readings = 3;
-/** Longer than pages and what they show are kept: each reading is made anew. */
-const keptMs = 6_000;
+/** Longer than pages are kept, 200 times as long as making one took, and what they show: each reading is made anew. */
+const kept = { leastMs: 6_000, factor: 250 };
 /** Growth by more than the number of documents to this power is above linear; what is below is noise and start-up. */
 const linear = 1.1;
 
@@ -90,7 +90,7 @@ async function pagesOf(company: ServedCompany) {
 async function answerMs(url: URL): Promise<number> {
   const times: number[] = [];
   for (let reading = 0; reading < readings; reading++) {
-    await pause(keptMs);
+    await pause(Math.max(kept.leastMs, kept.factor * Math.max(0, ...times)));
     const startMs = performance.now();
     const answer = await fetch(url);
     await answer.arrayBuffer();
