@@ -3,6 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { SampleSize } from "../../verify/verification.ts";
 import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
 import { usualSample, type CommandOptions, type CommandRun } from "../program/command-table.ts";
+import { letHeapGrow } from "../program/own-process.ts";
 import { forEachCompany, type CompanyResult } from "../runs/each-company.ts";
 import { resultOfMonth, resultOfReport, verifyCompany, valueText } from "../verify/service-verification.ts";
 import { formatCount } from "../../base/units.ts";
@@ -54,6 +55,8 @@ async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promis
   await readExisting(scope, () => undefined);
   const selected = new Set(resources.map(({ name }) => name));
   using _ = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
+  // A hundred records are in use at a time: a larger heap only keeps them longer.
+  letHeapGrow(false);
   let line = () => `${company.name}: checking the file`;
   const onProgress: JudgeOptions["onProgress"] = ({ resource, records }) =>
     void (line = () => `${company.name}: ${resource}, ${formatCount(records)} records`);
