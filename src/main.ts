@@ -98,18 +98,23 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
 
 /** The same for Fakturoid. Its stand-in makes no faults, and no changes: there is no event to send. */
 async function startStandIn(request: SandboxRequest) {
-  const { records = "small", port, seed, limit, windowMs, limiter, ...others } = request;
-  const asked = Object.entries({ ...others, ...(limiter !== "fixed" && { limiter }) });
-  const options = asked.flatMap(([name, value]) => (value === undefined ? [] : [optionOf(name)]));
-  if (options.length > 0)
-    throw new MirrorError("usage", `the stand-in for Fakturoid has no ${options.join(", ")}`, {
+  const { records = "small", port, seed, limit, windowMs } = request;
+  const obeyed = ["records", "port", "seed", "limit", "windowMs"];
+  const { sandboxCommands } = await import("./cli/program/serving-commands.ts");
+  const asked: Readonly<Record<string, unknown>> = request;
+  const others = Object.entries(sandboxCommands.sandbox.options).filter(
+    ([name, { usual }]) => !obeyed.includes(name) && (asked[name] ?? usual) !== usual,
+  );
+  const flags = others.map(([, option]) => option.flags.split(" ")[0]);
+  if (flags.length > 0)
+    throw new MirrorError("usage", `the stand-in for Fakturoid has no ${flags.join(", ")}`, {
       hint: "Leave it out; that of the connector fintoro has it.",
     });
   const { startStandIn: start } = await import("../connectors/fakturoid/sandbox/stand-in.ts");
   const invoices = records === "small" ? 60 : records === "medium" ? 600 : Number(records);
   if (!Number.isSafeInteger(invoices) || invoices < 0)
     throw new MirrorError("usage", "--records must be small, medium or a number");
-  const standIn = await start({ port, seed, limit, ...(windowMs !== undefined && { windowMs }), invoices });
+  const standIn = await start({ port, seed, limit, windowMs, invoices });
   return {
     url: standIn.url,
     access: standIn.access,
@@ -121,11 +126,6 @@ async function startStandIn(request: SandboxRequest) {
     changes: () => [],
     [Symbol.asyncDispose]: () => standIn.close(),
   };
-}
-
-/** `webhookUrl` as it is written: `--webhook-url`. */
-function optionOf(name: string): string {
-  return `--${name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** The version in package.json: one folder up, from the source and from the built file. */
