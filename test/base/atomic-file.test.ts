@@ -1,15 +1,6 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   draftOf,
   freeBytesAt,
@@ -19,15 +10,10 @@ import {
 } from "../../src/base/files/atomic-file.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { memoryFolder } from "../support/memory-folder.ts";
-
-function folder(): string {
-  const made = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
+import { tempFolder } from "../support/temporary-folder.ts";
 
 test("writes a file, replaces it, and leaves nothing beside it", () => {
-  const file = path.join(folder(), "state.json");
+  const file = path.join(tempFolder(), "state.json");
   writeFileAtomically(file, "old");
   writeFileAtomically(file, Buffer.from("new"), 0o600);
   expect(readFileSync(file, "utf8")).toBe("new");
@@ -36,7 +22,7 @@ test("writes a file, replaces it, and leaves nothing beside it", () => {
 });
 
 test("keeps the old file when the new one cannot be put in its place", () => {
-  const file = path.join(folder(), "taken");
+  const file = path.join(tempFolder(), "taken");
   mkdirSync(file);
   writeFileSync(path.join(file, "inside"), "old");
   expect(() => writeFileAtomically(file, "new")).toThrow();
@@ -45,7 +31,7 @@ test("keeps the old file when the new one cannot be put in its place", () => {
 });
 
 test("syncs the file before the rename and the folder after it", async () => {
-  const file = path.join(folder(), "report.db");
+  const file = path.join(tempFolder(), "report.db");
   writeFileSync(`${file}.next`, "new");
   chmodSync(`${file}.next`, 0o400);
   const { steps } = await recordDiskOrder();
@@ -59,7 +45,7 @@ test("syncs the file before the rename and the folder after it", async () => {
 });
 
 test("a file that is replaced keeps the mode that somebody gave it", () => {
-  const file = path.join(folder(), "state.json");
+  const file = path.join(tempFolder(), "state.json");
   writeFileAtomically(file, "old");
   chmodSync(file, 0o640);
   writeFileAtomically(file, "new");
@@ -74,7 +60,7 @@ test("the free space of a folder that is still to be made is that of the disk it
 
 describe("folders", () => {
   test("are made one by one for their owner alone; those that are there stay as they are", () => {
-    const top = folder();
+    const top = tempFolder();
     chmodSync(top, 0o755);
     makeFolders(path.join(top, "a/b"));
     makeFolders(path.join(top, "a/b"), 0o755);
@@ -83,7 +69,7 @@ describe("folders", () => {
 
   // Fault: files | a folder below /proc, or below a file | making the folders | refused at once
   test("that cannot be made are refused at once", () => {
-    const file = path.join(folder(), "file");
+    const file = path.join(tempFolder(), "file");
     writeFileSync(file, "");
     expect(() => makeFolders("/proc/mirror/data")).toThrow(/ENOENT/);
     expect(() => makeFolders(file)).toThrow(file);

@@ -9,7 +9,8 @@ import { createLogWatch, logBytes, longLogBytes } from "../../src/store/write-ah
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
-import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { loggingTo } from "../support/company/open-company.ts";
 import { put } from "../support/mirror/store.ts";
 import { eventually } from "../support/eventually.ts";

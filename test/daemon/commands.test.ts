@@ -14,7 +14,8 @@ import {
 } from "../../src/daemon/commands.ts";
 import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
 import { eventually } from "../support/eventually.ts";
-import { openShop, resourceOf, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { recordingLog, view } from "../support/terminal/terminal.ts";
 
 const clock = systemClock;

@@ -11,7 +11,8 @@ import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LoopTurns } from "../../src/store/transient-errors.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../../src/server/connections.ts";
-import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 const hourMs = 3_600_000;
 const t0 = Date.UTC(2026, 10, 21);

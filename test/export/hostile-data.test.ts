@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import { putAs, rows } from "../support/mirror/store.ts";
 

@@ -8,7 +8,8 @@ import { documentDate } from "../../src/export/plan/period.ts";
 import { tablesOfReport } from "../../src/store/snapshot/snapshot-tables.ts";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
-import { manifestOf, openHasty, resources, tempFolder } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, resources } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put } from "../support/mirror/store.ts";
 
 const bill = schema.record({ id: schema.integer(), total: schema.decimal(), issuedOn: schema.date() });

@@ -8,7 +8,7 @@ import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
 import { clockAt, publishedCompany } from "../support/export/published.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put, remove } from "../support/mirror/store.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 

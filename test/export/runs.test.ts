@@ -4,7 +4,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { exportOf, filesIn, orderRecord } from "../support/export/export.ts";
-import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 import { Staging } from "../../src/export/files/staging.ts";
 

@@ -7,7 +7,8 @@ import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { Staging } from "../../src/export/files/staging.ts";
 import { exportOf, filesIn, orderRecord } from "../support/export/export.ts";
-import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put, putAs } from "../support/mirror/store.ts";
 
 async function aMirror() {

@@ -5,7 +5,8 @@ import { uploadExport } from "../../src/export/upload-export.ts";
 import { ownRight, readText, type FileStore } from "../../src/file-store/file-store.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf, orderRecord } from "../support/export/export.ts";
-import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { aFileStore } from "../support/file-store.ts";
 import { put, putAs } from "../support/mirror/store.ts";
 

@@ -10,7 +10,8 @@ import { columnName, createRowXml, excelDate } from "../../src/export/xlsx/sheet
 import { sheetName } from "../../src/export/xlsx/workbook-parts.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf } from "../support/export/export.ts";
-import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put } from "../support/mirror/store.ts";
 import { entriesOf } from "../support/export/zip.ts";
 import { longestWaitMs } from "../support/eventually.ts";

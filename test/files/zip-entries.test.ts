@@ -4,7 +4,7 @@ import { crc32, deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { zipOf } from "../../connectors/fintoro/sandbox/resources/record-files.ts";
 import { readZip, ZipError } from "../../src/files/zip-entries.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 const atMs = Date.UTC(2026, 9, 5);
 const entry = (name: string, text: string) => ({ name, content: Buffer.from(text), atMs });

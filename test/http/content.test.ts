@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http/http-client.ts";
 import { failureOf, json, page, serviceWith } from "../support/http/http.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 describe("a 2xx answer of another kind than expected is a retryable error", () => {
   test("HTML with 200 is tried again, and the JSON after it taken", async () => {

@@ -11,7 +11,7 @@ import { rememberIdentity } from "../../src/state/meta.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import type { Row } from "../support/export/recount.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
 const invoice = {

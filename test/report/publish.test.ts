@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { clockAt, publish, reading, rowsOf } from "../support/export/published.ts";
 import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 

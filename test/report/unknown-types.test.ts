@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { duckRows, duckTypes, exportOf } from "../support/export/export.ts";
 import { publish, reading } from "../support/export/published.ts";
-import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { putAs, rows } from "../support/mirror/store.ts";
 
 const manifest = manifestOf();

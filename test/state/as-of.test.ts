@@ -8,7 +8,8 @@ import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
-import { manifestOf, openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
 
 const manifest = manifestOf();

@@ -3,7 +3,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { EventIds } from "../../src/state/inbox/event-ids.ts";
-import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { rows } from "../support/mirror/store.ts";
 import { about, openIngest, counted, deliveryOf, eventText } from "../support/webhook/webhook.ts";
 

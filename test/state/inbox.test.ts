@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Inbox, InboxView } from "../../src/state/inbox/inbox.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { allChanges, rows, written } from "../support/mirror/store.ts";
 import {
   about,

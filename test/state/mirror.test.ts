@@ -4,7 +4,8 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";
 

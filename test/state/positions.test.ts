@@ -7,7 +7,8 @@ import { firstNumber, noteGiven, readLog, seqAt } from "../../src/state/log-iden
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { manifestOf, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { manifestOf, openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { put, rejectionOf } from "../support/mirror/store.ts";
 
 const dayMs = 86_400_000;

@@ -6,7 +6,8 @@ import { openDatabase } from "../../src/store/database.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { aFullShop, check, named, repair } from "../support/mirror/local-check.ts";
-import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import {
   changeDaily,

@@ -5,7 +5,8 @@ import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { work } from "../support/mirror/state-rows.ts";
 
 const nowMs = 1_000;

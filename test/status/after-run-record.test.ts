@@ -1,7 +1,7 @@
 import path from "node:path";
 import { expect, test } from "vitest";
 import { backupStep, hasSucceededSince, readSteps, recordStep } from "../../src/status/after-run-record.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 // Fault: clock | a backup succeeded while the clock was years ahead | the next one, which fails | it is no success, and is tried again
 test("an attempt that failed is no success, also after one that was made while the clock was ahead", () => {

@@ -11,7 +11,8 @@ import {
   receiverNoteKey,
 } from "../../src/status/event-status.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { rows, startMs } from "../support/mirror/store.ts";
 
 const at = (ms: number) => new Date(startMs + ms).toISOString();

@@ -11,7 +11,7 @@ import { HandOverCounts } from "../../src/state/as-of/hand-overs.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { startServer } from "../../src/server/server.ts";
 import { companyView } from "../support/status/company-view.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { dial } from "../support/webhook/webhook.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openHasty, openShop, manifestOf, resourceOf, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty, openShop, manifestOf, resourceOf } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { put, row } from "../support/mirror/store.ts";
 

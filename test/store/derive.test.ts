@@ -5,14 +5,8 @@ import * as schema from "../../src/connector/record-schema.ts";
 import type { Derived } from "../../src/store/apply/table-context.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import {
-  derivedAgain,
-  manifestOf,
-  openHasty,
-  openShop,
-  resources,
-  tempFolder,
-} from "../support/mirror/mirror.ts";
+import { derivedAgain, manifestOf, openHasty, openShop, resources } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { order as orderOf, person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,

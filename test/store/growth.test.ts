@@ -5,7 +5,8 @@ import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import type { NewColumn } from "../../src/store/tables/table-plan.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
-import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { errorOf } from "../support/mirror/store.ts";
 
 const holder = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));

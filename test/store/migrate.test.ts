@@ -9,7 +9,8 @@ import {
   type Migrations,
 } from "../../src/store/migrations/migrate.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
-import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { errorOf, put, row } from "../support/mirror/store.ts";
 
 /** What a version to come may do: a table, a column and a change of what is there. */

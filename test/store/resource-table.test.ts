@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { listed, order, person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrations/migrate.ts";
 import { insertRow, removeRows, updateRows, among, statement } from "../../src/store/own-tables/statement.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 let db: Db;
 const prepared: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { stampOf } from "../support/mirror/store.ts";
 import path from "node:path";
 

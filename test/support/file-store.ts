@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { FileStore, WriteRight } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
-import { tempFolder } from "./mirror/mirror.ts";
+import { tempFolder } from "./temporary-folder.ts";
 import { startS3 } from "./export/s3-server.ts";
 
 export const storeKinds = ["folder", "s3"] as const;

@@ -5,7 +5,8 @@ import { silentLog } from "../../src/base/logger.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { verifyLocally } from "../../src/verify/local/repair-locally.ts";
 import { aFullShop } from "../support/mirror/local-check.ts";
-import { manifestOf, tempFolder } from "../support/mirror/mirror.ts";
+import { manifestOf } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { rejectionOf } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";
 

@@ -6,7 +6,7 @@ import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { BatchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { ServiceCopy } from "../../src/verify/service-copy.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { stillClock } from "../support/mirror/run.ts";
 
 /** A service whose list of invoices shows on each page what `page` says, and what `verify` reads of it. */

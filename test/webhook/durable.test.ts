@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
 import { longestWaitMs } from "../support/eventually.ts";
 

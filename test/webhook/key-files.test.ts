@@ -13,7 +13,7 @@ import {
   type KeyFiles,
 } from "../../src/webhook/keys/key-files.ts";
 import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 let clock: WoundClock;

@@ -5,7 +5,7 @@ import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
 import { createKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
 import { keyFilesOnDisk, retireKeys, type KeyFiles } from "../../src/webhook/keys/key-files.ts";
-import { tempFolder } from "../support/mirror/mirror.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 const hourMs = 3_600_000;

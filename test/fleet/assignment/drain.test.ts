@@ -6,7 +6,7 @@ import { drainInbox, followInbox } from "../../../src/fleet/assignment/drain.ts"
 import { createInboxWatch } from "../../../src/fleet/assignment/inbox-watch.ts";
 import { inboxPosition } from "../../../src/state/meta.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { rows } from "../../support/mirror/store.ts";
 import {

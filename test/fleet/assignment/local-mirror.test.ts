@@ -8,7 +8,8 @@ import {
   noteOwnership,
 } from "../../../src/fleet/assignment/local-mirror.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
-import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
+import { openHasty } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 
 /** The file that a node left which owned the company in epoch 5, with 3 deliveries and no change. */
 async function aLeftFile() {

@@ -8,7 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
 import { scopeIn } from "../../support/fleet/snapshot-facts.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const month = "2026-10";

@@ -8,7 +8,7 @@ import { jsonReply } from "../../support/company/proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { entriesOf } from "../../support/export/zip.ts";
 import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { deliver, eventAbout } from "../../support/program/serve.ts";
 import { look } from "../../support/truth/compare.ts";

@@ -8,7 +8,7 @@ import { duckRows } from "../../support/export/export.ts";
 import { ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { lakeReaders, openLake } from "../../support/fleet/lake.ts";
 import { aWorkedFleet, startWorker } from "../../support/fleet/worker.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { deliver, eventAbout, inMirror } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";

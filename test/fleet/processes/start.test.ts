@@ -7,7 +7,7 @@ import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { waitForPostgres } from "../../../src/cli/commands/fleet/open-fleet.ts";
 import { jsonLines } from "../../support/program/cli.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { guardedRole } from "../../support/postgres/server.ts";
 import { portToKeep, startProgram } from "../../support/program/serve-process.ts";

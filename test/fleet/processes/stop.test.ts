@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { aWorkedFleet, startWorker, type FleetWorker } from "../../support/fleet/worker.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { wholeRuns } from "../../support/program/serve.ts";
 import { startS3 } from "../../support/export/s3-server.ts";

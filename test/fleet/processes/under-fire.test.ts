@@ -9,7 +9,7 @@ import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-tab
 import { changesUpTo, openFleet, snapshotOf } from "../../support/fleet/fleet.ts";
 import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { judgeWrites, takeoversS, wrongWrites } from "../../support/fleet/write-judge.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import type { PostgresServer } from "../../support/postgres/server.ts";
 import { deliver, inMirror } from "../../support/program/serve.ts";

@@ -13,7 +13,7 @@ import { openFleet } from "../../support/fleet/fleet.ts";
 import { ofAll, pageQuery, readersOf } from "../../support/fleet/readers.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
 import { aFileStore } from "../../support/file-store.ts";
-import { tempFolder } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { openForTest } from "../../support/company/open-account.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { publishedCompany } from "../../support/export/published.ts";

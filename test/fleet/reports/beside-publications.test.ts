@@ -8,7 +8,8 @@ import { aFileStore } from "../../support/file-store.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
 import { ofAll, readersOf } from "../../support/fleet/readers.ts";
-import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
+import { openHasty } from "../../support/mirror/mirror.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
 import { put, putAs } from "../../support/mirror/store.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 

@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { exportTables, type ExportResult } from "../../../src/export/export-tables.ts";
 import type { ExportParts, ExportRequest } from "../../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
-import { tempFolder } from "../mirror/mirror.ts";
+import { tempFolder } from "../temporary-folder.ts";
 
 export interface Exported extends ExportResult {
   readonly out: string;

@@ -9,7 +9,7 @@ import type { CountingFile } from "../../../src/fleet/postgres/catalogue/plan-sn
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { blocks } from "../docs/docs.ts";
 import { duckRows } from "../export/export.ts";
-import { tempFolder } from "../mirror/mirror.ts";
+import { tempFolder } from "../temporary-folder.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 
 /** Where DuckDB has its extensions: here it downloads none. */

@@ -9,7 +9,8 @@ import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts
 import type { StatusScope } from "../../../src/status/company-view.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
-import { openHasty, tempFolder } from "../mirror/mirror.ts";
+import { openHasty } from "../mirror/mirror.ts";
+import { tempFolder } from "../temporary-folder.ts";
 import { openFleet, ttlMs } from "./fleet.ts";
 import { scopeIn } from "./snapshot-facts.ts";
 import { connectNode } from "../postgres/databases.ts";

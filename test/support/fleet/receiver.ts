@@ -8,7 +8,7 @@ import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer, type WebhookServer } from "../../../src/server/server.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
-import { tempFolder } from "../mirror/mirror.ts";
+import { tempFolder } from "../temporary-folder.ts";
 import { post, recordingLog, secret, type Post } from "../webhook/webhook.ts";
 
 /** What `fleet add` writes for a company: its secret is `${env:ACME_SECRET}` unless others are named. */

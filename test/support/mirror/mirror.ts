@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { defineResource } from "../../../src/connector/resource.ts";
@@ -8,7 +7,7 @@ import * as schema from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { StoreNotices } from "../../../src/store/apply/table-context.ts";
-import { memoryFolder } from "../memory-folder.ts";
+import { tempFolder } from "../temporary-folder.ts";
 
 const {
   boolean,
@@ -169,13 +168,6 @@ export function manifestOf(list: readonly Resource[] = Object.values(resources))
     },
     operations: [],
   };
-}
-
-/** A folder of this test alone; it goes with the test. */
-export function tempFolder(): string {
-  const folder = mkdtempSync(join(memoryFolder(), "fintoro-mirror-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export interface OpenShop {

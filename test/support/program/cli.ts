@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -23,15 +23,14 @@ import type { DataStream } from "../../../src/cli/console/output.ts";
 import { createInvocation } from "../../../src/cli/program/invocation.ts";
 import { createTerminal, jumpingClock } from "../terminal/terminal.ts";
 import { processEnv, program } from "./process-env.ts";
-import { memoryFolder } from "../memory-folder.ts";
+import { tempFolder } from "../temporary-folder.ts";
 import { longestWaitMs } from "../eventually.ts";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** A folder of its own for one test, gone afterwards. `files` by name. */
 export function temporaryFolder(files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = tempFolder();
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });
