@@ -98,12 +98,12 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
 
 /** The same for Fakturoid. Its stand-in makes no faults, and no changes: there is no event to send. */
 async function startStandIn(request: SandboxRequest) {
-  const { records = "small", port, seed, limit, windowMs } = request;
-  const obeyed = ["records", "port", "seed", "limit", "windowMs"];
+  const { port, seed, limit, windowMs } = request;
+  const obeyed = new Set(["records", "port", "seed", "limit", "windowMs"]);
   const { sandboxCommands } = await import("./cli/program/serving-commands.ts");
   const asked: Readonly<Record<string, unknown>> = request;
   const others = Object.entries(sandboxCommands.sandbox.options).filter(
-    ([name, { usual }]) => !obeyed.includes(name) && (asked[name] ?? usual) !== usual,
+    ([name, { usual }]) => !obeyed.has(name) && (asked[name] ?? usual) !== usual,
   );
   const flags = others.map(([, option]) => option.flags.split(" ")[0]);
   if (flags.length > 0)
@@ -111,9 +111,9 @@ async function startStandIn(request: SandboxRequest) {
       hint: "Leave it out; that of the connector fintoro has it.",
     });
   const { startStandIn: start } = await import("../connectors/fakturoid/sandbox/stand-in.ts");
-  const invoices = records === "small" ? 60 : records === "medium" ? 600 : Number(records);
-  if (!Number.isSafeInteger(invoices) || invoices < 0)
-    throw new MirrorError("usage", "--records must be small, medium or a number");
+  const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox.ts");
+  const records = parseRecords(request.records ?? "small");
+  const invoices = records === "small" ? 60 : records === "medium" ? 5_000 : records;
   const standIn = await start({ port, seed, limit, windowMs, invoices });
   return {
     url: standIn.url,

@@ -1,4 +1,5 @@
 /** The config, declared once: its keys, their defaults and texts, and what the program reads from them. */
+import { dayMs, minuteMs } from "../base/clock.ts";
 import path from "node:path";
 import { z } from "zod";
 import { logLevels } from "../base/logger.ts";
@@ -49,9 +50,6 @@ interface SchemaPlace {
   /** For commands that take companies from Postgres: `fleet` must be there, companies need not. */
   readonly forFleet: boolean;
 }
-
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 
 /** The file as people write it; what it gives has camelCase names, numbers with units and absolute folders. */
 export function configSchema(known: KnownConnector, place: SchemaPlace) {

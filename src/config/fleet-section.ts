@@ -1,4 +1,5 @@
 /** The section `fleet`: what processes on many machines share, and what is this process's own among them. */
+import { dayMs } from "../base/clock.ts";
 import { z } from "zod";
 import type { Secret } from "../base/secret.ts";
 import {
@@ -10,8 +11,6 @@ import {
   section,
 } from "./config-values.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
-
-const dayMs = 86_400_000;
 
 /** Where companies are shared through Postgres. The address of Postgres is a secret: it may hold a password. */
 export function fleet({ folder, secrets }: { readonly folder: string; readonly secrets: ResolvedSecrets }) {

@@ -1,4 +1,5 @@
 /** The sections of the config that are for `serve`: what it does when, and what it needs of the machine. */
+import { dayMs } from "../base/clock.ts";
 import { z } from "zod";
 import { readHostName, readListen } from "./address.ts";
 import {
@@ -13,8 +14,6 @@ import {
 } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
-
-const dayMs = 86_400_000;
 
 const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
 

@@ -1,3 +1,4 @@
+import { hourMs } from "../base/clock.ts";
 import { Cron } from "croner";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import type { ScheduleConfig } from "../config/config.ts";
@@ -51,7 +52,6 @@ function parse(pattern: string, timezone: string): Cron {
   }
 }
 
-const hourMs = 3_600_000;
 /** Time that a run takes, its late start included. */
 const runMs = 2 * hourMs;
 const minFreshMs = 26 * hourMs;

@@ -1,3 +1,4 @@
+import { dayMs } from "../../base/clock.ts";
 import { listenFailure, MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -30,8 +31,6 @@ export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }
   log.info("the sandbox ends and forgets everything", { after });
   return "complete";
 };
-
-const dayMs = 86_400_000;
 
 interface TriggerAnswer {
   readonly event: string;

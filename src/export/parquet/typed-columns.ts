@@ -1,3 +1,4 @@
+import { dayMs } from "../../base/clock.ts";
 import type { ReportType } from "../../connector/report-view.ts";
 import { asciiText, cellEnd, cellText, endOfCell, realText } from "../columns/cells.ts";
 import { ColumnBuffer, type Dictionary } from "./column-buffer.ts";
@@ -208,8 +209,6 @@ function integerParser(type: ReportType): CellParser<bigint> {
   if (type === "TIMESTAMP") return (cells, from, end) => microsSinceEpoch(asciiText(cells, from, end));
   return (cells, from, end) => BigInt(asciiText(cells, from, end));
 }
-
-const dayMs = 86_400_000;
 
 /** Days since 1970 of a text `YYYY-MM-DD`; undefined if the calendar has no such day. */
 function daysSinceEpoch(text: string): number | undefined {

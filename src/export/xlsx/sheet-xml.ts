@@ -1,3 +1,4 @@
+import { dayMs } from "../../base/clock.ts";
 import { endOfCell, nullCell, asciiText, cellText, realText } from "../columns/cells.ts";
 import { styleOf, type SheetColumn, type SheetKind } from "./styles.ts";
 
@@ -47,7 +48,6 @@ function numberCell(reference: string, style: number, digits: string): string {
   return `<c r="${reference}" s="${style}"><v>${digits}</v></c>`;
 }
 
-const dayMs = 86_400_000;
 /** Excel counts days from here; earlier dates it does not know, as it takes 1900 for a leap year. */
 const dayZeroMs = Date.UTC(1899, 11, 30);
 const firstDayMs = Date.UTC(1900, 2, 1);

@@ -1,4 +1,4 @@
-import { isoTime } from "../../base/clock.ts";
+import { dayMs, hourMs, isoOrNull, isoTime } from "../../base/clock.ts";
 import { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { inboxPosition, Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
@@ -35,8 +35,6 @@ export function readMirrorPosition(db: Db) {
 /** What a snapshot says of its mirror, so that nobody has to fetch it for `fleet status`. Times are ISO. */
 export type SnapshotSummary = ReturnType<typeof readSummary>;
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const noLimits = { freshForMs: Infinity, outageLimitMs: Infinity };
 
 /** Since when everything was read, and when `verify` found it equal; null: not known. */
@@ -58,7 +56,7 @@ export function readSummary(
   const conditions = openConditions(view, nowMs, noLimits).filter(({ kind }) => kind !== "stale");
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
-    whole_at: view.wholeRunMs === null ? null : isoTime(view.wholeRunMs),
+    whole_at: isoOrNull(view.wholeRunMs),
     /** Reads that were to be made when the snapshot was: how far a run under way has come. */
     reads_waiting: readyItems(view.queue),
     /** Requests in the day before the snapshot. Of the mirror alone: those of runs, without those for events. */

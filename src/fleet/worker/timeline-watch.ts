@@ -1,5 +1,5 @@
 import { assert } from "../../base/errors.ts";
-import { isoTime } from "../../base/clock.ts";
+import { isoOrNull } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Timeline, TimelineMark, TimelineTable } from "../postgres/tables/timeline-table.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
@@ -36,7 +36,7 @@ export function createTimelineWatch(
       "Postgres was restored from a backup, or replaced: every company goes on from its newest snapshot, and is read whole",
       {
         timeline: number,
-        last_heartbeat: setBackToMs === null ? null : isoTime(setBackToMs),
+        last_heartbeat: isoOrNull(setBackToMs),
         hint: "What `fleet add` and `fleet remove` changed since is lost: run them again (docs/fleet.md).",
       },
     );

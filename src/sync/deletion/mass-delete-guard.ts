@@ -1,4 +1,4 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
+import { type Clock, dayMs, isoTime } from "../../base/clock.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import type { Removals, RunContext } from "../context/run-context.ts";
@@ -16,8 +16,6 @@ export function runRemovals(): Removals {
     add: (resource, more) => void counts.set(resource, (counts.get(resource) ?? 0) + more),
   };
 }
-
-const dayMs = 24 * 3_600_000;
 
 /**
  * Counts the removals of the last 24 hours, for the event worker. Those before a restart are taken from the

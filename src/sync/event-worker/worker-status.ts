@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { minuteMs, type Clock } from "../../base/clock.ts";
 import { backoffMs } from "../../base/retry.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
@@ -8,8 +8,6 @@ export interface WorkerState {
   readonly message: string | null;
   readonly sinceMs: number;
 }
-
-const minuteMs = 60_000;
 
 /** By what is in the way: the message, and the pauses before the next tries. */
 const impediments = {

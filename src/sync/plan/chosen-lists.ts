@@ -1,4 +1,4 @@
-import { elapsedSince } from "../../base/clock.ts";
+import { dayMs, elapsedSince } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Listings } from "../../state/listings.ts";
 import { Meta } from "../../state/meta.ts";
@@ -85,8 +85,6 @@ interface WholeListFacts {
   /** A reading that earlier runs began, with its pages so far; null: there is none. */
   readonly open: { readonly begunMs: number; readonly pages: number } | null;
 }
-
-const dayMs = 24 * 3_600_000;
 
 /**
  * Which whole lists a run reads, because they show deletions and what changed without a new time stamp, and how many pages

@@ -1,3 +1,4 @@
+import { dayMs } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/answers.ts";
@@ -6,8 +7,6 @@ import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { listPage } from "./list-reads.ts";
 import { queueRecord } from "./read-reasons.ts";
 import { variantsOf } from "../../state/sweeps.ts";
-
-const dayMs = 86_400_000;
 
 /** A list of a quick run has this many pages at most. One with the latest changes first is cut off earlier. */
 const mostPages = { all: 20, open: 20, latest: 5 };

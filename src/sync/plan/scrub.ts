@@ -1,4 +1,4 @@
-import { isoTime } from "../../base/clock.ts";
+import { dayMs, hourMs, isoTime, minuteMs } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -39,14 +39,13 @@ export interface ScrubPlan {
 }
 
 /** The scrub leaves out what was read more recently than this; its day is as long. */
-export const scrubAgeMs = 20 * 3_600_000;
+export const scrubAgeMs = 20 * hourMs;
 /** Within this time a change, an event or a document of a record counts as recent activity. */
-const recentActivityMs = 90 * 86_400_000;
+const recentActivityMs = 90 * dayMs;
 /** So many of the parents, and of the records, with recent activity are looked at in one scrub. */
 const mostRecent = 20_000;
-const dayMs = 24 * 3_600_000;
-const usualTimeMs = 30 * 60_000;
-const coveredTimeMs = 5 * 60_000;
+const usualTimeMs = 30 * minuteMs;
+const coveredTimeMs = 5 * minuteMs;
 
 /**
  * The requests of a day. Up to half of them are for those with recent activity, which may be read every night; the rest

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { draftOf, replaceFile } from "../../base/files/atomic-file.ts";
-import { isoTime } from "../../base/clock.ts";
+import { isoOrNull } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readSecretFile } from "../../config/secrets.ts";
 
@@ -120,7 +120,7 @@ export function retireKeys(
   secrets: readonly string[],
   end: { readonly nowMs: number; readonly untilMs: number | null },
 ): void {
-  const until = end.untilMs === null ? null : isoTime(end.untilMs);
+  const until = isoOrNull(end.untilMs);
   const present = existsSync(file) ? parseRetiredKeys(textOf(file)) : [];
   const others = present.filter(({ secret }) => !secrets.includes(secret));
   const all = [...others, ...secrets.map((secret) => ({ secret, until }))];

@@ -1,5 +1,5 @@
 import { makeFolders } from "../../../base/files/atomic-file.ts";
-import { isoTime } from "../../../base/clock.ts";
+import { isoOrNull } from "../../../base/clock.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
 import type { SecretPlace } from "../../../config/secrets.ts";
 import {
@@ -94,7 +94,7 @@ function remember(
   const untilMs = keepMs === null ? null : nowMs + keepMs;
   makeFolders(config.dataDir);
   retireKeys(files.secrets, old, { nowMs, untilMs });
-  return untilMs === null ? null : isoTime(untilMs);
+  return isoOrNull(untilMs);
 }
 
 /** Where a new secret of this company belongs: the first file in the config, else its first other place. */

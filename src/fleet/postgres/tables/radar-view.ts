@@ -1,4 +1,4 @@
-import { isoTime } from "../../../base/clock.ts";
+import { isoOrNull } from "../../../base/clock.ts";
 import type { HandOverState } from "../../../state/as-of/hand-overs.ts";
 import { epochMs, type Postgres } from "../connection.ts";
 import type { ReportRow } from "./reports-table.ts";
@@ -51,7 +51,7 @@ interface StoredRow extends Pick<RadarCompany, "mirror" | "answers"> {
 
 function radarOf(rows: readonly StoredRow[]): Radar {
   const companies = rows.map(({ name, tags, takenMs, mirror, answers }) => {
-    const snapshot_at = takenMs === null ? null : isoTime(takenMs);
+    const snapshot_at = isoOrNull(takenMs);
     return [name, { tags: tags === "" ? [] : tags.split(" "), snapshot_at, mirror, answers }] as const;
   });
   return new Map(companies);
