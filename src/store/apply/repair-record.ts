@@ -31,9 +31,8 @@ export function repairRecord(table: ResourceTable, id: RecordId, step: RepairSte
   switch (step.kind) {
     case "fence": {
       const { gone, source } = step;
-      if (statements.of("selectFence").get(id) !== undefined)
-        return void statements.of("setFence").run(gone, gone, source, id);
-      const { bytes } = readHeld(statements, id);
+      const { fence, bytes } = readHeld(statements, id);
+      if (fence) return void statements.of("setFence").run(gone, gone, source, id);
       const sha = gone === 1 || !bytes ? null : hash("sha1", bytes, "buffer");
       // Any read is newer than one of which nothing is known.
       return void statements

@@ -176,10 +176,15 @@ export class ResourceTable {
    * whether the record is deleted.
    *
    * @param overrides cells that the JSON does not name. @default they stay: the owner of an owned record
+   * @param held what is held of it, in this transaction. @default it is read
    */
-  derive(id: RecordId, stamp: ReadStamp, overrides?: Overrides): DeriveResult {
+  derive(
+    id: RecordId,
+    stamp: ReadStamp,
+    overrides?: Overrides,
+    held = readHeld(this.statements, id),
+  ): DeriveResult {
     const { statements, context, resource } = this;
-    const held = readHeld(statements, id);
     const { fence, json, cells, deletedAt } = held;
     if (json === undefined && !fence) return this.removeExtra(id, held, stamp);
     const isGone = fence ? fence.gone === 1 : deletedAt !== null;

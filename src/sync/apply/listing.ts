@@ -120,9 +120,9 @@ function addPage(answer: AnswerContext, open: Listing, page: ListedPage & Pick<L
   if (before && listing.steady) listings.confirmPages(listing, page.page, page.total);
   const step = nextStep(listing, listings.progress(listing));
   if (step.kind === "judge") return endReading(answer, readingOf(answer, listing, null));
-  if (step.kind === "read tail") queueTail(answer, listing, step);
-  const grown = step.kind === "read tail" && { pages: step.pages, tails: listing.tails + 1 };
-  listings.update({ ...listing, ...grown });
+  if (step.kind !== "read tail") return listings.update(listing);
+  queueTail(answer, listing, step);
+  listings.update({ ...listing, pages: step.pages, tails: listing.tails + 1 });
 }
 
 function addWalkedPage(answer: AnswerContext, listing: Listing, page: AnsweredPage): void {
@@ -132,14 +132,15 @@ function addWalkedPage(answer: AnswerContext, listing: Listing, page: AnsweredPa
   const showsNew = listings.putPage(listing, { ...page, total: 0 });
   // Page 1 had room for more, and there was none: it is the whole list, also where the service repeats it.
   const isShort = list.kind === "walked" && page.perPage < list.pageSize;
-  const reading = readingOf(answer, listing, page.newest);
-  if (page.page === 2 && !showsNew && isShort) {
-    const shown = listings.pageShown(listing, 1) ?? page;
-    return endReading(answer, { ...reading, listing: { ...listing, pages: 1 }, shown });
+  if (isFull && showsNew) {
+    listings.update({ ...listing, pages: page.pages });
+    return followWalk(answer, listing, page);
   }
-  if (!isFull || !showsNew) return endReading(answer, { ...reading, isRepeated: isFull });
-  listings.update({ ...listing, pages: page.pages });
-  followWalk(answer, listing, page);
+  // All pages so far are looked at once, at the end.
+  const reading = readingOf(answer, listing, page.newest);
+  if (page.page !== 2 || showsNew || !isShort) return endReading(answer, { ...reading, isRepeated: isFull });
+  const shown = listings.pageShown(listing, 1) ?? page;
+  endReading(answer, { ...reading, listing: { ...listing, pages: 1 }, shown });
 }
 
 function readingOf({ run: { listings } }: AnswerContext, listing: Listing, newest: string | null): Reading {
@@ -178,8 +179,7 @@ function judgeWalked(answer: AnswerContext, reading: Reading): Verdict {
   if (variant === "") noteFullPage(meta, name, perPage);
   if (proven !== null) noteNewest(meta, name, proven < startedAt ? proven : startedAt);
   // An event or the list of changes may have changed how many there are since the whole list was read.
-  const live = variant === changesVariant && run.mirror.records.counts(name).live;
-  noteExpected(meta, name, live === false ? verdict.total : live);
+  noteExpected(meta, name, variant === changesVariant ? run.mirror.records.counts(name).live : verdict.total);
   return verdict;
 }
 
@@ -217,10 +217,12 @@ function endReading(answer: AnswerContext, reading: Reading): void {
     childListComplete(run, resource, shown.ids);
   } else {
     listComplete(run, resource, shown.ids);
-    // These count although the last reading did not show them.
-    const last = new Set(shown.ids);
-    const joined = { resource: name, variant, earlier: new Set([...seen].filter((id) => !last.has(id))) };
-    if (earlier) run.joinedLists.set(sweepKey(name, variant), joined);
+    if (earlier && !isWalked) {
+      // These count although the last reading did not show them.
+      const last = new Set(shown.ids);
+      const joined = { resource: name, variant, earlier: new Set([...seen].filter((id) => !last.has(id))) };
+      run.joinedLists.set(sweepKey(name, variant), joined);
+    }
     if (isWhole) completeSweep(answer, read, seen);
   }
   if (kind === "dead end") return;
