@@ -35,16 +35,22 @@ interface ScrubTimes {
 
 /** Details and lists of parents by the time of their last read. Never writes. */
 export class ScrubCandidates extends Repository {
-  /** How many there are, and when the oldest was read, epoch milliseconds; null: there is none. */
-  readBefore(source: ScrubSource) {
-    const sql = `SELECT count(*) AS count, min(readAt) AS oldestMs FROM (${readsOf(source)})`;
-    return this.statement(sql).get() as { readonly count: number; readonly oldestMs: number | null };
+  /** How many were read before. */
+  count(sources: readonly ScrubSource[]): number {
+    const counts = sources.flatMap((source) =>
+      this.selectColumn<number>(`SELECT count(*) FROM (${readsOf(source)})`),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /** When the one was read that was read longest ago, epoch milliseconds; null: there is none. */
   oldestMs(sources: readonly ScrubSource[]): number | null {
-    const times = sources.flatMap((source) => this.readBefore(source).oldestMs ?? []);
-    return times.length === 0 ? null : Math.min(...times);
+    // Alone in its statement, a minimum is the first entry of an index.
+    const times = sources.flatMap((source) =>
+      this.selectColumn<number | null>(`SELECT min(readAt) FROM (${readsOf(source)})`),
+    );
+    const known = times.filter((ms) => ms !== null);
+    return known.length === 0 ? null : Math.min(...known);
   }
 
   /** Those last read at or before this moment, the oldest first. */

@@ -38,8 +38,11 @@ test("the details read longest ago come first, without deleted ones, provisional
     { id: 3, readAtMs: startMs - 200 },
   ]);
   expect(idsOf(candidates.stalest([orders], { untilMs: startMs, nowMs: startMs }, 1))).toEqual([2]);
-  expect(candidates.readBefore(orders)).toEqual({ count: 3, oldestMs: startMs - 300 });
-  expect(candidates.readBefore(notesOfPeople)).toEqual({ count: 0, oldestMs: null });
+  expect([candidates.count([orders, notesOfPeople]), candidates.oldestMs([orders])]).toEqual([
+    3,
+    startMs - 300,
+  ]);
+  expect([candidates.count([notesOfPeople]), candidates.oldestMs([notesOfPeople])]).toEqual([0, null]);
 });
 
 test("lists of parents are candidates once they were read, beside details", async () => {

@@ -68,14 +68,13 @@ function knownOf(
   monthLeft: number | null,
 ): KnownRecords {
   const records = new Records(db);
-  const candidates = new ScrubCandidates(db);
   const runs = new Runs(db);
   const unfinished = unfinishedRun(runs, { full });
   const parentsRead = (resource: Resource) => {
     if (full || parentsPerRunOf(manifest, config) !== "auto")
       return unfinished ? new Parents(db).countListed(resource.name, runs.firstOfChain(unfinished.id).id) : 0;
     const scope = { manifest: manifest.resources, resources: [resource], parentsPerRun: "auto" } as const;
-    return scrubSources(scope).reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
+    return new ScrubCandidates(db).count(scrubSources(scope));
   };
   const queue = new WorkQueue(db);
   const nowMs = context.clock.nowMs();

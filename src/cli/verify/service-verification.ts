@@ -130,9 +130,8 @@ function verifyCost(
   sample: SampleSize,
 ) {
   if (ofMonth !== null) return { lists: monthPackage?.documents.length ?? 0, details: ofMonth };
-  const candidates = new ScrubCandidates(db);
   const sources = scrubSources({ manifest: all, resources, parentsPerRun: "auto" });
-  const details = sources.reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
+  const details = new ScrubCandidates(db).count(sources);
   const [meta, records] = [new Meta(db), new Records(db)];
   const lists = resources.reduce((sum, resource) => {
     const count = expectedRecords(meta, resource) ?? records.counts(resource.name).live;

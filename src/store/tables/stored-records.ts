@@ -9,8 +9,9 @@ import { fenceTable, rawTable } from "./table-layout.ts";
 export class Records extends Repository {
   /** How many records are live, how many of these are provisional, and how many tombstones there are. */
   counts(resource: string) {
-    const sql = `SELECT count(*) - coalesce(sum(gone), 0) AS live, coalesce(sum(gone), 0) AS deleted,
-      coalesce(sum(source = 'preview' AND gone = 0), 0) AS provisional FROM ${fence(resource)}`;
+    const count = (where: string) => `(SELECT count(*) FROM ${fence(resource)} WHERE ${where})`;
+    const sql = `SELECT ${count("gone = 0")} AS live, ${count("gone = 1")} AS deleted,
+      ${count("gone = 0 AND source = 'preview'")} AS provisional`;
     return this.statement(sql).get() as Readonly<Record<"live" | "deleted" | "provisional", number>>;
   }
 

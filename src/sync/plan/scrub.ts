@@ -162,9 +162,8 @@ export function readScrubPlan(db: Db, question: ScrubQuestion, recent: number | 
   const { settings, limit, windowMs, isCovered, nowMs } = question;
   const candidates = new ScrubCandidates(db);
   const sources = scrubSources(question);
-  const found = sources.map((source) => candidates.readBefore(source));
-  const total = found.reduce((sum, { count }) => sum + count, 0);
-  const oldestMs = Math.min(nowMs, ...found.flatMap(({ oldestMs: oldest }) => oldest ?? []));
+  const total = candidates.count(sources);
+  const oldestMs = Math.min(nowMs, candidates.oldestMs(sources) ?? nowMs);
   const noted = scrubDayAt(new Meta(db).get(dayKey) as ScrubDay | null, nowMs);
   const day = { ...noted, recent: Math.min(total, recent ?? noted.recent) };
   const facts = { total, limit, windowMs, covered: isCovered(oldestMs), recent: day.recent };
