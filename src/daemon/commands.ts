@@ -1,19 +1,19 @@
 import { rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import path from "node:path";
-import { MirrorError, messageOf } from "../base/errors.ts";
-import { openFile } from "../base/files/atomic-file.ts";
-import type { ProgressView } from "../log/progress.ts";
-import { notBegun, type RunRequest } from "../runs/run-request.ts";
-import type { OpenCommand } from "../status/event-status.ts";
-import { createInterface } from "node:readline";
+import { addAbortSignal } from "node:stream";
 import { setImmediate as loopTurn } from "node:timers/promises";
 import { isoTime } from "../base/clock.ts";
+import { MirrorError, messageOf } from "../base/errors.ts";
+import { openFile } from "../base/files/atomic-file.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ProgressView } from "../log/progress.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
+import { notBegun, type RunRequest } from "../runs/run-request.ts";
 import type { PruneReport } from "../state/retention/prune-mirror.ts";
-import type { ReplayResult } from "../webhook/ingest/ingest.ts";
+import type { OpenCommand } from "../status/event-status.ts";
+import { noReplay, type ReplayResult } from "../webhook/ingest/ingest.ts";
 
 /** What another process asks of the daemon that writes a mirror, as JSON in one line, with its own pid. */
 export type DaemonCommand =
@@ -50,31 +50,30 @@ export async function askDaemon(
   onProgress: (progress: ProgressView | null) => void = () => undefined,
 ): Promise<DaemonAnswer> {
   let ended: "gone" | "absent" = "absent";
-  let rest = "";
-  const end = () => socket.destroy();
-  const socket = atShortPath(file, (address) => connect(address));
-  signal.addEventListener("abort", end);
-  socket.setTimeout(silentMs, end);
+  const socket = atShortPath(file, (address) => connect({ path: address, signal }));
+  socket.setTimeout(silentMs, () => socket.destroy());
+  socket.write(`${JSON.stringify({ ...command, pid: process.pid })}\n`);
   try {
-    if (signal.aborted) end();
-    socket.write(`${JSON.stringify({ ...command, pid: process.pid })}\n`);
-    for await (const chunk of socket.setEncoding("utf8")) {
-      const lines = (rest + String(chunk)).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const said = JSON.parse(line) as CommandLine;
-        if ("ended" in said) return said;
-        ended = "gone";
-        onProgress(said.progress);
-      }
+    for await (const line of linesFrom(socket)) {
+      const said = JSON.parse(line) as CommandLine;
+      if ("ended" in said) return said;
+      ended = "gone";
+      onProgress(said.progress);
     }
   } catch {
     // The connection is lost.
-  } finally {
-    signal.removeEventListener("abort", end);
-    socket.destroy();
   }
   return { ended: signal.aborted ? "interrupted" : ended };
+}
+
+/** Throws where the connection is lost, and destroys it when nobody reads on. */
+async function* linesFrom(socket: Socket): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of socket.setEncoding("utf8")) {
+    const lines = (rest + String(chunk)).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
 }
 
 /** The report of an answer. Throws MirrorError `stopped`, `locked` or `database` where there is none. */
@@ -101,7 +100,7 @@ export interface CommandServerParts {
   readonly context: Pick<ProcessContext, "clock" | "log"> & { readonly manifest: Manifest };
   readonly closed: AbortSignal;
   readonly runQueue: Pick<RunQueue, "run" | "progress">;
-  readonly replay: (eventIds: readonly string[]) => ReplayResult;
+  readonly replay: (eventIds: readonly string[], into: ReplayResult) => void;
   readonly prune: () => Promise<PruneReport>;
 }
 
@@ -120,21 +119,17 @@ const eventsAtOnce = 1_000;
 export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
   const { file, closed, context } = parts;
   const open = new Set<OpenCommand>();
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-    // Who asked sees it, too.
-    socket.on("error", () => undefined);
-    createInterface({ input: socket }).once("line", (text) => void answerCommand(parts, open, socket, text));
-  });
+  const listen = async (socket: Socket) => {
+    for await (const line of linesFrom(socket)) void answerCommand(parts, open, socket, line);
+  };
+  // Who asked sees it, too, when a connection is lost.
+  const server = createServer((socket) => listen(addAbortSignal(closed, socket)).catch(() => undefined));
   server.on("error", (error) =>
     context.log.warn("other processes cannot ask this one for anything", { error: messageOf(error) }),
   );
   // Of a process that was killed: the lock is ours.
   rmSync(file, { force: true });
   atShortPath(file, (address) => server.listen({ path: address, signal: closed }));
-  closed.addEventListener("abort", () => sockets.forEach((socket) => socket.destroy()));
   return open;
 }
 
@@ -142,17 +137,16 @@ async function answerCommand(
   parts: CommandServerParts,
   open: Set<OpenCommand>,
   socket: Socket,
-  text: string,
+  line: string,
 ): Promise<void> {
   const { clock, log } = parts.context;
   const ended = new AbortController();
-  const say = (line: CommandLine) => socket.writable && socket.write(`${JSON.stringify(line)}\n`);
+  const say = (said: CommandLine) => socket.writable && socket.write(`${JSON.stringify(said)}\n`);
   try {
-    const command = JSON.parse(text) as DaemonCommand & { readonly pid: number };
+    const command = JSON.parse(line) as DaemonCommand & { readonly pid: number };
     const { kind, pid } = command;
     log.info(`another process asks for a ${kind}`, { pid });
-    const startedAt = isoTime(clock.nowMs());
-    const shown = { kind, pid, askedAt: startedAt, state: "waiting" as OpenCommand["state"] };
+    const shown = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" as OpenCommand["state"] };
     open.add(shown);
     ended.signal.addEventListener("abort", () => open.delete(shown));
     const request = command.kind === "sync" ? parseRequest(parts, command.options, ended.signal) : null;
@@ -174,9 +168,8 @@ async function answerCommand(
     };
     void sayProgress();
     // A report that is undefined is no answer, because this process ends.
-    const isWaitedFor = () => !socket.destroyed;
     const report = request
-      ? await sync(parts, request, pid, startedAt, isWaitedFor)
+      ? await sync(parts, request, shown, () => !socket.destroyed)
       : command.kind === "replay"
         ? await replay(parts, command.options.ids)
         : await parts.prune().then((pruned) => (pruned.finished ? pruned : undefined));
@@ -200,36 +193,29 @@ function parseRequest(
   if (resources.length === 0 || resources.length !== names.length)
     throw new Error("the command names tables that this daemon does not know");
   const over = new AbortController();
-  if (untilMs !== null)
-    void clock
-      .sleep(Math.max(0, untilMs - clock.nowMs()), AbortSignal.any([ended, closed]))
-      .then(() => over.abort());
+  const leftMs = untilMs === null ? null : Math.max(0, untilMs - clock.nowMs());
+  if (leftMs !== null) void clock.sleep(leftMs, AbortSignal.any([ended, closed])).then(() => over.abort());
   return { ...flags, resources, closed: over.signal };
 }
 
 async function sync(
   { context: { clock }, closed, runQueue }: CommandServerParts,
   request: RunRequest,
-  pid: number,
-  startedAt: string,
+  { pid, askedAt }: OpenCommand,
   isWaitedFor: () => boolean,
 ) {
   const report = await runQueue
     .run(request, `asked for by process ${pid}`, () => isWaitedFor() && !request.closed.aborted)
-    .catch((error: unknown) => notBegun(clock, startedAt, error));
+    .catch((error: unknown) => notBegun(clock, askedAt, error));
   const isWhole = report?.outcome === "complete" || report?.outcome === "partial";
   return report && (isWhole || !closed.aborted) ? report : undefined;
 }
 
 /** The daemon has other work between two portions. */
 async function replay(parts: CommandServerParts, ids: readonly string[]): Promise<ReplayResult> {
-  const all = { queued: 0, unread: 0, missing: [] as string[], pruned: [] as string[] };
+  const all = noReplay();
   for (let from = 0; from < ids.length; from += eventsAtOnce) {
-    const some = parts.replay(ids.slice(from, from + eventsAtOnce));
-    all.queued += some.queued;
-    all.unread += some.unread;
-    all.missing.push(...some.missing);
-    all.pruned.push(...some.pruned);
+    parts.replay(ids.slice(from, from + eventsAtOnce), all);
     await loopTurn();
   }
   return all;

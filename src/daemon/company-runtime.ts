@@ -172,7 +172,7 @@ export class CompanyRuntime {
           context,
           closed,
           runQueue,
-          replay: (ids) => this.ingest.replay(ids, clock.nowMs()),
+          replay: (ids, into) => this.ingest.replay(ids, clock.nowMs(), into),
           prune: () => pruner.prune(),
         });
     // Nobody waits for its end: the other process may hang. It leaves the mirror alone once this is closed.

@@ -202,7 +202,7 @@ describe("replay", () => {
       context: { clock: systemClock, log: recordingLog().log, manifest },
       closed: closed.signal,
       runQueue: { run: unused, progress: () => null },
-      replay: (ids) => ingest.replay(ids, startMs),
+      replay: (ids, into) => ingest.replay(ids, startMs, into),
       prune: unused,
     });
     const { code, stdout } = await setup.run("replay evt_0 evt_1 evt_7");

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
@@ -26,12 +26,10 @@ function requestOf(more: Partial<RunRequest> = {}): RunRequest {
   return { resources: [resourceOf("people")], ...flags, mostRequests: 7, closed, ...more };
 }
 
-const replay: CommandServerParts["replay"] = (ids) => ({
-  queued: ids.length,
-  unread: 1,
-  missing: ids.slice(0, 1),
-  pruned: [],
-});
+const replay: CommandServerParts["replay"] = (ids, into) => {
+  into.queued += ids.length;
+  into.missing.push(...ids.slice(0, 1));
+};
 const prune: CommandServerParts["prune"] = () => Promise.reject(new Error("the disk is full"));
 
 /** A daemon that takes commands; each run lasts until it is released. */
@@ -104,7 +102,7 @@ describe("commands of other processes", () => {
     const ids = Array.from({ length: 2500 }, (_, index) => `evt_${index}`);
     expect(reportIn(await ask("replay", { ids }))).toEqual({
       queued: 2500,
-      unread: 3,
+      unread: 0,
       missing: ["evt_0", "evt_1000", "evt_2000"],
       pruned: [],
     });
@@ -184,6 +182,17 @@ describe("commands of other processes", () => {
 });
 
 describe("the socket", () => {
+  // Fault: process | the process that asked the daemon is killed | the daemon's commands | what it did not read harms nobody
+  test("of an asker that died without reading takes the daemon not with it", async () => {
+    const { file, open, ask } = await startDaemon();
+    const dying = connect(file).pause();
+    const command = { kind: "sync", options: formatSyncOptions(requestOf(), null), pid: 1 };
+    dying.write(`${JSON.stringify(command)}\n`);
+    await eventually(() => open.size === 1, "a command");
+    dying.destroy();
+    expect(await ask("replay", { ids: ["evt_1"] })).toMatchObject({ ended: "done" });
+  });
+
   test("of a process that was killed is in nobody's way, and a long way to it neither", async () => {
     const folder = join(tempFolder(), "a".repeat(90), "b".repeat(90));
     mkdirSync(folder, { recursive: true });

@@ -18,11 +18,10 @@ interface StoreResult
   readonly state: InboxState;
 }
 
-export interface ReplayResult {
-  readonly queued: number;
-  readonly unread: number;
-  readonly missing: readonly string[];
-  readonly pruned: readonly string[];
+export type ReplayResult = ReturnType<typeof noReplay>;
+
+export function noReplay() {
+  return { queued: 0, unread: 0, missing: [] as string[], pruned: [] as string[] };
 }
 
 interface IngestParts {
@@ -112,23 +111,19 @@ export class CompanyIngest {
 
   /**
    * Replays stored events: evaluates them again and queues their records; inserts no second inbox row. An event
-   * that is in the change log already is not written there again (I7).
+   * that is in the change log already is not written there again (I7). What came of each is added to `into`.
    */
-  replay(eventIds: readonly string[], nowMs: number): ReplayResult {
-    const missing: string[] = [];
-    const pruned: string[] = [];
-    let queued = 0;
+  replay(eventIds: readonly string[], nowMs: number, into = noReplay()): ReplayResult {
     for (let from = 0; from < eventIds.length; from += replayedAtOnce)
       this.inTransaction(nowMs, (followUps) => {
         for (const eventId of eventIds.slice(from, from + replayedAtOnce)) {
           const state = this.replayOne(eventId, followUps);
-          if (state === null) missing.push(eventId);
-          if (state === "pruned") pruned.push(eventId);
-          if (state === "waiting") queued++;
+          if (state === null) into.missing.push(eventId);
+          else if (state === "pruned") into.pruned.push(eventId);
+          else into[state === "waiting" ? "queued" : "unread"]++;
         }
       });
-    const unread = eventIds.length - queued - missing.length - pruned.length;
-    return { queued, unread, missing, pruned };
+    return into;
   }
 
   /** Replays events that wait for a read which is not in the queue any more. Gives how many are queued again. */
