@@ -9,7 +9,6 @@ import {
   belowOut,
   type ExportManifest,
   fromManifest,
-  isRedactedAs,
   keptFiles,
   type ManifestFile,
   manifestPath,
@@ -138,7 +137,8 @@ async function commit(
     manifest: { path: manifestPath(company), text: manifestText(manifest) },
     remove: removed,
   });
-  const otherwise = kept.filter((file) => !isRedactedAs(file, redactionsOf(all)));
+  const redacted = redactionsOf(all).join();
+  const otherwise = kept.filter((file) => (file.redacted ?? []).join() !== redacted);
   const otherwiseRedacted = [...new Set(otherwise.map(({ file }) => belowOut(company, file)))];
   const undated = plans.flatMap((plan) => (period && !plan.period ? [plan.table.name] : []));
   const unchanged = false;
@@ -146,13 +146,7 @@ async function commit(
 }
 
 /** What of a request decides which files there are, not what is in them. */
-const beside = new Set<string>([
-  "out",
-  "company",
-  "tables",
-  "since",
-  "ifChanged",
-] satisfies (keyof ExportRequest)[]);
+const beside = ["out", "company", "tables", "since", "ifChanged"] satisfies (keyof ExportRequest)[];
 
 /** The hash of all that shapes the files of an export besides the rows: with another one they are written again. */
 function formOf(
@@ -160,7 +154,7 @@ function formOf(
   request: ExportRequest,
   tables: readonly SnapshotTable[],
 ): string {
-  const asked = Object.entries(request).filter(([key]) => !beside.has(key));
+  const asked = Object.entries(request).filter(([key]) => !beside.some((one) => one === key));
   const columns = tables.map(({ name, columns: all }) => [name, all.map((one) => [one.name, one.type])]);
   const sorted = asked.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return hash("sha256", JSON.stringify([version, redact, sorted, redactionsOf(tables), columns]));

@@ -10,6 +10,8 @@ import { writeNewFile } from "../base/files/hashed-file.ts";
 import type { Staging } from "./files/staging.ts";
 import {
   maxRowGroupRows,
+  type NestedColumn,
+  type ParquetFile,
   parquetFooter,
   parquetMagic,
   placeRowGroup,
@@ -19,7 +21,7 @@ import {
 } from "./parquet/parquet-types.ts";
 import { numberedRanges, type LaidOutPart, type TableExport } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
-import type { EncodedRows, Encoding, NestedTable } from "./workers/encoder.ts";
+import type { EncodedRows, Encoding } from "./workers/encoder.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 
 /** What all tables of one export share. */
@@ -61,7 +63,11 @@ async function writeFiles(
 ): Promise<ManifestFile[]> {
   const { parts, request, pool, staging } = context;
   const { setup, source, table } = plan;
-  const common = { ...tableFacts(context, plan), columns: writtenColumns(plan, encoding) };
+  const facts = tableFacts(context, plan);
+  const common = {
+    ...facts,
+    columns: encoding.kind === "parquet" ? writtenColumns(encoding) : facts.columns,
+  };
   const laidOut = await pool.openJob({ setup, source, encoding });
   const files: ManifestFile[] = [];
   let tableRows = 0;
@@ -155,21 +161,21 @@ function encodingOf(
   if (format === "csv") return { kind: "csv", columns, dialect };
   if (format === "jsonl") return isJson ? { kind: "records" } : { kind: "objects", columns };
   const children = pool.snapshot.tables.filter(
-    ({ kind, parent }) => kind === "child" && parent === table.name,
+    ({ kind, parent }) => nested && kind === "child" && parent === table.name,
   );
   return {
     kind: "parquet",
     columns: columns.map(({ name, type, nullable }) => ({ name, type: types.get(name) ?? type, nullable })),
-    nested: nested ? children.map((child) => nestedTable(child, types)) : [],
+    nested: children.map((child) => nestedColumn(child, types)),
     facts: factsOf(pool.snapshot, request, table),
     createdBy: `fintoro-mirror ${parts.version}`,
   };
 }
 
-function nestedTable(
+function nestedColumn(
   { name, primaryKey, columns }: SnapshotTable,
   types: ReadonlyMap<string, ReportType>,
-): NestedTable {
+): NestedColumn {
   const [parentKey = ""] = primaryKey;
   const inner = columns.filter((column) => !primaryKey.includes(column.name));
   const widened = inner.map((column) => ({
@@ -180,13 +186,12 @@ function nestedTable(
   return { name, parentKey, columns: widened };
 }
 
-function writtenColumns({ columns }: TableExport, encoding: Encoding): ManifestFile["columns"] {
-  if (encoding.kind !== "parquet") return columns.map(({ name, type }) => ({ name, type }));
-  const lists = encoding.nested.map(({ name, columns: inner }) => ({
+function writtenColumns({ columns, nested }: ParquetFile): ManifestFile["columns"] {
+  const lists = nested.map(({ name, columns: inner }) => ({
     name,
     type: `LIST(STRUCT(${inner.map((column) => `${column.name} ${column.type}`).join(", ")}))`,
   }));
-  return [...encoding.columns.map(({ name, type }) => ({ name, type })), ...lists];
+  return [...columns.map(({ name, type }) => ({ name, type })), ...lists];
 }
 
 function factsOf(

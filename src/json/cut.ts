@@ -5,7 +5,6 @@ import {
   closeArray,
   closeObject,
   isKey,
-  isSpace,
   keyAt,
   malformedAt,
   openArray,
@@ -156,26 +155,14 @@ export class Slices {
 }
 
 /** 20 characters hold every 64-bit integer; longer ones are no ids. */
-const maxIdBytes = 20;
+const maxIdLength = 20;
+/** A literal or a text, with what ends it. */
+const integer = /^(?:(-?(?:0|[1-9][0-9]*))[,} \n\r\t]|"(-?(?:0|[1-9][0-9]*))")/;
 
 /** The integer that a record has at `at`, a literal or a text of one; null for any other value, and for `at` 0. */
 function integerAt(bytes: Buffer, at: number): string | null {
   if (at === 0) return null;
-  const isText = bytes[at] === 0x22;
-  const start = isText ? at + 1 : at;
-  const first = bytes[start] === 0x2d ? start + 1 : start;
-  let end = first;
-  while (isDigit(bytes[end])) end++;
-  if (end === first || end - start > maxIdBytes) return null;
-  if (isText ? bytes[end] !== 0x22 : !endsValue(bytes[end])) return null;
-  if (bytes[first] === 0x30 && end > first + 1) return null;
-  return bytes.toString("latin1", start, end);
-}
-
-function isDigit(code: number | undefined): boolean {
-  return code !== undefined && code >= 0x30 && code <= 0x39;
-}
-
-function endsValue(code: number | undefined): boolean {
-  return code === 0x2c || code === 0x7d || isSpace(code);
+  const found = integer.exec(bytes.toString("latin1", at, at + maxIdLength + 2));
+  const id = found?.[1] ?? found?.[2] ?? null;
+  return id === null || id.length > maxIdLength ? null : id;
 }

@@ -24,7 +24,7 @@ const belowBrackets = 0x5a;
 /** What numbers, `true`, `false` and `null` are made of. */
 const scalar = classOf("+-.0123456789Eaeflnrstu");
 
-export function isSpace(code: number | undefined): boolean {
+function isSpace(code: number | undefined): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
@@ -41,7 +41,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 export function skipValue(bytes: Uint8Array, at: number, trail?: IdTrail): number {
   const first = bytes[at] ?? 0;
   if ((first | bracketBit) === openObject) return skipContainer(bytes, at, trail);
-  if (first === quote) return skipString(bytes, at);
+  if (first === quote) return stringEnd(bytes, at + 1);
   return skipScalar(bytes, at);
 }
 
@@ -65,11 +65,6 @@ function skipContainer(bytes: Uint8Array, at: number, trail: IdTrail | undefined
     }
   }
   throw malformedAt(bytes, length, "the rest of a value");
-}
-
-/** From the opening quote to the byte after the closing one. */
-function skipString(bytes: Uint8Array, at: number): number {
-  return stringEnd(bytes, at + 1);
 }
 
 /**
@@ -151,7 +146,7 @@ type MemberVisit = (keyStart: number, keyEnd: number, valueAt: number) => number
 export function walkObject(bytes: Uint8Array, at: number, visit: MemberVisit): number {
   return walk(bytes, at, closeObject, (start) => {
     if (bytes[start] !== quote) throw malformedAt(bytes, start, "a key");
-    const keyEnd = skipString(bytes, start);
+    const keyEnd = stringEnd(bytes, start + 1);
     const between = skipSpace(bytes, keyEnd);
     if (bytes[between] !== colon) throw malformedAt(bytes, between, '":"');
     return visit(start, keyEnd, skipSpace(bytes, between + 1));

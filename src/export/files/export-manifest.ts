@@ -27,11 +27,6 @@ export interface ManifestFile {
   readonly redacted?: readonly string[];
 }
 
-/** Whether a file shows as much as one that is made now. */
-export function isRedactedAs({ redacted = [] }: ManifestFile, now: readonly string[]): boolean {
-  return redacted.join() === now.join();
-}
-
 /** `manifest.json` of a company's folder, written after all files that it names. */
 export interface ExportManifest {
   readonly company: string;

@@ -42,10 +42,8 @@ function changedDocuments(
   period: MonthPeriod,
   words: Translation | null,
 ): SheetRow[] {
-  const [before, after] = [then, now].map((one) => rowsById(one, sheet, period)) as [
-    Map<unknown, SheetRow>,
-    Map<unknown, SheetRow>,
-  ];
+  const before = rowsById(then, sheet, period);
+  const after = rowsById(now, sheet, period);
   const ids = [...new Set([...before.keys(), ...after.keys()])];
   return ids.flatMap((id) => {
     // A document of another month was moved; one that is nowhere is new, or was deleted.
@@ -89,11 +87,12 @@ function correctedRows(then: Snapshot, now: Snapshot, sheet: ReportView, period:
   const { sql, date, columns } = sheet;
   const shown = columns.map(({ name }) => quoted(name)).join(", ");
   const all = `SELECT ${shown} FROM (${sql}) WHERE ${quoted(date ?? "")} BETWEEN ? AND ? ORDER BY ${shown}`;
-  const [old, present] = [then, now].map(({ db }) => {
+  const rowsIn = ({ db }: Snapshot) => {
     const rows = db.prepare(all).all(period.from, period.to) as SheetRow[];
     return new Map(rows.map((row) => [JSON.stringify(row), row]));
-  }) as [Map<string, SheetRow>, Map<string, SheetRow>];
-  const oneSided = (rows: Map<string, SheetRow>, others: Map<string, SheetRow>, code: number) =>
+  };
+  const [old, present] = [rowsIn(then), rowsIn(now)];
+  const oneSided = (rows: typeof old, others: typeof old, code: number) =>
     [...rows].flatMap(([key, row]) => (others.has(key) ? [] : [{ code, ...row }]));
   const rows = [...oneSided(old, present, 1), ...oneSided(present, old, 2)];
   const place = (row: SheetRow) =>

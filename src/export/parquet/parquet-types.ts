@@ -14,6 +14,8 @@ export interface ParquetColumn {
 /** A child table as a column of its parent: a LIST of structs, in the order of `position`. */
 export interface NestedColumn {
   readonly name: string;
+  /** The child table's column with the parent's id. */
+  readonly parentKey: string;
   readonly columns: readonly ParquetColumn[];
 }
 

@@ -18,12 +18,12 @@ export class Int64Column extends ColumnBuffer {
   readonly #words = new Int32Array(2 * maxRowGroupRows);
   readonly #values = new BigInt64Array(this.#words.buffer);
   readonly #scale: number;
-  readonly #parse: ReturnType<typeof integerParser>;
+  readonly #parse: CellParser<bigint>;
 
   constructor(nullable: boolean, type: ReportType) {
     super(nullable);
     this.#scale = decimalOf(type)?.scale ?? 0;
-    this.#parse = integerParser(type);
+    this.#parse = cellParser(type) as CellParser<bigint>;
   }
 
   /** Reads the usual cell, a few digits with or without a point, byte by byte; others are parsed as text. */
@@ -136,7 +136,7 @@ function twoDigits(cells: Uint8Array, at: number): number {
 /** Other types as JavaScript values, without a dictionary: BOOLEAN, DOUBLE, DECIMAL of more than 18 digits. */
 export class ValueColumn extends ColumnBuffer {
   readonly #values: OtherValue[] = [];
-  readonly #parse: ReturnType<typeof cellParser>;
+  readonly #parse: CellParser<unknown>;
 
   constructor(nullable: boolean, type: ReportType) {
     super(nullable);
@@ -190,24 +190,16 @@ function bytesOf(value: bigint): Buffer {
 /** Parses the cell from `from` to `end`; undefined: the type cannot hold the value. */
 type CellParser<T> = (cells: Uint8Array, from: number, end: number) => T | undefined;
 
-/** Parses cells of any type as hyparquet-writer takes their values. */
+/** Parses cells as hyparquet-writer takes their values: what Parquet stores as INT64 or DECIMAL is a bigint. */
 export function cellParser(type: ReportType): CellParser<unknown> {
   if (type === "TEXT") return cellText;
   if (type === "REAL") return (cells, from, end) => Number(asciiText(cells, from, end));
   if (type === "BOOLEAN") return (cells, from) => cells[from] !== 0x30;
   if (type === "DATE") return (cells, from, end) => daysSinceEpoch(asciiText(cells, from, end));
-  return integerParser(type);
-}
-
-/** Parses cells of types that Parquet stores as integers: INTEGER, TIMESTAMP, DECIMAL. */
-function integerParser(type: ReportType): CellParser<bigint> {
-  const decimal = decimalOf(type);
-  if (decimal) {
-    const { precision, scale } = decimal;
-    return (cells, from, end) => unscaledValue(realText(cells, from, end), precision, scale);
-  }
   if (type === "TIMESTAMP") return (cells, from, end) => microsSinceEpoch(asciiText(cells, from, end));
-  return (cells, from, end) => BigInt(asciiText(cells, from, end));
+  if (type === "INTEGER") return (cells, from, end) => BigInt(asciiText(cells, from, end));
+  const { precision = 0, scale = 0 } = decimalOf(type) ?? {};
+  return (cells, from, end) => unscaledValue(realText(cells, from, end), precision, scale);
 }
 
 /** Days since 1970 of a text `YYYY-MM-DD`; undefined if the calendar has no such day. */

@@ -22,12 +22,8 @@ export type Encoding =
   | { readonly kind: "records" }
   | { readonly kind: "sheet"; readonly columns: readonly SheetColumn[]; readonly rowsEach: number }
   | { readonly kind: "objects"; readonly columns: readonly CellColumn[] }
-  | (Omit<ParquetFile, "nested"> & { readonly kind: "parquet"; readonly nested: readonly NestedTable[] });
-
-/** A child table, found by `parentKey`; the parents' id is the first column of the job's source. */
-export interface NestedTable extends NestedColumn {
-  readonly parentKey: string;
-}
+  /** With nested columns, the parents' id is the first column of the job's source. */
+  | (ParquetFile & { readonly kind: "parquet" });
 
 /** One table to encode. With a setup, the first worker does all of it. */
 export interface EncodeJob extends Pick<TableExport, "setup" | "source"> {
@@ -89,9 +85,11 @@ export function createCalls(db: Db) {
       // A transaction sees the state of its first read.
       return stateOf(db);
     },
-    execute,
-    /** Makes the functions that redact. Without this call none are needed. */
-    redact: (redaction: Redaction) => installRedaction(db, redaction),
+    /** Makes the functions that redact, where there are any, and what uses them. */
+    prepare: (redaction: Redaction | null, statements: readonly string[]) => {
+      if (redaction) installRedaction(db, redaction);
+      execute(statements);
+    },
     /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
     open: (job: EncodeJob): readonly LaidOutPart[] => {
       encoder = null;
@@ -151,7 +149,7 @@ function parquetEncoder(
 function childCells(
   db: Db,
   { from, key, columns: [id] }: RowSource,
-  { name, parentKey, columns }: NestedTable,
+  { name, parentKey, columns }: NestedColumn,
 ): Statement {
   const names = [parentKey, ...columns.map((column) => column.name)].map(quoted);
   const parents = `SELECT ${id} FROM ${from} WHERE ${key} > ? AND ${key} <= ?`;
@@ -167,7 +165,7 @@ type Struct = Record<string, unknown>;
  *
  * @throws TypeOverflow with the column as `list.column`
  */
-function structsByParent([, cells]: CellsRow, { name: list, columns }: NestedTable): Map<string, Struct[]> {
+function structsByParent([, cells]: CellsRow, { name: list, columns }: NestedColumn): Map<string, Struct[]> {
   const found = new Map<string, Struct[]>();
   if (cells === null) return found;
   const parsers = columns.map(({ name, type }) => ({ name, type, parse: cellParser(type) }));

@@ -70,10 +70,9 @@ export class SnapshotPool {
         const states = await began;
         if (states.every((state) => state === stateOf(snapshot.db))) {
           // The temporary facts name the state: they are copied only when all agree on it.
-          const statements = temporaryObjects(snapshot);
+          const objects = temporaryObjects(snapshot);
           const { redaction } = snapshot;
-          if (redaction) await Promise.all(workers.map((worker) => worker.call("redact", redaction)));
-          await Promise.all(workers.map((worker) => worker.call("execute", statements)));
+          await Promise.all(workers.map((worker) => worker.call("prepare", redaction, objects)));
           return new SnapshotPool(snapshot, workers);
         }
         snapshot.close();
