@@ -1,19 +1,15 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connect, ForbiddenError, MirrorError, NotFoundError, ServiceError } from "../../src/index.ts";
 import type { FintoroClient } from "../../src/index.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 import { asked, connectTo, refusal } from "../support/http/live-client.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
-function budgetFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-client-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, "firma.budget.db");
-}
+const budgetFile = () => join(tempFolder(), "firma.budget.db");
 
 /** Much longer than an answer of this machine takes, much shorter than the budget's window. */
 const momentMs = 1_000;
@@ -34,16 +30,7 @@ async function useUp(client: FintoroClient): Promise<number> {
 }
 
 describe("a connection", () => {
-  it("asks for the given language, English by default", async () => {
-    const sandbox = await openSandbox();
-    const name = async (language?: string) => {
-      const { client } = connectTo(sandbox, language === undefined ? {} : { language });
-      return (await client.lookups.deliveryMethods()).at(1)?.name;
-    };
-    expect(await Promise.all([name(), name("sk"), name("cs")])).toEqual(["By post", "Poštou", "Poštou"]);
-  });
-
-  it("aborts what is in flight when it is closed, and sends nothing afterwards", async () => {
+  it("aborts what is in flight when it is closed, and sends nothing afterwards; it may be closed twice", async () => {
     const sandbox = await openSandbox();
     sandbox.control.fault({ kind: "hang" });
     const connection = connectTo(sandbox);
@@ -54,11 +41,6 @@ describe("a connection", () => {
     expect(await hanging).toMatchObject({ kind: "stopped" });
     expect(await refusal(client.whoami())).toBeInstanceOf(MirrorError);
     expect(asked(sandbox)).toHaveLength(1);
-  });
-
-  it("may be closed twice", async () => {
-    const connection = connectTo(await openSandbox(), { budgetFile: budgetFile() });
-    await connection.close();
     await expect(connection.close()).resolves.toBeUndefined();
   });
 

@@ -45,3 +45,9 @@ export function pagesOfIds(pages: readonly (readonly number[])[], totalPages = p
     return answer({ data, paginator: { currentPage, totalPages, nextPageUrl: "https://evil.example/next" } });
   };
 }
+
+export async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of records) all.push(one);
+  return all;
+}
