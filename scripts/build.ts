@@ -12,8 +12,8 @@ import { rolldown } from "rolldown";
 const project = fileURLToPath(new URL("..", import.meta.url));
 const out = path.resolve(process.argv[2] ?? path.join(project, "dist"));
 
-/** Small libraries that most commands need, and one of 250 files. The others stay packages, loaded when they are needed. */
-const bundled = new Set(["commander", "kysely", "picocolors", "pino", "yaml", "zod"]);
+/** Small libraries that most commands need, and two of 120 and 250 files. The others stay packages, loaded when they are needed. */
+const bundled = new Set(["commander", "kysely", "picocolors", "pino", "undici", "yaml", "zod"]);
 
 /** Entries of the package: the program, the library, the process of questions, the worker of an export, and the thread for whole mirrors. */
 const input = {
