@@ -1,11 +1,6 @@
-import { stringify } from "csv-stringify/sync";
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cellEnd, nullCell, type CellColumn } from "../../src/export/columns/cells.ts";
 import { csvHead, CsvWriter } from "../../src/export/csv/csv-writer.ts";
-import { exportOf, orderRecord } from "../support/export/export.ts";
-import { openHasty } from "../support/mirror/mirror.ts";
-import { putAs } from "../support/mirror/store.ts";
 
 type Value = string | number | bigint | boolean | null;
 
@@ -111,58 +106,4 @@ test("Excel's dialect begins with a byte order mark and separates by semicolons"
     'id,"a ""b"", c"\r\n',
   );
   expect(csvOf([text(), text()], [["a,b", "a;b"]], "excel-sk")).toBe('a,b;"a;b"\r\n');
-});
-
-test("any rows equal the output of csv-stringify", () => {
-  const cell = fc.option(fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => value.toWellFormed()));
-  const number = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }));
-  const rows = fc.array(fc.tuple(cell, number, cell), { minLength: 1, maxLength: 20 });
-  fc.assert(
-    fc.property(rows, (table) => {
-      const expected = stringify(
-        table.map(([a, n, b]) => [guarded(a), n === null ? null : plain(n), guarded(b)]),
-        { record_delimiter: "\r\n", quoted_match: /^$|[\r\n]/, escape_formulas: false },
-      );
-      expect(csvOf([text("a"), amount, text("b")], table)).toBe(expected);
-    }),
-  );
-});
-
-function guarded(value: string | null): string | null {
-  return value !== null && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
-}
-
-/** Without an exponent, and without the sign of zero. */
-function plain(value: number): string {
-  const written = String(value + 0);
-  if (!written.includes("e")) return written;
-  const [digits = "", power = "0"] = written.split("e");
-  const places = digits.replace(/^-?\d+\.?/, "").length - Number(power);
-  return value.toFixed(places > 100 ? 100 : places).length > 100 ? expanded(written) : value.toFixed(places);
-}
-
-function expanded(written: string): string {
-  const [, sign = "", whole = "", fraction = "", power = "0"] =
-    /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(written) ?? [];
-  return `${sign}0.${"0".repeat(Number(power) - 1)}${whole}${fraction}`;
-}
-
-test("a table of the mirror has the same values when it is read back", async () => {
-  const mirror = await openHasty();
-  const big = 9007199254740993n;
-  putAs(mirror, "orders", big, orderRecord(big, { remark: "=1+1", total: 0.1 + 0.2 }));
-  putAs(mirror, "orders", 2, orderRecord(2, { remark: "", total: -12, paid: false, issuedOn: "2025-12-31" }));
-  putAs(mirror, "orders", 3, orderRecord(3, { remark: null, total: 123456789012.34, paid: null }));
-  const { text: read } = await exportOf(mirror, { tables: ["orders"] });
-  const [head = "", ...lines] = read("orders.csv").trimEnd().split("\r\n");
-  const at = (name: string) => head.split(",").indexOf(name);
-  const shown = lines.map((line) =>
-    ["id", "total", "paid", "issued_on", "remark"].map((name) => line.split(",")[at(name)]),
-  );
-  expect(shown).toEqual([
-    ["2", "-12", "false", "2025-12-31", '""'],
-    ["3", "123456789012.34", "", "2026-03-01", ""],
-    [String(big), "0.30000000000000004", "true", "2026-03-01", "'=1+1"],
-  ]);
-  expect(head).not.toContain("_synced_at");
 });

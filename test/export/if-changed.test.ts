@@ -4,15 +4,11 @@ import { describe, expect, test } from "vitest";
 import type { ExportParts, ExportRequest } from "../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
-import { exportOf, orderRecord, type Exported } from "../support/export/export.ts";
-import { openHasty } from "../support/mirror/mirror.ts";
-import { put, putAs } from "../support/mirror/store.ts";
+import { aShop, exportOf, type Exported } from "../support/export/export.ts";
 
 async function aMirror(): Promise<Mirror> {
-  const mirror = await openHasty();
+  const mirror = await aShop();
   rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
-  put(mirror, "people", { id: 1, name: "Ann", email: "a@example.com", score: 0.5 });
-  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
   return mirror;
 }
 

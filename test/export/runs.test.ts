@@ -3,20 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
-import { exportOf, filesIn, orderRecord } from "../support/export/export.ts";
+import { ann, aShop, exportOf, filesIn, orderRecord } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 import { Staging } from "../../src/export/files/staging.ts";
-
-const ann = { id: 1, name: "Ann", email: null, score: 0.5 };
-
-async function aMirror() {
-  const mirror = await openHasty();
-  put(mirror, "people", ann);
-  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
-  return mirror;
-}
 
 function expectTrue({ files }: ExportManifest, folder: string): void {
   for (const { file, bytes, sha256 } of files) {
@@ -31,7 +22,7 @@ function expectTrue({ files }: ExportManifest, folder: string): void {
 
 describe("the manifest", () => {
   test("names each file with its rows, size, hash, columns and state", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const { manifest, out } = await exportOf(mirror, { tables: ["people"] });
     expect(manifest).toMatchObject({ company: "acme", seq: 2, next_since: 2, since: null, run: null });
     expect(manifest.files).toMatchObject([
@@ -54,7 +45,7 @@ describe("the manifest", () => {
   });
 
   test("names every table, with live rows only and none of the mirror's own columns", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     put(mirror, "people", { ...ann, id: 2 });
     remove(mirror, "people", 2);
     const { manifest, text, out } = await exportOf(mirror);
@@ -69,7 +60,7 @@ describe("the manifest", () => {
       "notes",
       "note_attachments",
     ]);
-    expect(text("people.csv")).toBe("id,name,email,score\r\n1,Ann,,0.5\r\n");
+    expect(text("people.csv")).toBe("id,name,email,score\r\n1,Ann,a@example.com,0.5\r\n");
     expect(text("order_lines.csv")).toBe("order_id,position,id,title,quantity\r\n1,0,5,a,2\r\n");
     expect(filesIn(out)).toHaveLength(10);
   });
@@ -77,7 +68,7 @@ describe("the manifest", () => {
 
 describe("one run after another", () => {
   test("files that no longer belong are removed, those of other formats stay, nothing else is left", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     await exportOf(mirror, { out });
     await exportOf(mirror, { out, format: "jsonl", tables: ["people"] });
@@ -92,7 +83,7 @@ describe("one run after another", () => {
   });
 
   test("named tables are added to the files that are there", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     await exportOf(mirror, { out, tables: ["people"] });
     const { manifest } = await exportOf(mirror, { out, tables: ["orders"] });
@@ -102,7 +93,7 @@ describe("one run after another", () => {
 
   // Fault: files | a manifest that names a file outside of the folder | the export's folder | foreign files stay
   test("foreign files in the folder stay, whatever a manifest says", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, "acme"), { recursive: true });
     writeFileSync(path.join(out, "theirs.csv"), "theirs");
@@ -118,7 +109,7 @@ describe("with ifChanged", () => {
   const ifChanged = true;
 
   test("files of another change log are, so that the manifest's position is one of the log of now", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const { out, manifest } = await exportOf(mirror, { tables: ["people"], ifChanged });
     mirror.meta.set("log", { id: "b2", from: 1, first: 1_000 });
     const again = await exportOf(mirror, { out, tables: ["people"], ifChanged });
@@ -128,7 +119,7 @@ describe("with ifChanged", () => {
 
 // Fault: files | a reader's glob finds the files of an unfinished export | its hidden folder, while tables are written | none has its final extension
 test("no unfinished file has its final extension: globs of readers look into hidden folders", async () => {
-  const mirror = await aMirror();
+  const mirror = await aShop();
   const out = path.join(tempFolder(), "out");
   const seen = new Set<string>();
   const onProgress = () => {
@@ -142,13 +133,13 @@ test("no unfinished file has its final extension: globs of readers look into hid
 
 describe("refused", () => {
   test("an unknown table, with the nearest name", async () => {
-    const error = await rejectionOf(exportOf(await aMirror(), { tables: ["peple"] }));
+    const error = await rejectionOf(exportOf(await aShop(), { tables: ["peple"] }));
     expect([error.kind, error.message]).toEqual(["usage", "unknown table peple. Did you mean people?"]);
   });
 
   // Fault: process | two exports into one folder at the same time | the folder's lock | the second one is refused
   test("a second run into the same folder at the same time", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     const first = await Staging.open(out, "acme");
     const error = await rejectionOf(exportOf(mirror, { out }));
@@ -162,7 +153,7 @@ describe("refused", () => {
   test("a folder that is a file, with a hint", async () => {
     const out = path.join(tempFolder(), "out");
     writeFileSync(out, "");
-    const error = await rejectionOf(exportOf(await aMirror(), { out }));
+    const error = await rejectionOf(exportOf(await aShop(), { out }));
     expect([error.kind, error.message]).toEqual([
       "database",
       expect.stringContaining("something else stands"),

@@ -6,21 +6,11 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { Staging } from "../../src/export/files/staging.ts";
-import { exportOf, filesIn, orderRecord } from "../support/export/export.ts";
-import { openHasty } from "../support/mirror/mirror.ts";
+import { aShop, exportOf, filesIn } from "../support/export/export.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { put, putAs } from "../support/mirror/store.ts";
-
-async function aMirror() {
-  const mirror = await openHasty();
-  put(mirror, "people", { id: 1, name: "Ann", email: null, score: 0.5 });
-  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
-  return mirror;
-}
 
 test("each file is on the disk before it gets its name, its folder after it, and the manifest comes last", async () => {
-  const mirror = await openHasty();
-  put(mirror, "people", { id: 1, name: "Ann", email: null, score: null });
+  const mirror = await aShop();
   const { steps } = await recordDiskOrder();
   const { out } = await exportOf(mirror, { tables: ["people", "colours"] });
   const manifest = path.join(out, "acme/manifest.json");
@@ -44,7 +34,7 @@ test("each file is on the disk before it gets its name, its folder after it, and
 describe("a run that was killed", () => {
   // Fault: process | a kill before all files were complete | files that an export left | the next run removes them
   test("before all files were complete: the next run removes what it left", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, ".acme.export/files/acme"), { recursive: true });
     writeFileSync(path.join(out, ".acme.export/files/acme/people.csv.partial"), "half");
@@ -55,7 +45,7 @@ describe("a run that was killed", () => {
 
   // Fault: process | a kill while files were moved into place | the record that an export left | the next run finishes that first
   test("while it moved files into place: the next run of any table finishes that first", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     await exportOf(mirror, { out, tables: ["people"] });
     const folder = path.join(out, ".acme.export");
@@ -92,7 +82,7 @@ describe("a run that was killed", () => {
 
   // Fault: files | a file cannot be moved into its place | a folder in its place, then not any more | the next run finishes what was recorded
   test("a move that failed is finished by the next run, whatever it exports", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, "acme/people.csv/in-the-way"), { recursive: true });
     await expect(exportOf(mirror, { out, tables: ["orders", "people"] })).rejects.toThrow(

@@ -4,11 +4,10 @@ import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { uploadExport } from "../../src/export/upload-export.ts";
 import { ownRight, readText, type FileStore } from "../../src/file-store/file-store.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { exportOf, orderRecord } from "../support/export/export.ts";
-import { openHasty } from "../support/mirror/mirror.ts";
+import { ann, aShop, exportOf } from "../support/export/export.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { aFileStore } from "../support/file-store.ts";
-import { put, putAs } from "../support/mirror/store.ts";
+import { put } from "../support/mirror/store.ts";
 
 const { signal } = new AbortController();
 const textOf = (store: FileStore, key: string) => readText(store, key, signal);
@@ -20,16 +19,9 @@ async function upload(mirror: Mirror, store: FileStore, request: Partial<ExportR
   return uploadExport(store, asked, exported.manifest, ownRight(signal));
 }
 
-async function aMirror(): Promise<Mirror> {
-  const mirror = await openHasty();
-  put(mirror, "people", { id: 1, name: "Ann", email: null, score: 0.5 });
-  putAs(mirror, "orders", 1, orderRecord(1));
-  return mirror;
-}
-
 describe("an upload", () => {
   test("puts every file, the manifest last, and removes what no longer belongs", async () => {
-    const mirror = await aMirror();
+    const mirror = await aShop();
     const store = (await aFileStore("s3")).store;
     const first = await upload(mirror, store, { format: "jsonl" });
     expect(first.written).toHaveLength(10);
@@ -51,10 +43,10 @@ describe("an upload", () => {
   });
 
   test("sends only files that changed since the last one", async () => {
-    const mirror = await aMirror();
-    const store = (await aFileStore("s3")).store;
+    const mirror = await aShop();
+    const store = (await aFileStore("folder")).store;
     await upload(mirror, store, { tables: ["people", "orders"] });
-    put(mirror, "people", { id: 2, name: "Bob", email: null, score: 1 });
+    put(mirror, "people", { ...ann, id: 2, name: "Bob" });
     const { written, unchanged } = await upload(mirror, store, { tables: ["people", "orders"] });
     expect(written).toEqual(["acme/people.csv", "acme/manifest.json"]);
     expect(unchanged).toEqual(["acme/orders.csv"]);
@@ -62,11 +54,11 @@ describe("an upload", () => {
 
   // Fault: network | an upload that fails | the object store's client | the earlier manifest stays, and no part of a file
   test("that fails leaves the earlier manifest and no part of a file", async () => {
-    const mirror = await aMirror();
-    const real = (await aFileStore("s3")).store;
+    const mirror = await aShop();
+    const real = (await aFileStore("folder")).store;
     await upload(mirror, real, { tables: ["people"] });
     const before = await textOf(real, "acme/manifest.json");
-    put(mirror, "people", { id: 2, name: "Bob", email: null, score: 1 });
+    put(mirror, "people", { ...ann, id: 2, name: "Bob" });
     const failing: FileStore = {
       ...real,
       put: (key, ...rest) =>
@@ -80,20 +72,20 @@ describe("an upload", () => {
 
 // Fault: network | an upload is interrupted, and the mirror returns to the state of the manifest | the object store's client | what the manifest names is sent again
 test("an upload after an interrupted one sends again what that one may have replaced", async () => {
-  const mirror = await aMirror();
-  const real = (await aFileStore("s3")).store;
+  const mirror = await aShop();
+  const real = (await aFileStore("folder")).store;
   await upload(mirror, real, { tables: ["people"] });
-  const ann = await textOf(real, "acme/people.csv");
+  const before = await textOf(real, "acme/people.csv");
   const late: FileStore = {
     ...real,
     put: (key, ...rest) =>
       key.endsWith("manifest.json") ? Promise.reject(new Error("cut off")) : real.put(key, ...rest),
   };
-  put(mirror, "people", { id: 1, name: "Bob", email: null, score: 0.5 });
+  put(mirror, "people", { ...ann, name: "Bob" });
   await expect(upload(mirror, late, { tables: ["people"] })).rejects.toThrow("cut off");
   expect(await textOf(real, "acme/people.csv")).toContain("Bob");
-  put(mirror, "people", { id: 1, name: "Ann", email: null, score: 0.5 });
+  put(mirror, "people", ann);
   await upload(mirror, real, { tables: ["people"] });
-  expect(await textOf(real, "acme/people.csv")).toBe(ann);
+  expect(await textOf(real, "acme/people.csv")).toBe(before);
   expect(await real.list("acme/", signal)).toEqual(["acme/manifest.json", "acme/people.csv"]);
 });

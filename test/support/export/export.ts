@@ -5,6 +5,8 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { exportTables, type ExportResult } from "../../../src/export/export-tables.ts";
 import type { ExportParts, ExportRequest } from "../../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
+import { openHasty } from "../mirror/mirror.ts";
+import { put, putAs } from "../mirror/store.ts";
 import { tempFolder } from "../temporary-folder.ts";
 
 export interface Exported extends ExportResult {
@@ -89,6 +91,16 @@ export function orderRecord(id: number | bigint, more: Readonly<Record<string, u
     ...more,
   };
   return JSON.stringify(order).replace('"id":0', `"id":${id}`);
+}
+
+export const ann = { id: 1, name: "Ann", email: "a@example.com", score: 0.5 };
+
+/** A mirror with one person, Ann, and an order of one line. */
+export async function aShop(): Promise<Mirror> {
+  const mirror = await openHasty();
+  put(mirror, "people", ann);
+  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
+  return mirror;
 }
 
 /** All files below a folder, by path. */
