@@ -5,7 +5,6 @@ import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
-import { performRun } from "../../runs/company-run.ts";
 import { parseCronSchedule, readyLimits } from "../../daemon/cron-schedule.ts";
 import { createPageAccess, currentPageToken, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
@@ -13,8 +12,7 @@ import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/console.ts";
 import { selectResources } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
-import { createAfterRun } from "../runs/after-run-process.ts";
-import { alertTargets } from "../../status/alerts/targets.ts";
+import { hostProcess } from "../runs/host-process.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { listenUntilSignal, preparePages, type ListeningProcess } from "../program/listening-process.ts";
 
@@ -22,7 +20,9 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
   const address = parseListen(options.listen) ?? loaded.config.serve;
   const config = servedConfig(context, loaded, address);
   const counts: ConnectionCounts = { dropped: 0 };
-  const daemon = createDaemon(context, config, counts);
+  const { manifest } = context.connector;
+  const resourcesOf = (one: Config) => selectResources(manifest, one.resources);
+  const daemon = new Daemon({ ...hostProcess(context, counts), manifest, resourcesOf }, config);
   const load = () => servedConfig(context, context.config(), address);
   const apply = (next: Config) => {
     daemon.apply(next);
@@ -55,16 +55,6 @@ function servedConfig(context: CommandContext, { config }: LoadedConfig, address
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
   return { ...config, serve, companies: chosenCompanies(config, context.globals.company) };
-}
-
-function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {
-  const { clock, random, log, version, onSecrets } = context;
-  const { manifest } = context.connector;
-  const process = { clock, random, log, version, performRun, onSecrets, connections };
-  const resourcesOf = (one: Config) => selectResources(manifest, one.resources);
-  const targetsOf = (one: Config) => alertTargets(one, context);
-  const afterRun = createAfterRun(context);
-  return new Daemon({ ...process, manifest, resourcesOf, targetsOf, afterRun }, config);
 }
 
 function servedBy(

@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { earlyGlobals } from "../../../src/cli/program/option-specs.ts";
-import { createAfterRun } from "../../../src/cli/runs/after-run-process.ts";
+import { createAfterRun } from "../../../src/cli/runs/host-process.ts";
 import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";

@@ -18,10 +18,8 @@ import { publishReports, withReports } from "../../../fleet/reports/publish-repo
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
-import { performRun } from "../../../runs/company-run.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
-import { alertTargets } from "../../../status/alerts/targets.ts";
-import { createAfterRun } from "../../runs/after-run-process.ts";
+import { hostProcess } from "../../runs/host-process.ts";
 
 /**
  * Opens what a node holds companies with, and proves that it can publish them.
@@ -36,7 +34,7 @@ export async function openNodeParts(
   engine: JobEngine,
   connections: ConnectionCounts,
 ): Promise<NodeParts> {
-  const { clock, random, log, version, env, connectors, onSecrets } = context;
+  const { clock, log, version, env, connectors } = context;
   const { dataDir } = config;
   const { snapshots, reports, capacity, snapshotEveryMs } = fleetOf(config);
   const openProven = async (key: "snapshots" | "reports", address: string) => {
@@ -46,10 +44,8 @@ export async function openNodeParts(
   };
   const store = await openProven("snapshots", snapshots);
   const published = reports === null ? null : await openProven("reports", reports);
-  const afterRun = createAfterRun(context);
-  const host = { clock, random, log, version, performRun, afterRun, connections };
   return {
-    host: { ...host, onSecrets, targetsOf: (one) => alertTargets(one, context) },
+    host: hostProcess(context, connections),
     node: { name, role, dataDir, capacity, snapshotEveryMs },
     tables,
     engine,

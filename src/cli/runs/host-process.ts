@@ -1,8 +1,11 @@
 import { messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { formatEffectiveConfig } from "../../config/companies.ts";
+import type { Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { DaemonContext } from "../../daemon/daemon-context.ts";
+import type { HostProcess } from "../../daemon/daemon-context.ts";
+import { performRun } from "../../runs/company-run.ts";
+import type { ConnectionCounts } from "../../server/connections.ts";
 import {
   backupStep,
   filesStep,
@@ -11,8 +14,17 @@ import {
   reportStep,
   stepsAfterRun,
 } from "../../status/after-run-record.ts";
+import { alertTargets } from "../../status/alerts/targets.ts";
 import type { CommandContext } from "../program/command.ts";
 import { runOwn } from "../program/own-process.ts";
+
+/** What `serve` and `worker` hold companies with. */
+export function hostProcess(context: CommandContext, connections: ConnectionCounts) {
+  const { clock, random, log, version, onSecrets } = context;
+  const targetsOf = (one: Config) => alertTargets(one, context);
+  const afterRun = createAfterRun(context);
+  return { clock, random, log, version, performRun, onSecrets, connections, targetsOf, afterRun };
+}
 
 /** Far longer than any of it takes. One that hangs, on a dead network file system, keeps all companies waiting. */
 const longestMs = 6 * 3_600_000;
@@ -24,7 +36,7 @@ const longestMs = 6 * 3_600_000;
 export function createAfterRun(
   { globals, env, log, signal, clock }: Pick<CommandContext, "globals" | "env" | "log" | "signal" | "clock">,
   mostMs = longestMs,
-): DaemonContext["afterRun"] {
+): HostProcess["afterRun"] {
   return async ({ config, company }, scope) => {
     const { name } = company;
     const steps = {
