@@ -143,11 +143,6 @@ describe("the webhook URL", () => {
       "fail",
       "inside.example.com (10.1.2.3) is not a public address",
     ],
-    ["public_url: https://printer.local/, secrets: [whsec_0123456789]", "fail", "not a public address"],
-    ["public_url: https://localhost/, secrets: [whsec_0123456789]", "fail", "not a public address"],
-    ["public_url: http://localhost/, secrets: [whsec_0123456789]", "fail", "is not https://"],
-    ["public_url: 'https://[fd00::1]/', secrets: [whsec_0123456789]", "fail", "not a public address"],
-    ["public_url: https://192.168.1.5/, secrets: [whsec_0123456789]", "fail", "not a public address"],
   ])("%s", async (webhook, status, detail) => {
     expect(await judged(webhook)).toMatchObject({ status, detail: expect.stringContaining(detail) });
   });

@@ -26,22 +26,14 @@ describe("connector check", () => {
   );
 
   test.each([
-    ["nothing given", [], "--openapi FILE is needed", 2],
-    ["no such file", ["--openapi", "nowhere.yaml"], "no such file", 2],
-    ["an empty file", ["--openapi", "empty"], "the file is empty", 2],
-    ["broken YAML", ["--openapi", "broken"], "broken:1:", 2],
-    ["broken JSON", ["--openapi", "half.json"], "half.json:1:", 2],
-    ["something else", ["--openapi", "other"], "OpenAPI", 2],
-  ])("with %s says so", async (_, args, message, expected) => {
-    const cwd = temporaryFolder({
-      empty: "",
-      broken: "a: [",
-      "half.json": '{"a": ',
-      other: "hello: world\n",
-    });
+    ["nothing given", [], "--openapi FILE is needed"],
+    ["an empty file", ["--openapi", "empty"], "the file is empty"],
+    ["broken JSON", ["--openapi", "half.json"], "half.json:1:"],
+    ["something else", ["--openapi", "other"], "OpenAPI"],
+  ])("with %s says so", async (_, args, message) => {
+    const cwd = temporaryFolder({ empty: "", "half.json": '{"a": ', other: "hello: world\n" });
     const { code, stdout, stderr } = await runCommand(["connector", "check", ...args], { cwd });
-    expect(code).toBe(expected);
-    expect(stdout).toBe("");
+    expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(message);
   });
 });

@@ -23,13 +23,7 @@ describe("an exit code shows what happened", () => {
     ["stopped", 5],
     ["database", 10],
     ["locked", 11],
-    ["forbidden", 1],
-    ["not_found", 1],
-    ["invalid", 1],
-    ["rate_limited", 1],
     ["unavailable", 1],
-    ["network", 1],
-    ["protocol", 1],
   ])("an error of kind %s is %i, thrown or only named", (kind, code) => {
     expect(codeOfError(new MirrorError(kind, "x"), null)).toBe(code);
     expect(codeOfEnding({ kind }, null)).toBe(code);

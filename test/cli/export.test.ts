@@ -29,34 +29,28 @@ describe("export", () => {
   test("writes what is asked for, and prints where, how much and from where to go on", async () => {
     const cwd = await aFolder();
     const argv = ["export", "clients", "--company", "acme", "--json", "--out", "files"];
+    // Files of an earlier export are not counted.
+    await runCommand([...argv, "--format", "parquet"], { cwd });
     const { code, stdout } = await runCommand(argv, { cwd });
     expect(code).toBe(0);
+    const text = readFileSync(path.join(cwd, "files/acme/clients.csv"), "utf8");
     expect(companiesIn(stdout)).toMatchObject({
       acme: {
         outcome: "complete",
         rows: 2,
+        bytes: text.length,
         seq: 0,
         next_since: 0,
         files: ["acme/clients.csv"],
         uploaded: null,
       },
     });
-    const text = readFileSync(path.join(cwd, "files/acme/clients.csv"), "utf8");
     expect(text.split("\r\n").map((line) => line.split(",").slice(0, 2))).toEqual([
       ["id", "name"],
       ["1", "Ann"],
       ["2", "Bob"],
       [""],
     ]);
-  });
-
-  test("counts the files that it wrote, not those of earlier exports beside them", async () => {
-    const cwd = await aFolder();
-    const argv = ["export", "clients", "--company", "acme", "--json", "--out", "files"];
-    await runCommand([...argv, "--format", "parquet"], { cwd });
-    const { stdout } = await runCommand(argv, { cwd });
-    const bytes = readFileSync(path.join(cwd, "files/acme/clients.csv")).length;
-    expect(companiesIn(stdout)).toMatchObject({ acme: { rows: 2, bytes } });
   });
 
   test("of a mirror that lacks details logs one warning, and exits with 0", async () => {
@@ -72,17 +66,7 @@ describe("export", () => {
 
   test("of a month says which tables have no date; --to takes a day, too", async () => {
     const cwd = await aFolder();
-    const argv = [
-      "export",
-      "clients",
-      "invoices",
-      "--company",
-      "acme",
-      "--from",
-      "2026-10-01",
-      "--to",
-      "2026-10-31",
-    ];
+    const argv = "export clients invoices --company acme --from 2026-10-01 --to 2026-10-31".split(" ");
     const { code, stderr } = await runCommand(argv, { cwd });
     expect(code).toBe(0);
     expect(stderr).toContain("tables without a date are exported whole: clients");
@@ -105,19 +89,14 @@ describe("export", () => {
   });
 
   test.each([
-    [["clints"], "Did you mean"],
-    [["--format", "xls"], "csv, parquet, jsonl"],
     [["--nested"], "--format parquet"],
     [["--nested", "--format", "parquet", "--since", "1"], "--since"],
     [["--dialect", "excel-sk", "--format", "jsonl"], "--format csv"],
     [["--partition-by", "day"], "year, month"],
     [["--to", "ftp://somewhere"], "s3://BUCKET"],
     [["v_stock", "--since", "0"], "v_stock"],
-    [["--format", "xlsx", "--partition-by", "year"], "--partition-by needs --format csv or parquet or jsonl"],
     [["--format", "jsonl", "--language", "sk"], "--language needs"],
-    [["--month", "2026-13"], "2026-10"],
     [["--from", "2026-02-30"], "a day such as"],
-    [["--month", "2026-10", "--to", "2026-10-31"], "--month cannot be combined with"],
     [["--from", "2026-10-01", "--since", "1"], "--since"],
     [["--to", "2026-10-31", "--to", "2026-11-30"], "one place and one day"],
     [["v_stock", "--month", "2026-10"], "v_stock has no date"],

@@ -12,7 +12,6 @@ import {
   createTestInvocation,
   temporaryFolder,
 } from "../support/program/cli.ts";
-import { resource, view } from "../support/terminal/terminal.ts";
 
 function thrower(error: unknown) {
   return (): CommandEnding => {
@@ -97,17 +96,7 @@ describe("an error", () => {
     );
   });
 
-  test.each([["--log-format", "pretty"], ["--log-format=pretty"]])(
-    "in the arguments is printed as they ask: %s",
-    async (...flags) => {
-      const { stderr } = await createTestInvocation(["atc", ...flags], {
-        commands: [commandThat(() => "complete")],
-      }).run();
-      expect(stderr).toMatch(/^\d\d:\d\d:\d\d {2}error: unknown command/);
-    },
-  );
-
-  test("in the arguments is printed before anything runs, as JSON when that was asked for", async () => {
+  test("in the arguments is printed before anything runs, as they ask for it", async () => {
     const { code, stdout, stderr } = await createTestInvocation(["atc", "--json"], {
       commands: [commandThat(() => "complete")],
     }).run();
@@ -116,6 +105,12 @@ describe("an error", () => {
       { error: { kind: "usage", message: expect.stringContaining("act") } },
     ]);
     expect(jsonLines(stderr)).toHaveLength(1);
+    for (const flags of [["--log-format", "pretty"], ["--log-format=pretty"]]) {
+      const pretty = await createTestInvocation(["atc", ...flags], {
+        commands: [commandThat(() => "complete")],
+      }).run();
+      expect(pretty.stderr).toMatch(/^\d\d:\d\d:\d\d {2}error: unknown command/);
+    }
   });
 });
 
@@ -145,10 +140,6 @@ async function said(...flags: string[]): Promise<string[]> {
   return jsonLines(stderr).map(({ msg }) => String(msg).replace(/^.*stands in the file.*$/, "warning"));
 }
 
-function findBeta({ config }: CommandContext): CommandEnding {
-  return config().config.companies[0]?.name === "beta" ? "complete" : "failed";
-}
-
 describe("I9: what the config keeps secret", () => {
   // Fault: secrets | an error carries a secret of the config | a command | no line and no document has it (I9)
   test("is in no line and no document, also when an error carries it", async () => {
@@ -167,13 +158,6 @@ describe("I9: what the config keeps secret", () => {
     expect(await said()).toEqual(["warning", "detail", "fact"]);
     expect(await said("-q")).toEqual(["warning"]);
     expect(await said("-v")).toEqual(["warning", "detail", "fact"]);
-  });
-
-  test("is found through --config and the environment", async () => {
-    const cwd = temporaryFolder({ "other.yaml": "companies: { beta: { token: '${env:T}' } }\n" });
-    expect((await runAct(["act", "-c", "other.yaml"], findBeta, { cwd, env: { T: "t" } })).code).toBe(0);
-    const env = { T: "t", FINTORO_MIRROR_CONFIG: "other.yaml" };
-    expect((await runAct(["act"], findBeta, { cwd, env })).code).toBe(0);
   });
 });
 
@@ -255,38 +239,6 @@ describe("a reader of stdout that goes away", () => {
 
   test("does not hide how the work ended", async () => {
     expect((await runAct(["act"], writeFive, { stdout: leavingReader() })).code).toBe(3);
-  });
-});
-
-const fiveOfNine = () => [view({ resources: [resource("invoices", { done: 5, total: 9 })] })];
-
-/** Seventy seconds of the test's clock, which pass at once. */
-async function work({ progress, log, clock }: CommandContext): Promise<CommandEnding> {
-  const begun = clock.monotonicMs();
-  await progress(fiveOfNine, async () => {
-    for (let i = 0; i < 1000 && clock.monotonicMs() - begun < 70_000; i++) await new Promise(setImmediate);
-    log.info("between");
-  });
-  return "complete";
-}
-
-describe("a long command", () => {
-  test("draws its progress at a terminal and leaves only the lines", async () => {
-    const { run, screen, written } = createTestInvocation(["act", "--no-color"], {
-      commands: [commandThat(work)],
-      terminal: true,
-    });
-    await run();
-    expect(written.stderr).toContain("invoices  5 of 9");
-    expect(screen.visible()).toEqual([expect.stringMatching(/between$/)]);
-    expect(screen.cursorHidden()).toBe(false);
-  });
-
-  test("logs its progress elsewhere, and not at all with -q", async () => {
-    const { stderr } = await runAct(["act"], work);
-    const messages = jsonLines(stderr).map(({ msg }) => msg);
-    expect(messages.filter((msg) => msg === "progress").length).toBeGreaterThanOrEqual(2);
-    expect((await runAct(["act", "-q"], work)).stderr).toBe("");
   });
 });
 

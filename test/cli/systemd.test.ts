@@ -64,9 +64,9 @@ test("a real serve reports to systemd, and nothing while it stands still", async
   expect(given()).toContain("READY=1 STATUS=receiving");
   child.kill("SIGSTOP");
   // What was sent before may still arrive.
-  await systemClock.sleep(500);
+  await systemClock.sleep(200);
   const before = alive();
-  await systemClock.sleep(1_000);
+  await systemClock.sleep(400);
   expect(alive()).toBe(before);
   child.kill("SIGCONT");
   await expect.poll(alive).toBeGreaterThan(before);

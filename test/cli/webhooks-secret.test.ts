@@ -30,19 +30,6 @@ describe("create", () => {
     expect(made?.events).toHaveLength(manifest.events.length);
   });
 
-  test("says all of it in one document", async () => {
-    const setup = await openWebhookSetup();
-    const answer = await setup.json("create --name ours --events invoices.paid,clients.created");
-    expect(answer).toMatchObject({
-      code: 0,
-      company: "acme",
-      stored: path.join(setup.cwd, "hook"),
-      subscription: { name: "ours", events: ["clients.created", "invoices.paid"], here: true },
-    });
-    expect(setup.text("hook")).toBe(`${answer.secret}\n`);
-    expect(answer).not.toHaveProperty("old_accepted_until");
-  });
-
   test("keeps what the file held, without an end while another subscription delivers there", async () => {
     const setup = await openWebhookSetup();
     const first = await created(setup);
@@ -67,29 +54,23 @@ describe("create", () => {
 
   test("for another receiver leaves this config's secrets alone", async () => {
     const setup = await openWebhookSetup({ files: { hook: "ours-0123456789a\n" } });
-    const answer = await setup.json("create --url http://127.0.0.1:9/elsewhere");
-    expect(answer).toMatchObject({ code: 0, stored: null, subscription: { here: false } });
+    const answer = await setup.json(
+      "create --url http://127.0.0.1:9/elsewhere --name ours --events invoices.paid,clients.created",
+    );
+    const subscription = { name: "ours", events: ["clients.created", "invoices.paid"], here: false };
+    expect(answer).toMatchObject({ code: 0, company: "acme", stored: null, subscription });
     expect([setup.text("hook"), setup.has("data/acme.secrets.json")]).toEqual(["ours-0123456789a\n", false]);
   });
 
   test.each([
     ["--url https://10.0.0.8/webhooks/acme", "10.0.0.8 is not a public address"],
-    ["--url http://example.com/webhooks/acme", "is not https://"],
     ["--url https://me:word@example.com/", "carries a user name or password"],
-    ["--events invoices.payed", "Did you mean"],
   ])("%s is refused before the service is asked", async (options, message) => {
     const setup = await openWebhookSetup();
     const { code, stderr } = await setup.run(`create ${options}`);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
     expect(setup.sandbox.requests()).toEqual([]);
-  });
-
-  test("without a URL says where to put one", async () => {
-    const setup = await openWebhookSetup({ webhook: "{}" });
-    const { code, stderr } = await setup.run("create");
-    expect(code).toBe(2);
-    expect(stderr).toContain("companies.acme.webhook.public_url");
   });
 
   // Fault: files | the folder of the secret's file is missing | the config's path | the secret is shown, exit 1, with what to do
@@ -116,13 +97,15 @@ describe("create", () => {
 });
 
 describe("rotate", () => {
-  test("accepts the old secret and the new one, the old one for a day, on a driven clock", async () => {
+  test("accepts the old secret and the new one, the old one for a day, and logs none (I9)", async () => {
     const setup = await openWebhookSetup();
     const clock = new WoundClock(Date.now());
     const { id, secret: old } = await created(setup);
     const ring = ringOf(setup, clock);
     expect(ring.accepted()).toEqual([old]);
-    const { code, secret, old_accepted_until: until } = await setup.json(`rotate ${id}`, { clock });
+    const { code, stdout, stderr } = await setup.run(`rotate ${id} --json`, { clock });
+    const { secret, old_accepted_until: until } = JSON.parse(stdout) as Record<string, string>;
+    for (const text of [old, secret, setup.sandbox.token]) expect(stderr).not.toContain(text);
     expect([code, secret === old, setup.text("hook")]).toEqual([0, false, `${secret}\n`]);
     expect(until).toBe(new Date(clock.nowMs() + 24 * hourMs).toISOString());
     expect([setup.mode("hook"), setup.mode("data/acme.secrets.json")]).toEqual([0o600, 0o600]);
@@ -213,22 +196,5 @@ describe("rotate", () => {
     chmodSync(path.join(setup.cwd, "hook"), 0o644);
     await setup.json(`rotate ${id}`);
     expect(setup.mode("hook")).toBe(0o600);
-  });
-
-  test("of one that is not there names those that are", async () => {
-    const setup = await openWebhookSetup();
-    const { code, error } = await setup.json("rotate 1");
-    expect(code).toBe(1);
-    expect(error).toMatchObject({ kind: "not_found", hint: expect.stringMatching(/^there are \d+/) });
-  });
-
-  test("I9: no secret, old or new, is in any line of the log", async () => {
-    const setup = await openWebhookSetup();
-    const { id, secret: old } = await created(setup);
-    const { stderr, stdout } = await setup.run(`rotate ${id}`);
-    const secret = setup.text("hook").trim();
-    expect(stdout).toContain(secret);
-    expect(stdout).not.toContain(old);
-    for (const text of [old, secret, setup.sandbox.token]) expect(stderr).not.toContain(text);
   });
 });

@@ -13,7 +13,6 @@ const accepts = (text: string) => validate(parse(text));
 describe("the JSON Schema for editors", () => {
   test("takes what the loader takes and refuses the same typos", () => {
     expect(accepts(minimal())).toBe(true);
-    expect(accepts(minimal("http: { timeout: 5s, concurrency: 2 }\n"))).toBe(true);
     expect(accepts(minimal("files: { pdf: on, attachments: false }\n"))).toBe(true);
     expect(accepts(minimal("schedule: { sync: off, publish: after_sync }\n"))).toBe(true);
     expect(accepts(minimal("resources: { exclude: [invoices] }\n"))).toBe(true);
@@ -58,17 +57,5 @@ describe("config.example.yaml", () => {
     expect(example.warnings).toEqual([]);
     expect(accepts(text)).toBe(true);
     expect(example.config).toEqual(load("companies: { acme: { token: '${env:FINTORO_TOKEN}' } }").config);
-  });
-
-  test("also loads with everything uncommented that it offers", () => {
-    const offered = text.replaceAll(/^ {4}# ( *\S+:.*)$/gm, "    $1");
-    const { config } = loadConfig({
-      env: { FINTORO_TOKEN: "t", FINTORO_WEBHOOK_SECRET: "whsec_0123456789" },
-      cwd: "/x",
-      connectors: [pocketConnector],
-      readFile: () => offered,
-    });
-    expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
-    expect(config.companies[0]?.webhook.secrets).toHaveLength(1);
   });
 });

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
-import { at, documentsOf, example, examples, type Tree } from "../support/docs/examples.ts";
+import { at, documentsOf, example, examples, pods } from "../support/docs/examples.ts";
 
 /** What a file passes to the program, in a line of a shell, a unit or a text. */
 const calls = [
   /(?:bin\/fintoro-mirror\.js|\$MIRROR|exec mirror fintoro-mirror|run --rm (?:-e \w+ )?mirror) +([a-z][^`>|;#\n]+)/g,
   /`fintoro-mirror +([^`\n]+)`/g,
+  / -- fintoro-mirror +([^#\n]+)/g,
   /^fintoro-mirror +([^#\n]+)/gm,
 ];
 
@@ -29,37 +30,23 @@ describe("every command line in the examples is one that the program takes:", ()
 
   test("the ones that are looked for are found", () => {
     const files = new Set(found.map(([file]) => file));
-    for (const file of [
-      "crontab",
-      "systemd/fintoro-mirror.service",
-      "docker/compose.yaml",
-      "README.md",
-      "Caddyfile",
-    ])
+    for (const file of ["crontab", "systemd/fintoro-mirror.service", "docker/compose.yaml", "Caddyfile"])
       expect(files).toContain(file);
-    expect(new Set(found.map(([, args]) => read(args)))).toEqual(
-      new Set(["serve", "sync", "status", "webhooks create", "webhooks list"]),
-    );
+    const named = ["serve", "sync", "status", "webhooks create", "webhooks list", "fleet add"];
+    expect(new Set(found.map(([, args]) => read(args)))).toEqual(new Set(named));
   });
 });
 
-function argsOf(tree: Tree | undefined, ...way: string[]): string[] {
-  return at(tree, ...way, "containers", 0, "args") as string[];
-}
-
-describe("containers run", () => {
-  test("what the image, Compose and the cluster start", () => {
-    const [compose] = documentsOf("docker/compose.yaml");
-    const [deployment] = documentsOf("kubernetes/serve.yaml");
-    const [cronJob] = documentsOf("kubernetes/cronjob.yaml");
-    const image = /^CMD (\[.*\])$/m.exec(example("docker/Dockerfile"))?.[1] ?? "[]";
-    expect(read(JSON.parse(image) as string[])).toBe("serve");
-    expect(read(at(compose, "services", "mirror", "command") as string[])).toBe("serve");
-    expect(read(argsOf(deployment, "spec", "template", "spec"))).toBe("serve");
-    const shards = documentsOf("kubernetes/cronjob-shards.yaml").filter(
-      (one) => at(one, "kind") === "CronJob",
-    );
-    for (const job of [cronJob, ...shards])
-      expect(read(argsOf(job, "spec", "jobTemplate", "spec", "template", "spec"))).toBe("sync");
-  });
+test("containers run what the image, Compose and the cluster start", () => {
+  const [compose] = documentsOf("docker/compose.yaml");
+  const image = /^CMD (\[.*\])$/m.exec(example("docker/Dockerfile"))?.[1] ?? "[]";
+  expect(read(JSON.parse(image) as string[])).toBe("serve");
+  expect(read(at(compose, "services", "mirror", "command") as string[])).toBe("serve");
+  const started = { serve: "serve", cronjob: "sync", "cronjob-shards": "sync", fleet: "worker" };
+  const commandsOfPods = pods.map(([file, , pod]) => [
+    file,
+    read(at(pod, "containers", 0, "args") as string[]),
+  ]);
+  const expected = Object.entries(started).map(([name, command]) => [`kubernetes/${name}.yaml`, command]);
+  expect(Object.fromEntries(commandsOfPods)).toEqual(Object.fromEntries(expected));
 });

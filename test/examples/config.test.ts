@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { at, documentsOf, example, examples } from "../support/docs/examples.ts";
+import { at, documentsOf, example, examples, pods } from "../support/docs/examples.ts";
 
 const configs: Readonly<Record<string, string>> = {
   "config.yaml": example("config.yaml"),
   "docker/config.yaml": example("docker/config.yaml"),
   "kubernetes/common.yaml": String(at(documentsOf("kubernetes/common.yaml")[1], "data", "config.yaml")),
+  "kubernetes/fleet.yaml": String(at(documentsOf("kubernetes/fleet.yaml")[1], "data", "config.yaml")),
 };
 
 /** As on the machine it is meant for, where every file of a secret is there. */
@@ -18,8 +19,11 @@ function load(name: string): Config {
     env: {},
     cwd: "/",
     connectors: [manifest],
-    readFile: (file) =>
-      file === "/somewhere/config.yaml" ? (configs[name] ?? "") : `secret-of-${path.basename(file)}`,
+    readFile: (file) => {
+      if (file === "/somewhere/config.yaml") return configs[name] ?? "";
+      const database = at(documentsOf("kubernetes/fleet.yaml")[0], "stringData", "database-url");
+      return file === "/secrets/database-url" ? String(database) : `secret-of-${path.basename(file)}`;
+    },
   });
   expect(warnings).toEqual([]);
   return config;
@@ -74,12 +78,11 @@ describe("who stands before it", () => {
     const volumes = at(compose, "services", "mirror", "volumes") as string[];
     expect(volumes).toContain(`./config.yaml:${where}:ro`);
     expect(volumes).toContain(`data:${load("docker/config.yaml").dataDir}`);
-    for (const file of ["kubernetes/serve.yaml", "kubernetes/cronjob.yaml"]) {
-      const mounts = [...example(file).matchAll(/name: (\w+), mountPath: ([/\w]+)/g)].map(
-        ([, ...mount]) => mount,
-      );
-      expect(mounts, file).toContainEqual(["config", path.dirname(where)]);
-      expect(mounts, file).toContainEqual(["data", load("kubernetes/common.yaml").dataDir]);
+    for (const [file, name, pod] of pods) {
+      const mounts = at(pod, "containers", 0, "volumeMounts") as { name: string; mountPath: string }[];
+      const places = Object.fromEntries(mounts.map((mount) => [mount.name, mount.mountPath]));
+      const { dataDir } = load(`kubernetes/${file.includes("fleet") ? "fleet" : "common"}.yaml`);
+      expect(places, name).toMatchObject({ config: path.dirname(where), data: dataDir });
     }
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { root, temporaryFolder } from "../support/program/cli.ts";
-import { at, documentsOf, example, examples, unitOf } from "../support/docs/examples.ts";
+import { at, documentsOf, example, examples, pods, unitOf } from "../support/docs/examples.ts";
 
 /** `serve` drains for at most this long. */
 const drainS = 25;
@@ -110,7 +110,6 @@ describe("the cluster", () => {
   const [cronJob] = documentsOf("kubernetes/cronjob.yaml");
   const shards = documentsOf("kubernetes/cronjob-shards.yaml");
   const [secret, config, claim] = documentsOf("kubernetes/common.yaml");
-  const pods = [at(deployment, "spec", "template", "spec"), podOf(cronJob)];
 
   test("never has two writers of one mirror", () => {
     expect(at(deployment, "spec", "replicas")).toBe(1);
@@ -120,7 +119,7 @@ describe("the cluster", () => {
   });
 
   test("sends deliveries to a pod whose mirror is not current, and nothing else in", () => {
-    const container = at(pods[0], "containers", 0);
+    const container = at(deployment, "spec", "template", "spec", "containers", 0);
     for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"]) {
       expect(at(container, probe, "httpGet", "path"), probe).toBe("/healthz");
       // A second, the default, is short for a busy machine.
@@ -159,25 +158,32 @@ describe("the cluster", () => {
     }
   });
 
-  test.each(pods)("gives a pod a user of its own, time to drain, and what it mounts", (pod) => {
-    expect(at(pod, "securityContext")).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: 10_001,
-      fsGroup: 10_001,
-    });
-    expect(at(pod, "containers", 0, "securityContext")).toMatchObject({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-    });
-    expect(at(pod, "terminationGracePeriodSeconds")).toBeGreaterThan(drainS);
-    expect(at(pod, "volumes")).toEqual([
-      { name: "data", persistentVolumeClaim: { claimName: at(claim, "metadata", "name") } },
-      { name: "config", configMap: { name: at(config, "metadata", "name") } },
-      { name: "secrets", secret: { secretName: at(secret, "metadata", "name"), defaultMode: 0o440 } },
-      { name: "tmp", emptyDir: {} },
-    ]);
-    const mounts = at(pod, "containers", 0, "volumeMounts") as { name: string }[];
-    expect(mounts.map(({ name }) => name)).toEqual(["data", "config", "secrets", "tmp"]);
+  test.each(pods)(
+    "%s: %s is a user of its own, with time to drain and what it mounts",
+    (_file, _name, pod) => {
+      expect(at(pod, "securityContext")).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 10_001,
+        fsGroup: 10_001,
+      });
+      expect(at(pod, "containers", 0, "securityContext")).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+      });
+      expect(at(pod, "terminationGracePeriodSeconds")).toBeGreaterThan(drainS);
+      const namesIn = (all: unknown) => (all as { name: string }[]).map(({ name }) => name);
+      expect(namesIn(at(pod, "containers", 0, "volumeMounts"))).toEqual(namesIn(at(pod, "volumes")));
+    },
+  );
+
+  test("has the volumes, config and secrets that its pods mount", () => {
+    for (const pod of [at(deployment, "spec", "template", "spec"), podOf(cronJob)])
+      expect(at(pod, "volumes")).toEqual([
+        { name: "data", persistentVolumeClaim: { claimName: at(claim, "metadata", "name") } },
+        { name: "config", configMap: { name: at(config, "metadata", "name") } },
+        { name: "secrets", secret: { secretName: at(secret, "metadata", "name"), defaultMode: 0o440 } },
+        { name: "tmp", emptyDir: {} },
+      ]);
   });
 
   test("lets nothing in but the receiver's port, and nothing out but names and HTTPS to the world outside", () => {
@@ -191,9 +197,10 @@ describe("the cluster", () => {
     expect(at(policy, "spec", "egress", 1, "to", 0, "ipBlock", "except")).toContain("169.254.0.0/16");
   });
 
-  test("has every secret that the config names", () => {
-    const named = [...String(at(config, "data", "config.yaml")).matchAll(/\$\{file:\/secrets\/([^}]+)\}/g)];
-    expect(named.map(([, name]) => name)).toEqual(Object.keys(at(secret, "stringData") as object));
+  test.each(["common", "fleet"])("has every secret that the config of %s names", (file) => {
+    const [kept, named] = documentsOf(`kubernetes/${file}.yaml`);
+    const names = String(at(named, "data", "config.yaml")).matchAll(/\$\{file:\/secrets\/([^}]+)\}/g);
+    for (const [, name] of names) expect(Object.keys(at(kept, "stringData") as object)).toContain(name);
   });
 });
 

@@ -52,3 +52,14 @@ export function unitOf(name: string): Map<string, Map<string, string[]>> {
   }
   return sections;
 }
+
+/** Every pod in Kubernetes: its file, the name of what makes it, and its `spec`. */
+export const pods = [...examples.keys()]
+  .filter((file) => file.startsWith("kubernetes/"))
+  .flatMap((file) =>
+    documentsOf(file).flatMap((one) => {
+      const made = at(one, "spec", "jobTemplate", "spec") ?? at(one, "spec");
+      const pod = at(made, "template", "spec");
+      return pod === undefined ? [] : [[file, String(at(one, "metadata", "name")), pod] as const];
+    }),
+  );
