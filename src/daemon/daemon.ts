@@ -106,17 +106,13 @@ export class Daemon implements Companies {
     if (refusal) strayRefusals[refusal.reason] = (strayRefusals[refusal.reason] ?? 0) + 1;
   }
 
-  /** As `views`, for pages and alerts: read in slices and up to 5 s old. */
+  /** For pages and alerts: read in slices and up to 5 s old. */
   recentViews(): Promise<readonly CompanyStatusView[]> {
     return this.recent();
   }
 
   pageOf(name: string): PageCompany | null {
     return this.supervisors.get(name) ?? null;
-  }
-
-  views(): CompanyStatusView[] {
-    return [...this.supervisors.values()].map((supervisor) => supervisor.view());
   }
 
   /** Changes to this config: companies come and go, and those that stay restart where they must. */

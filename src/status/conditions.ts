@@ -235,9 +235,9 @@ const namedForMs = 7 * dayMs;
 
 /**
  * What the service does otherwise than it was set up, or than it is known. Changes of one day (UTC) are one condition,
- * so that what comes on a later day begins another. While a run reads, more of the same may follow. Pure.
+ * so that what comes on a later day begins another. While a run reads, more of the same may follow.
  */
-export function driftConditions(
+function driftConditions(
   { subscriptions, schemaChanges }: CompanyStatusView["drift"],
   isReading: boolean,
   nowMs: number,

@@ -10,7 +10,7 @@ import type { RefusalCounts, Refusing, RefusalWatch } from "../webhook/delivery-
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import { type RetryDelay, mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import { Runs } from "../state/runs.ts";
-import { workerStates, type WorkerState } from "../sync/event-worker/worker-status.ts";
+import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 
 /** Where the daemon writes them in `_meta`. */
@@ -63,7 +63,8 @@ export function readEventFacts(db: Db) {
       unknownTypes: inbox.unknownTypes(),
       /** When `serve` received deliveries, the oldest first. */
       spans: new UptimeLog(db).latest(mostSpans),
-      service: readServiceNote(meta),
+      /** Null: no daemon ever noted one. */
+      service: meta.get(serviceKey) as ServiceNote | null,
       ...emptyReceiverNote,
       ...(meta.get(receiverNoteKey) as ReceiverNote | null),
       /** Commands of other processes that the daemon has not finished. */
@@ -80,13 +81,6 @@ type ServiceNote = ReturnType<typeof serviceNote>;
 /** The state of the event worker, as the daemon writes it. */
 export function serviceNote({ state, message, sinceMs }: WorkerState) {
   return { state, message, since: isoTime(sinceMs) };
-}
-
-/** Null: there is none, or one of another form. */
-function readServiceNote(meta: Meta): ServiceNote | null {
-  const note = meta.get(serviceKey) as Partial<ServiceNote> | null;
-  const isNote = workerStates.some((one) => one === note?.state) && typeof note?.since === "string";
-  return isNote ? (note as ServiceNote) : null;
 }
 
 export type EventStatus = ReturnType<typeof judgeEvents>;

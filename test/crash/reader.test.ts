@@ -64,10 +64,13 @@ test("the metric of the oldest reader rises and falls with a write-ahead log of 
   const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
   const metrics = createMetrics("test");
   const heldSeconds = async () => {
-    const text = await metrics.render(daemon.views(), Date.now(), defaultReadyLimits, noOthers);
+    const text = await metrics.render(await daemon.recentViews(), Date.now(), defaultReadyLimits, noOthers);
     return Number(/^fintoro_mirror_oldest_reader_seconds\{.*\} (.*)$/m.exec(text)?.[1]);
   };
-  await eventually(() => existsSync(company.file) && daemon.views()[0]?.open === true, "the mirror is open");
+  await eventually(
+    () => existsSync(company.file) && daemon.pageOf("acme")?.view().open === true,
+    "the mirror is open",
+  );
   const [reader, writer] = [openDatabase(company.file, { readonly: true }), openDatabase(company.file)];
   const write = (sizeMiB: number) => {
     const insert = writer.prepare("INSERT INTO _test VALUES (zeroblob(1048576))");

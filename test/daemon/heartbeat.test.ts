@@ -99,10 +99,11 @@ function flood(ms: number, { watch }: Beating): void {
 
 // Fault: webhook | a client sends a thousand wrong signatures a second, while deliveries arrive | the daemon's heartbeat | no gap, and no write more than every 15 s
 test("a flood of wrong signatures beside accepted deliveries makes no gap, and hardly a write", async () => {
-  const quiet = await beating(hourMs, () => undefined);
-  const { spans, gaps, writes } = await beating(hourMs, flood);
-  expect([spans.length, gaps, lost(spans, t0 + hourMs)]).toEqual([1, [], false]);
-  expect(writes - quiet.writes).toBeLessThanOrEqual(hourMs / 15_000 + 1);
+  const forMs = hourMs / 3;
+  const quiet = await beating(forMs, () => undefined);
+  const { spans, gaps, writes } = await beating(forMs, flood);
+  expect([spans.length, gaps, lost(spans, t0 + forMs)]).toEqual([1, [], false]);
+  expect(writes - quiet.writes).toBeLessThanOrEqual(forMs / 15_000 + 1);
 });
 
 test("the first dropped connection is noted within a second, and more of them at most every 15 s", async () => {

@@ -35,12 +35,3 @@ test("views of many companies are read in slices, once for all who ask, and agai
   advance(200);
   expect(await recent()).not.toBe(one);
 });
-
-test("views that are quick to read are shown again for an instant only", async () => {
-  const { advance, reads, recent } = slowCompanies(3, 1);
-  const first = await recent();
-  expect(await recent()).toBe(first);
-  advance(61);
-  expect(await recent()).not.toBe(first);
-  expect(reads.count).toBe(6);
-});

@@ -71,20 +71,14 @@ describe("a nightly schedule", () => {
       fc.asyncProperty(story, async ({ zone, hour, minute }) => {
         const pattern = `${minute} ${hour} * * *`;
         const untilMs = from + 730 * dayMs;
-        const runs = await follow({
-          zone,
-          pattern,
-          fromMs: from,
-          untilMs,
-          lookMs: 10 * 60_000,
-          lastRunMs: from,
-        });
+        const seen = { lookMs: 30 * 60_000, lastRunMs: from };
+        const runs = await follow({ zone, pattern, fromMs: from, untilMs, ...seen });
         const days = runs.map(({ slotMs }) => localDay(slotMs, zone));
         expect(new Set(days).size).toBe(days.length);
         expect(Math.abs(days.length - 730)).toBeLessThanOrEqual(1);
-        for (const { slotMs, beganMs } of runs) expect(beganMs - slotMs).toBeLessThan(11 * 60_000);
+        for (const { slotMs, beganMs } of runs) expect(beganMs - slotMs).toBeLessThan(31 * 60_000);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 

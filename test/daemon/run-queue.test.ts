@@ -2,9 +2,7 @@ import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { CompanyRun } from "../../src/runs/company-run.ts";
 import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
-import { createRunPlaces } from "../../src/runs/run-queue.ts";
-import { RunQueue, type RunQueueParts } from "../../src/runs/run-queue.ts";
-import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { createRunPlaces, RunQueue, type RunQueueParts } from "../../src/runs/run-queue.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 
 const clock = jumpingClock(Date.UTC(2026, 10, 21));
@@ -172,9 +170,4 @@ describe("the runs of one company", () => {
     expect(await runQueue.run(request(), "one")).toBeNull();
     expect(story).toEqual([]);
   });
-});
-
-test("a report of nothing is one", () => {
-  const report: CompanyReport = emptyReport(clock, startedAt, "interrupted");
-  expect(report.requests.total).toBe(0);
 });

@@ -145,7 +145,7 @@ describe("serve", () => {
     const start = (token: string) => {
       const parts = { clock: impatientClock, targetsOf, freeBytes };
       const daemon = startDaemon(company, configOf(company, target, [{ name: "acme", token }]), parts);
-      return { daemon, state: () => daemon.views()[0]?.service.state };
+      return { daemon, state: () => daemon.pageOf("acme")?.view().service.state };
     };
     for (let times = 0; times < 2; times++) {
       const { daemon, state } = start("wrong-token-0123456789");

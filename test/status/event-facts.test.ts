@@ -101,14 +101,6 @@ describe("the facts of events", () => {
     };
     expect(readEventFacts(mirror.db)).toEqual(nothing);
   });
-
-  test("a malformed note of the service is ignored", async () => {
-    const mirror = await openShop();
-    for (const odd of ["working", 7, { state: 1, since: "x" }, { state: "working" }]) {
-      new Meta(mirror.db).set("service", odd);
-      expect(readEventFacts(mirror.db).service).toBeNull();
-    }
-  });
 });
 
 describe("webhooks cover a time", () => {

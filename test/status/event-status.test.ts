@@ -105,6 +105,10 @@ function linesOf(facts: Partial<EventFacts>, around: Around = serving): string[]
   return eventLines(judged(facts, around), nowMs);
 }
 
+function shows(facts: Partial<EventFacts>, line: string, around: Around = serving): void {
+  expect(linesOf(facts, around)).toContain(line);
+}
+
 describe("the lines for people show", () => {
   test("that all is well, in three lines", () => {
     expect(linesOf({})).toEqual([
@@ -118,65 +122,42 @@ describe("the lines for people show", () => {
     expect(linesOf({ spans: [], lastReceivedAt: null, counts: {}, service: null })).toEqual([]);
   });
 
-  test("how many events wait and since when", () => {
+  test("how many events wait and since when, and when the last was received", () => {
     const three = { counts: { waiting: 3 }, waitingSince: ago(2 * minuteMs) };
-    expect(linesOf(three)).toContain(
-      "  events: 3 wait, the oldest received 2m 00s ago; the last was received 5s ago",
-    );
-  });
-
-  test("that none was ever received", () => {
-    expect(linesOf({ lastReceivedAt: null, counts: {} })).toContain(
-      "  events: none waits; none was ever received",
-    );
+    shows(three, "  events: 3 wait, the oldest received 2m 00s ago; the last was received 5s ago");
+    shows({ lastReceivedAt: null, counts: {} }, "  events: none waits; none was ever received");
   });
 
   test("which events cannot be read, are unknown, or are none", () => {
-    const odd = linesOf({
-      counts: { waiting: 2, unknown: 4, unreadable: 1 },
-      waitingSince: ago(minuteMs),
-      stuck: 2,
-      unknownTypes: [
-        { type: "clients.merged", count: 3 },
-        { type: null, count: 1 },
-      ],
-    });
-    expect(odd).toContain("  ! 2 events wait for records that could not be read (see above)");
-    expect(odd).toContain("  4 events of unknown types are kept: clients.merged (3), without a type (1)");
-    expect(odd).toContain("  1 signed delivery that is no event is kept");
+    const types = ["clients.merged", null].map((type, at) => ({ type, count: 3 - 2 * at }));
+    const counts = { waiting: 2, unknown: 4, unreadable: 1 };
+    const odd = { counts, waitingSince: ago(minuteMs), stuck: 2, unknownTypes: types };
+    shows(odd, "  ! 2 events wait for records that could not be read (see above)");
+    shows(odd, "  4 events of unknown types are kept: clients.merged (3), without a type (1)");
+    shows(odd, "  1 signed delivery that is no event is kept");
   });
 
   test("since when no receiver listens, and why", () => {
     const spans = [span(5 * hourMs, 2 * hourMs)];
-    expect(linesOf({ spans }, alone)).toContain(
-      "  receiver: none is listening, for 2h 00m: serve was killed",
-    );
     const drained = [span(5 * hourMs, 2 * hourMs, "drained")];
-    expect(linesOf({ spans: drained }, alone)).toContain(
-      "  receiver: none is listening, for 2h 00m: serve was stopped",
-    );
-    expect(linesOf({ spans: [] })).toContain("  receiver: none has run yet");
+    shows({ spans }, "  receiver: none is listening, for 2h 00m: serve was killed", alone);
+    shows({ spans: drained }, "  receiver: none is listening, for 2h 00m: serve was stopped", alone);
+    shows({ spans: [] }, "  receiver: none has run yet");
   });
 
   test("the gaps of the last days", () => {
     const spans = [span(9 * hourMs, 8 * hourMs), span(7 * hourMs, 4 * hourMs), span(3.5 * hourMs, 1_000)];
-    expect(linesOf({ spans })).toContain(
-      "  receiver: listening for 3h 30m; 2 gaps in the last 7 days, the longest 1h 00m",
-    );
-    expect(linesOf({ spans: spans.slice(1) })).toContain(
-      "  receiver: listening for 3h 30m; 1 gap in the last 7 days, the longest 30m 00s",
-    );
+    const receiver = "  receiver: listening for 3h 30m;";
+    shows({ spans }, `${receiver} 2 gaps in the last 7 days, the longest 1h 00m`);
+    shows({ spans: spans.slice(1) }, `${receiver} 1 gap in the last 7 days, the longest 30m 00s`);
   });
 
-  test("the state of the service, as far as a daemon knows", () => {
+  test("the state of the service, as far as a daemon knows, and the commands of other processes", () => {
     const since = ago(190 * minuteMs);
     const service = { state: "unauthenticated", message: "Unauthenticated.", since } as const;
-    expect(linesOf({ service })).toContain("  service: unauthenticated for 3h 10m: Unauthenticated.");
+    shows({ service }, "  service: unauthenticated for 3h 10m: Unauthenticated.");
     expect(linesOf({ service }, alone).join("\n")).not.toContain("service:");
-  });
-
-  test("the commands of other processes", () => {
     const orders = [{ kind: "sync", askedAt: ago(3_000), pid: 12, state: "waiting" }] as const;
-    expect(linesOf({ orders })).toContain("  command: sync for process 12, sent 3s ago: waiting");
+    shows({ orders }, "  command: sync for process 12, sent 3s ago: waiting");
   });
 });

@@ -118,18 +118,6 @@ describe("metrics", () => {
     expect(await samples("deliveries_total", closed)).not.toEqual([]);
   });
 
-  test("follow the counts of each company", async () => {
-    const first = await samples("deliveries_total", companyView({ deliveries: { stored: 1 } }));
-    const second = await samples("deliveries_total", companyView({ deliveries: { stored: 9 } }));
-    expect(first).toContain('deliveries_total{company="acme",result="stored"} 1');
-    expect(second).toContain('deliveries_total{company="acme",result="stored"} 9');
-    const [one, other] = await Promise.all([
-      samples("database_open", companyView({ company: "beta" })),
-      samples("database_open", companyView({ open: false })),
-    ]);
-    expect([one, other]).toEqual([['database_open{company="beta"} 1'], ['database_open{company="acme"} 0']]);
-  });
-
   test("count what is wrong by its kind, with 0 for every kind of which nothing is", async () => {
     const drift = { subscriptions: null, schemaChanges: [schemaChange()] };
     const lines = await samples("conditions", companyView({ drift, sweptMs: { invoices: 0 } }));

@@ -9,22 +9,8 @@ describe("a shard", () => {
     expect(shard && shardText(shard)).toBe(text);
   });
 
-  test.each([
-    "0/3",
-    "4/3",
-    "1",
-    "1/0",
-    "/3",
-    "1/",
-    "01/3",
-    "1/3 ",
-    "-1/3",
-    "1/3/3",
-    "one/3",
-    "1.5/3",
-    "1/1e3",
-    "",
-  ])("is nothing else: %j", (text) => {
+  const odd = "0/3 4/3 1 1/0 /3 1/ 01/3 -1/3 1/3/3 one/3 1.5/3 1/1e3".split(" ");
+  test.each([...odd, "1/3 ", ""])("is nothing else: %j", (text) => {
     expect(parseShard(text)).toBeNull();
   });
 });
@@ -51,15 +37,5 @@ describe("a company", () => {
       "2/3",
       "2/3",
     ]);
-  });
-
-  test("has a tenth of a thousand others beside it in ten shards, more or less", () => {
-    const counts = new Map<number, number>();
-    for (let i = 0; i < 1_000; i++) {
-      const { index } = shardOf(`company-${i}`, 10);
-      counts.set(index, (counts.get(index) ?? 0) + 1);
-    }
-    expect(Math.min(...counts.values())).toBeGreaterThan(70);
-    expect(Math.max(...counts.values())).toBeLessThan(130);
   });
 });

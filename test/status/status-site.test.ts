@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
@@ -9,10 +9,9 @@ import type { PageCompany } from "../../src/status/page/page-facts.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { HandOverCounts } from "../../src/state/as-of/hand-overs.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { startServer } from "../../src/server/server.ts";
 import { companyView } from "../support/status/company-view.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { dial } from "../support/webhook/webhook.ts";
+import { dial, servePages } from "../support/webhook/webhook.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
 const token = "a-token-of-the-pages-0123";
@@ -42,11 +41,7 @@ async function served(facts: SiteFacts = {}) {
     limits: () => defaultReadyLimits,
     timeZone: () => "Europe/Bratislava",
   });
-  const companies = { find: () => null, countAnswer: () => undefined };
-  const options = { companies, clock: systemClock, pages: {}, site, log };
-  const server = await startServer({ host: "127.0.0.1", port: 0, ...options });
-  onTestFinished(() => server.close(100));
-  const url = `http://127.0.0.1:${server.port}`;
+  const { url, port } = await servePages({ site }, log);
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(url + path, { headers, redirect: "manual" });
   const signIn = (text: string, next = "/") =>
@@ -55,7 +50,7 @@ async function served(facts: SiteFacts = {}) {
       body: new URLSearchParams({ token: text, next }),
       redirect: "manual",
     });
-  return { url, get, signIn, server, records };
+  return { url, port, get, signIn, records };
 }
 
 describe("on this machine", () => {
@@ -128,8 +123,8 @@ describe("beyond this machine", () => {
   });
 
   test("a proxy without a header of its own is known by its HTTP/1.0", async () => {
-    const { server } = await served();
-    const line = await dial(server.port);
+    const { port } = await served();
+    const line = await dial(port);
     line.socket.write("GET / HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n");
     expect(await line.answers(1)).toEqual(["403"]);
   });

@@ -65,16 +65,6 @@ function countCommits({ mirror }: { mirror: Awaited<ReturnType<typeof aReceiver>
   return () => count;
 }
 
-test("under load deliveries share a commit, and each is answered", async () => {
-  const receiver = await aReceiver();
-  const commits = countCommits(receiver);
-  const lines = await Promise.all(Array.from({ length: 32 }, () => dial(receiver.port)));
-  for (const line of lines) line.socket.write(wire(post()));
-  const statuses = await Promise.all(lines.map((line) => line.answers(1)));
-  expect(statuses.flat()).toEqual(Array<string>(32).fill("204"));
-  expect(commits()).toBeLessThan(32);
-});
-
 test("every event of the catalogue leads to the work that the manifest says", async () => {
   const shop = await openIngest({ manifest });
   for (const [n, { type, resourceType, resource, action }] of manifest.events.entries()) {

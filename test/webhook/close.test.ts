@@ -1,19 +1,9 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { acceptedSockets, aReceiver, counted, dial, post, wire } from "../support/webhook/webhook.ts";
+import { describe, expect, test } from "vitest";
+import { aReceiver, counted, dial, dialHalfOpen, post, wire } from "../support/webhook/webhook.ts";
 import { longestWaitMs } from "../support/eventually.ts";
 
 const stubborn = ["nonsense\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n"];
-
-/** A connection whose side stays open when the server ended its own. */
-async function dialHalfOpen(port: number): Promise<Socket> {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-  onTestFinished(() => void socket.destroy());
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  return socket;
-}
 
 describe("closing", () => {
   // Fault: process | a stop while silent connections are open | the server's close, with raw sockets | they end at once
@@ -86,14 +76,6 @@ describe("a connection that was refused without a request", () => {
       expect(await line.answers(deliveries + 1)).toEqual([...whole.map(() => "204"), ...refusal]);
     }
     expect(counted(receiver.mirror, "_inbox")).toBe(8);
-  });
-
-  test.each(stubborn)("is cut off soon when the sender of %j stays", async (bytes) => {
-    const accepted = acceptedSockets();
-    const receiver = await aReceiver({ limits: { lingerMs: 100 } });
-    const line = await dialHalfOpen(receiver.port);
-    line.write(bytes);
-    await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
   });
 
   // Fault: network | the sender of CONNECT resets its connection | raw socket | nothing is thrown, the next is served

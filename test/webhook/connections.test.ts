@@ -1,6 +1,4 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import {
@@ -8,21 +6,13 @@ import {
   aReceiver,
   counted,
   dial,
+  dialHalfOpen,
   keyringOf,
   post,
   sign,
   eventText,
   wire,
 } from "../support/webhook/webhook.ts";
-
-/** A client that never closes its side, whatever the server does. */
-async function stubbornClient(port: number): Promise<Socket> {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-  onTestFinished(() => void socket.destroy());
-  socket.on("error", () => undefined).resume();
-  await once(socket, "connect");
-  return socket;
-}
 
 const ways: readonly (readonly [string, string])[] = [
   ["is silent", ""],
@@ -35,7 +25,7 @@ describe("a client that never closes its side", () => {
   test.each(ways)("and %s is cut off by the server", async (_, bytes) => {
     const accepted = acceptedSockets();
     const receiver = await aReceiver({ limits: { headerDeadlineMs: 200, lingerMs: 200 } });
-    const client = await stubbornClient(receiver.port);
+    const client = await dialHalfOpen(receiver.port);
     client.write(bytes);
     await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
   });
@@ -45,7 +35,7 @@ describe("a client that never closes its side", () => {
     const accepted = acceptedSockets();
     const long = { status: 200, type: "text/plain", body: "x".repeat(20_000_000) };
     const receiver = await aReceiver({ pages: { "/": () => long }, limits: { responseDeadlineMs: 300 } });
-    const client = await stubbornClient(receiver.port);
+    const client = await dialHalfOpen(receiver.port);
     client.pause().write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
     await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
     expect(receiver.connections.dropped).toBe(1);
@@ -57,7 +47,7 @@ describe("when more connections are open than allowed", () => {
   // Fault: webhook | every place is taken by clients that are silent, ask for a tunnel or send noise | raw sockets | a delivery has a place at once; the connection that waited longest is dropped
   test.each(ways)("a delivery has the place of a client that %s at once", async (_, bytes) => {
     const receiver = await aReceiver({ limits: { connections: 4 } });
-    for (let count = 0; count < 6; count++) (await stubbornClient(receiver.port)).write(bytes);
+    for (let count = 0; count < 6; count++) (await dialHalfOpen(receiver.port)).write(bytes);
     await expect.poll(() => receiver.connections.dropped).toBe(2);
     expect((await receiver.deliver()).status).toBe(204);
     expect(receiver.connections.dropped).toBe(3);
@@ -71,7 +61,7 @@ describe("when more connections are open than allowed", () => {
     const accepted = acceptedSockets();
     const long = { status: 200, type: "text/plain", body: "x".repeat(20_000_000) };
     const receiver = await aReceiver({ pages: { "/": () => long }, limits: { connections: 3 } });
-    for (let count = 0; count < 3; count++) (await stubbornClient(receiver.port)).pause().write(bytes);
+    for (let count = 0; count < 3; count++) (await dialHalfOpen(receiver.port)).pause().write(bytes);
     await expect.poll(() => accepted.filter(({ bytesWritten }) => bytesWritten > 0)).toHaveLength(3);
     expect((await receiver.deliver()).status).toBe(204);
     expect(receiver.connections.dropped).toBe(1);
@@ -122,7 +112,7 @@ describe("when more connections are open than allowed", () => {
     const clock = { ...systemClock, monotonicMs: () => nowMs };
     const receiver = await aReceiver({ clock, limits: { connections: 2 } });
     const logged = () => receiver.lines.filter(({ message }) => message === "a connection was dropped");
-    for (nowMs = 0; nowMs < 120_000; nowMs += 10_000) await stubbornClient(receiver.port);
+    for (nowMs = 0; nowMs < 120_000; nowMs += 10_000) await dialHalfOpen(receiver.port);
     await expect.poll(() => receiver.connections.dropped).toBe(10);
     expect(logged().length).toBeLessThanOrEqual(2);
     expect(logged()[0]?.fields).toMatchObject({ dropped: 1, why: "more than 2 connections are open" });

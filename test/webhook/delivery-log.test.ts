@@ -1,30 +1,22 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import type { LogFields } from "../../src/base/logger.ts";
 import { Receiver } from "../../src/webhook/receiver.ts";
-import { about, deliveryOf, openIngest, post } from "../support/webhook/webhook.ts";
+import { about, deliveryOf, openIngest, post, recordingLog } from "../support/webhook/webhook.ts";
 
-/** Receives these events in one turn of the event loop; gives what the log then holds. */
+/** Receives these events in one turn of the event loop; gives what the log then holds of each level. */
 async function logged(texts: readonly string[]) {
   const { ingest } = await openIngest();
-  const infos: { message: string; fields: LogFields }[] = [];
-  const debugs: string[] = [];
-  const warnings: LogFields[] = [];
-  const log = {
-    debug: (message: string) => void debugs.push(message),
-    info: (message: string, fields: LogFields = {}) => void infos.push({ message, fields }),
-    warn: (_message: string, fields: LogFields = {}) => void warnings.push(fields),
-    error: () => undefined,
-  };
+  const lines: Parameters<typeof recordingLog>[0] = [];
   const companies = { find: () => ingest, countAnswer: () => undefined };
-  const receiver = new Receiver({ companies, clock: systemClock, log });
+  const receiver = new Receiver({ companies, clock: systemClock, log: recordingLog(lines) });
   const answers = texts.map((text) => {
     const admission = receiver.admit("shop", Object.entries(post(text).headers).flat());
     if ("status" in admission) throw new Error(admission.why);
     return new Promise((done) => receiver.deliver(admission, Buffer.from(text), done));
   });
   await Promise.all(answers);
-  return { infos, debugs, warnings };
+  const at = (wanted: string) => lines.filter(({ level }) => level === wanted);
+  return { infos: at("info"), debugs: at("debug"), warnings: at("warn") };
 }
 
 test("a few events have a line each, with id, type and record", async () => {
@@ -51,5 +43,6 @@ test("a burst is one line with how many there were, and each event at debug", as
 test("an event of an unknown type is a warning: it is kept, and nothing follows from it", async () => {
   const { infos, warnings } = await logged([about(7, "ghosts.created")]);
   expect(infos).toEqual([]);
-  expect(warnings).toMatchObject([{ company: "shop", type: "ghosts.created", state: "unknown" }]);
+  const fields = { company: "shop", type: "ghosts.created", state: "unknown" };
+  expect(warnings).toMatchObject([{ fields }]);
 });

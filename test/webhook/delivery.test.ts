@@ -45,25 +45,9 @@ describe("the timestamp is a whole number of seconds, 300 away at most", () => {
     expect(isTimely(String(now + away), nowMs)).toBe(false);
   });
 
-  test.each([
-    `-${now}`,
-    `+${now}`,
-    `${now}.0`,
-    `${now}.5`,
-    ` ${now}`,
-    `${now} `,
-    `${now}\n`,
-    `${now}, ${now}`,
-    `${now}000`,
-    "9".repeat(400),
-    `0x${now.toString(16)}`,
-    now.toExponential(20),
-    "1e9",
-    "NaN",
-    "Infinity",
-    "null",
-    "2026-03-01T12:00:00Z",
-  ])("%s is none", (text) => {
+  const forms = "-#|+#|#.0|#.5| #|# |#\n|#, #|#000|1e9|NaN|Infinity|null|2026-03-01T12:00:00Z".split("|");
+  const odd = ["9".repeat(400), `0x${now.toString(16)}`, now.toExponential(20)];
+  test.each([...forms.map((form) => form.replaceAll("#", String(now))), ...odd])("%s is none", (text) => {
     expect(isTimely(text, nowMs)).toBe(false);
   });
 });

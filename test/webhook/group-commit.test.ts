@@ -4,25 +4,34 @@ import { GroupCommit } from "../../src/webhook/ingest/group-commit.ts";
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Trial {
-  readonly group: GroupCommit<string, string>;
-  readonly commits: string[][];
-  /** `a: A`, or `a: the error`, in the order of the answers. */
-  readonly results: string[];
-  readonly add: (item: string, sizeBytes?: number) => boolean;
-  readonly pass: (ms: number) => void;
+  readonly failsForAll?: boolean;
+  readonly maxItems?: number;
+  /** A commit ends when the test says so, and takes no time of the clock. @default false */
+  readonly isSlow?: boolean;
 }
 
-function aGroup(commit = (item: string) => item.toUpperCase(), failsForAll = false, commitMs = 1): Trial {
+/** A group whose items become capitals; `bad` fails. */
+function aGroup({ failsForAll = false, maxItems = 600, isSlow = false }: Trial = {}) {
   const commits: string[][] = [];
+  /** `a: A`, or `a: the error`, in the order of the answers. */
   const results: string[] = [];
+  const pending: { end(): void; fail(why: string): void }[] = [];
   let nowMs = 0;
+  const commitSlowly = (items: readonly string[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+    const end = () => resolve(items.map((item) => item.toUpperCase()));
+    pending.push({ end, fail: (why) => reject(new Error(why)) });
+    return promise;
+  };
   const group = new GroupCommit<string, string>({
     commit: (items) => {
       commits.push([...items]);
-      nowMs += commitMs;
-      return items.map(commit);
+      if (isSlow) return commitSlowly(items);
+      nowMs += 1;
+      if (items.includes("bad")) throw new Error("spoiled");
+      return items.map((item) => item.toUpperCase());
     },
-    maxItems: 600,
+    maxItems,
     maxBytes: 1_000,
     failsForAll: () => failsForAll,
     nowMs: () => nowMs,
@@ -32,12 +41,15 @@ function aGroup(commit = (item: string) => item.toUpperCase(), failsForAll = fal
       results.push(`${item}: ${result ?? (error instanceof Error ? error.message : "nothing")}`);
     });
   const pass = (ms: number) => void (nowMs += ms);
-  return { group, commits, results, add, pass };
-}
-
-function failing(item: string): string {
-  if (item === "bad") throw new Error("spoiled");
-  return item.toUpperCase();
+  /** The commit under way ends, or fails for this reason; gives the next one its turn. */
+  const next = async (why?: string) => {
+    const one = pending.shift();
+    if (why === undefined) one?.end();
+    else one?.fail(why);
+    await turn();
+    await turn();
+  };
+  return { commits, results, add, pass, next };
 }
 
 describe("waiting for the disk is shared", () => {
@@ -114,60 +126,16 @@ describe("there is room for so many", () => {
   });
 });
 
-describe("a commit that fails", () => {
-  // Fault: disk | a group's commit fails | the store function of the group | the failure is the answer to all, tried once
-  test("for all is the answer to all, and tried once", async () => {
-    const { commits, results, add } = aGroup(failing, true);
-    for (const item of ["a", "bad", "c"]) add(item);
-    await turn();
-    expect(commits).toHaveLength(1);
-    expect(results).toEqual(["a: spoiled", "bad: spoiled", "c: spoiled"]);
-  });
-
-  test("for one spoils nothing for the others", async () => {
-    const { results, add } = aGroup(failing);
-    for (const item of ["a", "bad", "c"]) add(item);
-    await turn();
-    expect(results).toEqual(["a: A", "bad: spoiled", "c: C"]);
-    add("d");
-    await turn();
-    await turn();
-    expect(results.at(-1)).toBe("d: D");
-  });
+// Fault: disk | a group's commit fails | the store function of the group | the failure is the answer to all, tried once
+test("a commit that fails for all is the answer to all, and tried once", async () => {
+  const { commits, results, add } = aGroup({ failsForAll: true });
+  for (const item of ["a", "bad", "c"]) add(item);
+  await turn();
+  expect(commits).toHaveLength(1);
+  expect(results).toEqual(["a: spoiled", "bad: spoiled", "c: spoiled"]);
 });
 
-/** A commit that ends when the test says so. */
-function aSlowGroup(failsForAll = false) {
-  const commits: string[][] = [];
-  const results: string[] = [];
-  const pending: { end(): void; fail(why: string): void }[] = [];
-  const group = new GroupCommit<string, string>({
-    commit: (items) => {
-      commits.push([...items]);
-      const { promise, resolve, reject } = Promise.withResolvers<string[]>();
-      const end = () => resolve(items.map((item) => item.toUpperCase()));
-      pending.push({ end, fail: (why) => reject(new Error(why)) });
-      return promise;
-    },
-    maxItems: 5,
-    maxBytes: 1_000,
-    failsForAll: () => failsForAll,
-    nowMs: () => 0,
-  });
-  const add = (item: string, sizeBytes = 1) =>
-    group.add(item, sizeBytes, (result, error) => {
-      results.push(`${item}: ${result ?? (error instanceof Error ? error.message : "nothing")}`);
-    });
-  /** The commit under way ends, or fails for this reason; gives the next one its turn. */
-  const next = async (why?: string) => {
-    const one = pending.shift();
-    if (why === undefined) one?.end();
-    else one?.fail(why);
-    await turn();
-    await turn();
-  };
-  return { commits, results, add, next };
-}
+const aSlowGroup = (more: Trial = {}) => aGroup({ maxItems: 5, isSlow: true, ...more });
 
 describe("a commit that takes time", () => {
   test("is the only one: what comes meanwhile waits for the next, and is answered in the order it came", async () => {
@@ -212,7 +180,7 @@ describe("a commit that takes time", () => {
 
   // Fault: disk | a group's commit to another machine fails for all | the store function of the group | the failure is the answer to all; the next group is tried
   test("and fails for all is the answer to all; those that came meanwhile are tried", async () => {
-    const { results, add, next } = aSlowGroup(true);
+    const { results, add, next } = aSlowGroup({ failsForAll: true });
     add("a");
     add("b");
     await turn();

@@ -65,16 +65,6 @@ describe("only POST /webhooks/<company> takes deliveries", () => {
 });
 
 describe("connections are used as HTTP allows", () => {
-  test("one connection carries many deliveries", async () => {
-    const receiver = await aReceiver();
-    const line = await dial(receiver.port);
-    for (let sent = 1; sent <= 5; sent++) {
-      line.socket.write(wire(post()));
-      expect(await line.answers(sent)).toHaveLength(sent);
-    }
-    expect(counted(receiver.mirror, "_inbox")).toBe(5);
-  });
-
   test("pipelined requests are answered in their order, whatever each of them is", async () => {
     const receiver = await aReceiver({ pages: { "/healthz": () => page } });
     const line = await dial(receiver.port);

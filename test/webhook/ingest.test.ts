@@ -103,15 +103,6 @@ describe("an event is stored together with what it leads to", () => {
     }
   });
 
-  test("many events about few records are few reads, in one transaction and over many", async () => {
-    const shop = await openIngest();
-    const burst = Array.from({ length: 500 }, (_, i) => about(i % 5));
-    take(shop, ...burst);
-    for (const text of burst.slice(0, 50)) take(shop, eventText({ resource: JSON.parse(text).resource }));
-    expect(work(shop)).toHaveLength(5);
-    expect(counted(shop.mirror, "_inbox")).toBe(550);
-  });
-
   test("an event makes a dead letter ready again", async () => {
     const shop = await openIngest();
     take(shop, about(17));

@@ -1,35 +1,23 @@
 import { chownSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { Secret } from "../../src/base/secret.ts";
 import {
   keyFilesOnDisk,
   openPendingKey,
   parseRetiredKeys,
   readKey,
   readPendingKey,
-  retireKeys,
   storePendingKey,
-  type KeyFiles,
 } from "../../src/webhook/keys/key-files.ts";
-import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
 
-let clock: WoundClock;
 let hook: string;
 let draft: string;
-let retired: string;
 
 beforeEach(() => {
-  const folder = tempFolder();
-  clock = new WoundClock();
-  hook = join(folder, "hook");
+  hook = join(tempFolder(), "hook");
   draft = `${hook}.new`;
-  retired = join(folder, "retired.json");
 });
-
-const forever = { nowMs: 0, untilMs: null };
 
 describe("a key file", () => {
   test("that is not there has no version and no key; one that is has the text it holds", () => {
@@ -77,54 +65,4 @@ test.each([
   ['{"retired":[{},{"secret":""},{"secret":5},{"secret":"a"}]}', [{ secret: "a", until: null }]],
 ])("retired keys in %s: only what is one", (text, keys) => {
   expect(parseRetiredKeys(text)).toEqual(keys);
-});
-
-const keyring = (files: KeyFiles = keyFilesOnDisk) =>
-  createKeyring({
-    secrets: [Secret.of("one")],
-    places: [{ kind: "file", path: hook }],
-    file: retired,
-    clock,
-    files,
-  });
-
-describe("the keyring", () => {
-  test("accepts the config's keys where no file is", () => {
-    const { accepted, refresh } = keyring();
-    expect([accepted(), refresh()]).toEqual([["one"], false]);
-    expect([emptyKeyring.accepted(), emptyKeyring.refresh()]).toEqual([[], false]);
-  });
-
-  test("forgets a retired key and a draft when their files are removed", () => {
-    retireKeys(retired, ["old"], forever);
-    writeFileSync(draft, "new-one\n");
-    const { accepted, refresh } = keyring();
-    expect(accepted()).toEqual(["new-one", "one", "old"]);
-    rmSync(retired);
-    rmSync(draft);
-    clock.wind(1_000);
-    expect([refresh(), accepted()]).toEqual([false, ["one"]]);
-  });
-
-  test("reads a file only when it changed, and gives the same array until then", () => {
-    writeFileSync(hook, "key\n");
-    let reads = 0;
-    let isBroken = false;
-    const read = (file: string) => {
-      reads += 1;
-      return keyFilesOnDisk.read(file);
-    };
-    const version = (file: string) => {
-      if (isBroken) throw new Error("EIO");
-      return keyFilesOnDisk.version(file);
-    };
-    const { accepted, refresh } = keyring({ version, read });
-    const before = accepted();
-    for (isBroken of [false, true]) {
-      clock.wind(1_000);
-      expect(refresh()).toBe(false);
-      expect(accepted()).toBe(before);
-    }
-    expect(reads).toBe(1);
-  });
 });

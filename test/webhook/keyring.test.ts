@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
-import { createKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
+import { createKeyring, emptyKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
 import { keyFilesOnDisk, retireKeys, type KeyFiles } from "../../src/webhook/keys/key-files.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
@@ -21,13 +21,8 @@ beforeEach(() => {
 });
 
 function keyring(secrets: Readonly<Record<string, SecretPlace>>, more: Partial<KeyringParts> = {}) {
-  return createKeyring({
-    secrets: Object.keys(secrets).map((text) => Secret.of(text)),
-    places: Object.values(secrets),
-    file: retired,
-    clock,
-    ...more,
-  });
+  const known = Object.keys(secrets).map((text) => Secret.of(text));
+  return createKeyring({ secrets: known, places: Object.values(secrets), file: retired, clock, ...more });
 }
 
 const old = "old-0123456789ab";
@@ -41,63 +36,56 @@ function end(afterMs: number | null) {
 }
 
 /** A second later, so that the keyring looks again. */
-function later(step: () => void): void {
+function later(step: () => void = () => undefined): void {
   step();
   clock.wind(1000);
 }
 
+/** The files of the disk, counted, of which one way to ask may be broken. */
+function countedFiles() {
+  const seen = { version: 0, read: 0, broken: "" };
+  const asked = (kind: "version" | "read") => {
+    seen[kind] += 1;
+    if (seen.broken === kind) throw new Error("EIO");
+    return keyFilesOnDisk;
+  };
+  const files: KeyFiles = {
+    version: (file) => asked("version").version(file),
+    read: (file) => asked("read").read(file),
+  };
+  return { seen, files };
+}
+
 describe("the keyring", () => {
-  test("accepts every secret of the config, each once, and those in its files", () => {
+  test("accepts every secret of the config that is there, each once, and those in its files", () => {
+    const { accepted: inNoFile, refresh } = keyring({ one: fromFile() });
+    expect([inNoFile(), refresh()]).toEqual([["one"], false]);
     writeFileSync(hook, "in-the-file-0123\n");
-    const { accepted } = keyring({
-      one: fromVariable,
-      two: { kind: "config" },
-      "in-the-file-0123": fromFile(),
-    });
+    const places = { one: fromVariable, two: { kind: "config" }, "in-the-file-0123": fromFile() } as const;
+    const { accepted } = keyring(places);
     expect(accepted()).toEqual(["one", "two", "in-the-file-0123"]);
     expect(accepted()).toBe(accepted());
-  });
-
-  test("without any secret accepts none", () => {
-    expect(keyring({}).accepted()).toEqual([]);
-  });
-
-  test("does not need a secret that is not available", () => {
     const absent = Secret.absent(new Error("not set"));
     expect(keyring({}, { secrets: [absent], places: [fromVariable] }).accepted()).toEqual([]);
+    expect([emptyKeyring.accepted(), emptyKeyring.refresh()]).toEqual([[], false]);
   });
 
-  test("reads a file again when it changed, and says that there is something new", () => {
+  test("looks at files at most once a second, reads one only when it changed, and says what is new", () => {
     writeFileSync(hook, `${old}\n`);
-    const { accepted, refresh } = keyring({ [old]: fromFile() });
-    clock.wind(1000);
-    expect(refresh()).toBe(false);
-    later(() => writeFileSync(hook, `${newOne}\n`));
-    expect(refresh()).toBe(true);
-    expect(accepted()).toEqual([newOne]);
-    clock.wind(1000);
-    expect(refresh()).toBe(false);
-  });
-
-  test("looks at files at most once a second, whoever asks", () => {
-    writeFileSync(hook, `${old}\n`);
-    let looks = 0;
-    const counting: KeyFiles = {
-      ...keyFilesOnDisk,
-      version: (file) => {
-        looks += 1;
-        return keyFilesOnDisk.version(file);
-      },
-    };
-    const { refresh } = keyring({ [old]: fromFile() }, { files: counting });
-    const first = looks;
+    const { seen, files } = countedFiles();
+    const { accepted, refresh } = keyring({ [old]: fromFile() }, { files });
+    const [first, before] = [seen.version, accepted()];
     for (let i = 0; i < 1000; i++) refresh();
     clock.wind(999);
     refresh();
-    expect(looks).toBe(first);
+    expect(seen.version).toBe(first);
     clock.wind(1);
-    refresh();
-    expect(looks).toBe(2 * first);
+    expect([refresh(), seen]).toMatchObject([false, { version: 2 * first, read: 1 }]);
+    expect(accepted()).toBe(before);
+    later(() => writeFileSync(hook, `${newOne}\n`));
+    expect([refresh(), accepted()]).toEqual([true, [newOne]]);
+    later();
+    expect(refresh()).toBe(false);
   });
 
   // Fault: secrets | the secret's file is removed, emptied or unreadable while `serve` runs | the file | the secret that it held is still accepted
@@ -113,24 +101,22 @@ describe("the keyring", () => {
     expect(accepted()).toEqual([old]);
   });
 
-  test("keeps what it knows while a file cannot be read, and reads it when it can", () => {
-    writeFileSync(hook, `${old}\n`);
-    let broken = false;
-    const files: KeyFiles = {
-      version: (file) => keyFilesOnDisk.version(file),
-      read: (file) => {
-        if (broken) throw new Error("EIO");
-        return keyFilesOnDisk.read(file);
-      },
-    };
-    const { accepted, refresh } = keyring({ [old]: fromFile() }, { files });
-    broken = true;
-    later(() => writeFileSync(hook, `${newOne}\n`));
-    expect([refresh(), accepted()]).toEqual([false, [old]]);
-    broken = false;
-    clock.wind(1000);
-    expect([refresh(), accepted()]).toEqual([true, [newOne]]);
-  });
+  test.each(["version", "read"])(
+    "keeps what it knows while the %s of a file fails, and reads it then",
+    (kind) => {
+      writeFileSync(hook, `${old}\n`);
+      const { seen, files } = countedFiles();
+      const { accepted, refresh } = keyring({ [old]: fromFile() }, { files });
+      const before = accepted();
+      seen.broken = kind;
+      later(() => writeFileSync(hook, `${newOne}\n`));
+      expect(refresh()).toBe(false);
+      expect(accepted()).toBe(before);
+      seen.broken = "";
+      later();
+      expect([refresh(), accepted()]).toEqual([true, [newOne]]);
+    },
+  );
 
   test("gives every secret it reads to the log's redaction", () => {
     writeFileSync(hook, `${old}\n`);
@@ -158,18 +144,23 @@ test("a secret that is too short is named and not accepted, until its file holds
 });
 
 describe("a retired secret", () => {
-  test("is accepted until its time is over, to the millisecond, without a look at any file", () => {
-    retireKeys(retired, [old], end(24 * hourMs));
-    const { accepted } = keyring({ new: fromVariable });
-    expect(accepted()).toEqual(["new", old]);
-    clock.wind(24 * hourMs - 1);
+  test("is found by a receiver that runs, and accepted until its time is over, to the millisecond", () => {
+    const { seen, files } = countedFiles();
+    const { accepted, refresh } = keyring({ new: fromVariable }, { files });
+    later(() => retireKeys(retired, [old], end(24 * hourMs)));
+    expect([refresh(), accepted()]).toEqual([true, ["new", old]]);
+    const looks = seen.version;
+    clock.wind(24 * hourMs - 1001);
     expect(accepted()).toEqual(["new", old]);
     clock.wind(1);
-    expect(accepted()).toEqual(["new"]);
+    expect([accepted(), seen.version]).toEqual([["new"], looks]);
   });
 
-  test("without an end stays", () => {
+  test("without an end stays; without time left it is not accepted at all", () => {
     retireKeys(retired, [old], end(null));
+    retireKeys(retired, ["leaked"], end(24 * hourMs));
+    retireKeys(retired, ["leaked"], end(0));
+    expect(keyring({}).accepted()).toEqual([old]);
     clock.wind(10_000 * hourMs);
     expect(keyring({}).accepted()).toEqual([old]);
   });
@@ -180,18 +171,9 @@ describe("a retired secret", () => {
     retireKeys(retired, ["second"], end(3 * hourMs));
     clock.wind(2 * hourMs);
     retireKeys(retired, ["third"], end(hourMs));
-    expect(JSON.parse(keyFilesOnDisk.read(retired))).toEqual({
-      retired: [
-        { secret: "second", until: "2026-11-20T12:00:00.250Z" },
-        { secret: "third", until: "2026-11-20T12:00:00.250Z" },
-      ],
-    });
-  });
-
-  test("without time left is not accepted at all", () => {
-    retireKeys(retired, ["leaked"], end(24 * hourMs));
-    retireKeys(retired, ["leaked"], end(0));
-    expect(keyring({}).accepted()).toEqual([]);
+    const until = "2026-11-20T12:00:00.250Z";
+    const kept = ["second", "third"].map((secret) => ({ secret, until }));
+    expect(JSON.parse(keyFilesOnDisk.read(retired))).toEqual({ retired: kept });
   });
 
   test("stands in a file that nobody else can read, also when it could before", () => {
@@ -200,10 +182,13 @@ describe("a retired secret", () => {
     expect(statSync(retired).mode & 0o777).toBe(0o600);
   });
 
-  test("is found by a receiver that runs", () => {
-    const { accepted, refresh } = keyring({ new: fromVariable });
-    later(() => retireKeys(retired, [old], end(hourMs)));
-    expect([refresh(), accepted()]).toEqual([true, ["new", old]]);
+  test("is forgotten with its file, and so is a draft", () => {
+    retireKeys(retired, [old], end(null));
+    writeFileSync(`${hook}.new`, `${newOne}\n`);
+    const { accepted, refresh } = keyring({ one: fromFile() });
+    expect(accepted()).toEqual([newOne, "one", old]);
+    later(() => [retired, `${hook}.new`].forEach((file) => rmSync(file)));
+    expect([refresh(), accepted()]).toEqual([false, ["one"]]);
   });
 });
 

@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { aReceiver, dial, post, wire } from "../support/webhook/webhook.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
+import { aReceiver, dial, post, servePages, wire } from "../support/webhook/webhook.ts";
 
 const pages = { "/metrics": () => ({ status: 200, type: "text/plain", body: "fine\n" }) };
 const pageHosts = () => ["mirror.internal.example.com"];
 
 async function asked(header: string) {
-  const { port, lines } = await aReceiver({ pages, pageHosts });
+  const { log, records } = recordingLog();
+  const { port } = await servePages({ pages, pageHosts }, log);
   const line = await dial(port);
   line.socket.write(`GET /metrics HTTP/1.1\r\n${header}\r\n`);
   const [status] = await line.answers(1);
-  const logged = lines.filter(({ level }) => level === "warn").map(({ message }) => message);
+  const logged = records().map(({ msg }) => msg);
   return { status, shown: line.text().includes("fine"), logged };
 }
 

@@ -53,33 +53,6 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
 });
 
 describe("a valid delivery is accepted", () => {
-  test("with 204 and nothing else", async () => {
-    const receiver = await aReceiver();
-    const answer = await receiver.deliver(post(body));
-    expect([answer.status, await answer.text()]).toEqual([204, ""]);
-    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(receiver.results).toEqual(["acme stored"]);
-    const fields = {
-      company: "acme",
-      webhook_id: "evt-1",
-      type: "people.updated",
-      resource: "people",
-      id: 1,
-    };
-    expect(receiver.lines).toMatchObject([{ level: "info", fields }]);
-  });
-
-  test("with a signature in capitals, or its headers so", async () => {
-    const receiver = await aReceiver();
-    const { headers } = post(body, { "webhook-signature": sign(body).toUpperCase() });
-    const capitals = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
-    );
-    const line = await dial(receiver.port);
-    line.socket.write(wire({ headers: capitals, body }));
-    expect(await line.answers(1)).toEqual(["204"]);
-  });
-
   // Fault: secrets | the secret's file changes a moment before a delivery | the keyring | the file is read again before a refusal
   test("by a secret that was written to its file a moment ago: the files are read again before a refusal", async () => {
     let secrets = ["old"];
@@ -122,7 +95,9 @@ describe("a delivery that somebody recorded does no harm", () => {
   test("I7 replayed with a fresh timestamp it is a duplicate: no read, no change", async () => {
     const receiver = await aReceiver();
     const text = about(1, "people.deleted");
-    expect((await receiver.deliver(post(text))).status).toBe(204);
+    const first = await receiver.deliver(post(text));
+    expect([first.status, await first.text()]).toEqual([204, ""]);
+    expect(first.headers.get("x-content-type-options")).toBe("nosniff");
     receiver.mirror.db.exec("DELETE FROM _work");
     for (const seconds of [0, 5, -5]) {
       const again = post(text, { "webhook-timestamp": String(now() + seconds) });

@@ -35,7 +35,7 @@ async function receiving(): Promise<Receiving> {
   const daemon = startDaemon(company, configOf(company), { clock });
   const log = loggingTo(company.said);
   const options = { ...pagesOptions, others: () => ({ ...noOthers, refusals: daemon.strayRefusals }) };
-  const pages = createPages(() => daemon.views(), clock, options);
+  const pages = createPages(() => daemon.recentViews(), clock, options);
   const server = await startServer({ host: "127.0.0.1", port: 0, companies: daemon, clock, log, pages });
   onTestFinished(() => server.close(0));
   const url = `http://127.0.0.1:${server.port}`;

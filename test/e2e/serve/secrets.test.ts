@@ -51,7 +51,7 @@ describe("secrets in files", () => {
     const known: string[] = [];
     const onSecrets = (secrets: readonly string[]) => void known.push(...secrets);
     const daemon = startDaemon(company, config, { clock: impatientClock, onSecrets });
-    const state = () => daemon.views()[0]?.service.state;
+    const state = () => daemon.pageOf("acme")?.view().service.state;
     await eventually(() => wholeRuns(company) === 1 && state() === "working", "a whole run");
     company.sandbox.control.revoke(readToken);
     const ingest = daemon.find("acme");

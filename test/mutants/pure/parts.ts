@@ -8,7 +8,7 @@ export interface Part {
   readonly without?: readonly string[];
 }
 
-const webhookTests = ["delivery", "keyring", "keyring-rotation", "key-files", "signature"];
+const webhookTests = ["delivery", "keyring", "key-files", "signature"];
 const applied = ["merge-rules", "fences", "held-record", "previews", "preview-differences", "resource-table"];
 
 /** By the name that the command takes. */

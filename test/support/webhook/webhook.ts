@@ -4,13 +4,17 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import type { Log, LogFields } from "../../../src/base/logger.ts";
+import { silentLog, type Log, type LogFields } from "../../../src/base/logger.ts";
 import type { EventRule, Manifest } from "../../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../../src/state/inbox/inbox.ts";
-import { startServer, type ServerLimits, type WebhookServer } from "../../../src/server/server.ts";
-import type { Site } from "../../../src/server/site.ts";
+import {
+  startServer,
+  type ServerLimits,
+  type ServerOptions,
+  type WebhookServer,
+} from "../../../src/server/server.ts";
 import type { ConnectionCounts } from "../../../src/server/connections.ts";
 import type { Page } from "../../../src/server/response.ts";
 import { CompanyIngest, type Ingest } from "../../../src/webhook/ingest/ingest.ts";
@@ -151,8 +155,6 @@ export interface OpenReceiver extends OpenIngest {
 export interface ReceiverOptions extends IngestOptions {
   readonly limits?: Partial<ServerLimits>;
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
-  readonly site?: Site;
-  readonly pageHosts?: () => readonly string[];
   readonly clock?: Clock;
   readonly port?: number;
 }
@@ -168,10 +170,9 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
     find: (company) => (company === "acme" ? ingest : null),
     countAnswer: (company, result) => void results.push(`${company} ${result}`.trim()),
   };
-  const { limits = {}, pages = {}, port = 0, clock = systemClock, pageHosts = () => [] } = options;
+  const { limits = {}, pages = {}, port = 0, clock = systemClock } = options;
   const connections = { dropped: 0 };
-  const site = options.site ? { site: options.site } : {};
-  const served = { companies, clock, pages, ...site, pageHosts, log, limits, counts: connections };
+  const served = { companies, clock, pages, log, limits, counts: connections };
   const server = await startServer({ host: "127.0.0.1", port, ...served });
   onTestFinished(() => server.close(0));
   const url = `http://127.0.0.1:${server.port}`;
@@ -181,6 +182,15 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
     ingest = other;
   };
   return { ...shop, server, port: server.port, url, connections, results, lines, put, deliver };
+}
+
+/** The real server without a company: for its pages. Ends with the test. */
+export async function servePages(options: Partial<ServerOptions>, log = silentLog) {
+  const companies: Companies = { find: () => null, countAnswer: () => undefined };
+  const served = { companies, clock: systemClock, pages: {}, log, ...options };
+  const { port, close } = await startServer({ host: "127.0.0.1", port: 0, ...served });
+  onTestFinished(() => close(100));
+  return { port, url: `http://127.0.0.1:${port}` };
 }
 
 /** The server's side of every connection that is accepted from now on. */
@@ -214,6 +224,15 @@ export interface Wire {
   /** Resolves when that many responses have begun, or the connection is closed. */
   answers(most: number): Promise<readonly string[]>;
   readonly closed: Promise<void>;
+}
+
+/** A client that never closes its side, whatever the server does. */
+export async function dialHalfOpen(port: number): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined).resume();
+  await once(socket, "connect");
+  return socket;
 }
 
 export async function dial(port: number): Promise<Wire> {
