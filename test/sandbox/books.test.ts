@@ -45,15 +45,17 @@ test("documents, payments and stock add up, and every number is there once", asy
     expect(Math.round(Number(stock) * 1e6)).toBe(moved.get(id) ?? 0);
 });
 
+/** The same as one text. */
+async function textOf(...how: Parameters<typeof booksOf>): Promise<string> {
+  const table = await booksOf(...how);
+  return JSON.stringify([...documentTables, "clients", "contact_activity_logs"].map(table));
+}
+
 test("the seed and the day decide every record; small fills every table", async () => {
-  const text = async (...how: Parameters<typeof booksOf>) => {
-    const table = await booksOf(...how);
-    return JSON.stringify([...documentTables, "clients", "contact_activity_logs"].map(table));
-  };
-  const first = await text(3);
-  expect(await text(3)).toBe(first);
-  expect(await text(4)).not.toBe(first);
-  expect(await text(3, 60, "2027-03-01")).not.toBe(first);
+  const first = await textOf(3);
+  expect(await textOf(3)).toBe(first);
+  expect(await textOf(4)).not.toBe(first);
+  expect(await textOf(3, 60, "2027-03-01")).not.toBe(first);
   const { control } = await openSandbox();
   for (const [name, records] of control.snapshot())
     if (name !== "company") expect(records.size, name).toBeGreaterThan(1);

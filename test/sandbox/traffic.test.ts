@@ -48,13 +48,14 @@ test("an event that is forged, or of a record that has no route, changes nothing
   expect(sandbox.control.snapshot()).toEqual(before);
 });
 
+async function afterDay(seed: number) {
+  const { control } = await openSandbox({ records: 120, seed });
+  const report = await control.day({ changes: 300, durationMs: 0, seed }).done;
+  expect(control.failures()).toEqual([]);
+  return { report, events: control.events().map(({ type, resource }) => [type, resource.id]) };
+}
+
 test("a working day makes the same changes with the same seed, and ends when it is stopped, and with the sandbox", async () => {
-  const afterDay = async (seed: number) => {
-    const { control } = await openSandbox({ records: 120, seed });
-    const report = await control.day({ changes: 300, durationMs: 0, seed }).done;
-    expect(control.failures()).toEqual([]);
-    return { report, events: control.events().map(({ type, resource }) => [type, resource.id]) };
-  };
   const [first, again] = [await afterDay(7), await afterDay(7)];
   expect(again).toEqual(first);
   const { kinds, ...counts } = first.report;

@@ -17,7 +17,7 @@ import {
   record,
   text,
 } from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
+import { defineResource, type Resource } from "../../../src/connector/resource.ts";
 import type { Manifest } from "../../../src/connector/connector-manifest.ts";
 import type { Operation } from "../../../src/connector/operation.ts";
 
@@ -76,60 +76,41 @@ const bookQuery = z.strictObject({
   page: z.int().min(1).optional(),
 });
 
+/** What is read at a path. */
+function read(name: string, path: string, answer: Operation["answer"], more: Partial<Operation> = {}) {
+  return { name, method: "GET", path, status: 200, answer, ...more } as const;
+}
+
 const operations: readonly Operation[] = [
+  read("books.list", "/books", { kind: "list", schema: book, paged: true }, { query: bookQuery }),
   {
-    name: "books.list",
-    method: "GET",
-    path: "/books",
-    query: bookQuery,
-    status: 200,
-    answer: { kind: "list", schema: book, paged: true },
-  },
-  {
-    name: "books.create",
+    ...read(
+      "books.create",
+      "/books",
+      { kind: "record", schema: book },
+      { body: bookInput, idempotent: true },
+    ),
     method: "POST",
-    path: "/books",
-    body: bookInput,
     status: 201,
-    answer: { kind: "record", schema: book },
-    idempotent: true,
   },
-  {
-    name: "books.show",
-    method: "GET",
-    path: "/books/{book}",
-    status: 200,
-    answer: { kind: "record", schema: book },
-  },
-  {
-    name: "books.delete",
-    method: "DELETE",
-    path: "/books/{book}",
-    status: 204,
-    answer: { kind: "nothing" },
-  },
-  {
-    name: "books.pdf",
-    method: "GET",
-    path: "/books/{book}/pdf",
-    status: 200,
-    answer: { kind: "file", mediaType: "application/pdf" },
-  },
-  {
-    name: "authors.list",
-    method: "GET",
-    path: "/authors",
-    status: 200,
-    answer: { kind: "list", schema: author, paged: false },
-  },
-  {
-    name: "watches.list",
-    method: "GET",
-    path: "/watches",
-    status: 200,
-    answer: { kind: "list", schema: watch, paged: false },
-  },
+  read("books.show", "/books/{book}", { kind: "record", schema: book }),
+  { ...read("books.delete", "/books/{book}", { kind: "nothing" }), method: "DELETE", status: 204 },
+  read("books.pdf", "/books/{book}/pdf", { kind: "file", mediaType: "application/pdf" }),
+  read("authors.list", "/authors", { kind: "list", schema: author, paged: false }),
+  read("watches.list", "/watches", { kind: "list", schema: watch, paged: false }),
 ];
+
+function whole(name: string, title: string, type: z.ZodObject): Resource {
+  const list = { kind: "whole", path: `/${name}` } as const;
+  return defineResource({
+    name,
+    singular: name.slice(0, -1),
+    title,
+    origin: "published",
+    record: type,
+    list,
+  });
+}
 
 /** A connector to a small library, for tests that would drown in a real one. */
 export const library: Manifest = {
@@ -139,14 +120,7 @@ export const library: Manifest = {
   limits: { requests: 10, windowMs: 1000 },
   languages: ["en"],
   resources: [
-    defineResource({
-      name: "authors",
-      singular: "author",
-      title: "Authors",
-      origin: "published",
-      record: author,
-      list: { kind: "whole", path: "/authors" },
-    }),
+    whole("authors", "Authors", author),
     defineResource({
       name: "books",
       singular: "book",
@@ -163,14 +137,7 @@ export const library: Manifest = {
         name: [],
       },
     }),
-    defineResource({
-      name: "watches",
-      singular: "watch",
-      title: "Watches",
-      origin: "published",
-      record: watch,
-      list: { kind: "whole", path: "/watches" },
-    }),
+    whole("watches", "Watches", watch),
   ],
   events: [
     { type: "books.created", resourceType: "book", resource: "books", action: "refetch" },

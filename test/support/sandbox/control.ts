@@ -69,7 +69,6 @@ function controlOf({ control }: Started) {
     events: (index?: number) => at(index).company.events.list(),
     onEvent: (listener: (event: SentEvent) => void, index?: number) =>
       at(index).company.events.subscribe(listener),
-    mails: (index?: number) => at(index).company.mails,
     /** Every record by table and id, as its detail shows it. */
     snapshot: (index?: number, language = "en") =>
       snapshotOf(at(index).company, languageNamed(language) ?? english),

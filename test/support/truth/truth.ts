@@ -13,48 +13,31 @@ export interface Dict {
 export interface TrueRecord {
   readonly json: Dict;
   readonly text: string;
-  /** No list shows it in full: it had to be read by itself. */
-  readonly alone?: boolean;
 }
 
 /** By table name, by id. */
 export type Truth = ReadonlyMap<string, ReadonlyMap<string, TrueRecord>>;
 
-interface Place {
-  readonly path: string;
-  /** Full records are only to be had one by one. */
-  readonly single?: boolean;
-  readonly perPage?: number;
-}
+/** Lists that one answer holds; the path of a table is its name. */
+const wholeLists =
+  "banks countries languages currencies delivery_methods payment_methods qr_types units clients suppliers bank_accounts business_case_statuses warehouses webhook_subscriptions".split(
+    " ",
+  );
 
-const wholeLists: Readonly<Record<string, string>> = {
-  banks: "/banks",
-  countries: "/countries",
-  languages: "/languages",
-  currencies: "/currencies",
-  delivery_methods: "/delivery-methods",
-  payment_methods: "/payment-methods",
-  qr_types: "/qr-types",
-  units: "/units",
-  clients: "/clients",
-  suppliers: "/suppliers",
-  bank_accounts: "/bank-accounts",
-  business_case_statuses: "/business-case-statuses",
-  warehouses: "/warehouses",
-  webhook_subscriptions: "/webhook-subscriptions",
+/** Records of a page, by table. */
+const pagedLists: Readonly<Record<string, number>> = {
+  business_cases: 200,
+  price_list_items: 200,
+  warehouse_inbound_receipts: 200,
+  warehouse_outbound_receipts: 200,
+  invoices: 500,
+  credit_notes: 500,
+  proformas: 500,
+  orders: 500,
+  quotations: 500,
 };
 
-const pagedLists: Readonly<Record<string, Place>> = {
-  business_cases: { path: "/business-cases", perPage: 200 },
-  price_list_items: { path: "/price-list-items", perPage: 200 },
-  warehouse_inbound_receipts: { path: "/warehouse-inbound-receipts", perPage: 200 },
-  warehouse_outbound_receipts: { path: "/warehouse-outbound-receipts", perPage: 200 },
-  invoices: { path: "/invoices", perPage: 500, single: true },
-  credit_notes: { path: "/credit-notes", perPage: 500, single: true },
-  proformas: { path: "/proformas", perPage: 500, single: true },
-  orders: { path: "/orders", perPage: 500, single: true },
-  quotations: { path: "/quotations", perPage: 500, single: true },
-};
+const pathOf = (table: string) => `/${table.replaceAll("_", "-")}`;
 
 const seriesTypes = ["invoice", "proforma", "credit-note", "order", "quotation"] as const;
 const parentParams = {
@@ -66,106 +49,16 @@ export const documentTables = ["invoices", "credit_notes", "proformas", "orders"
 
 /** Everything the sandbox holds for a company, read from the sandbox itself without a request. */
 export function truthOf({ control }: Sandbox, company = 0): Truth {
-  const tables = [...control.snapshot(company)].map(([table, records]) => {
-    const alone = (documentTables as readonly string[]).includes(table);
-    return [
-      table,
-      new Map(
-        [...records].map(([id, json]) => [
-          String(id),
-          { json: json as Dict, text: JSON.stringify(json), alone },
-        ]),
-      ),
-    ] as const;
-  });
-  return new Map(tables);
+  return new Map(Array.from(control.snapshot(company), ([table, records]) => [table, trueRecords(records)]));
 }
 
-export interface Access {
-  readonly url: string;
-  readonly token: string;
+function trueRecords(records: ReadonlyMap<number, object>) {
+  const record = (json: object): TrueRecord => ({ json: json as Dict, text: JSON.stringify(json) });
+  return new Map(Array.from(records, ([id, json]) => [String(id), record(json)]));
 }
 
-/** Reads everything the service has, as a careful person with curl would. */
-export async function readTruth(access: Access): Promise<Truth> {
-  const truth = new Map<string, Map<string, TrueRecord>>();
-  truth.set("company", new Map([["1", await readOne(access, "/whoami")]]));
-  for (const [table, path] of Object.entries(wholeLists))
-    truth.set(table, byId(await readPage(access, path)));
-  truth.set("numerical_series", new Map());
-  for (const type of seriesTypes)
-    addAll(truth, "numerical_series", await readPage(access, `/numerical-series?documentType=${type}`));
-  for (const [table, place] of Object.entries(pagedLists)) truth.set(table, await readPaged(access, place));
-  truth.set("contact_activity_logs", new Map());
-  for (const [parent, param] of Object.entries(parentParams)) {
-    for (const id of truth.get(parent)?.keys() ?? []) {
-      const place = { path: `/contact-activity-logs?${param}=${id}`, perPage: 200 };
-      for (const [logId, record] of await readPaged(access, place))
-        truth.get("contact_activity_logs")?.set(logId, record);
-    }
-  }
-  truth.set("document_payments", paymentsIn(truth));
-  return truth;
-}
-
-async function readPaged(access: Access, { path, perPage, single }: Place): Promise<Map<string, TrueRecord>> {
-  const records = new Map<string, TrueRecord>();
-  for (let page = 1; page <= 1_000; page++) {
-    const glue = path.includes("?") ? "&" : "?";
-    const listed = await readPage(access, `${path}${glue}perPage=${perPage}&page=${page}`);
-    for (const record of listed) {
-      const id = idOf(record.json);
-      records.set(id, single || isPartial(path, record) ? await readOne(access, `${path}/${id}`) : record);
-    }
-    if (listed.length < (perPage ?? 0)) return records;
-  }
-  throw new Error(`${path} has more than 1,000 pages`);
-}
-
-function isPartial(path: string, { json }: TrueRecord): boolean {
-  return path === "/price-list-items" && !("stocks" in json);
-}
-
-async function readPage(access: Access, path: string): Promise<TrueRecord[]> {
-  const { data } = JSON.parse(await read(access, path)) as { data: Dict[] };
-  return data.map((json) => ({ json, text: JSON.stringify(json) }));
-}
-
-async function readOne(access: Access, path: string): Promise<TrueRecord> {
-  const text = await read(access, path);
-  return { json: JSON.parse(text) as Dict, text, alone: true };
-}
-
-async function read({ url, token }: Access, path: string): Promise<string> {
-  const response = await fetch(url + path, {
-    headers: { authorization: `Bearer ${token}`, "accept-language": "en" },
-  });
-  if (!response.ok) throw new Error(`the service answers ${path} with ${response.status}`);
-  return response.text();
-}
-
-export function idOf(record: Dict): string {
-  const id = record["id"];
-  return typeof id === "number" ? String(id) : "";
-}
-
-function byId(records: readonly TrueRecord[]): Map<string, TrueRecord> {
-  return new Map(records.map((record) => [idOf(record.json), record]));
-}
-
-function addAll(
-  truth: Map<string, Map<string, TrueRecord>>,
-  table: string,
-  records: readonly TrueRecord[],
-): void {
-  for (const [id, record] of byId(records)) truth.get(table)?.set(id, record);
-}
-
-function paymentsIn(truth: Truth): Map<string, TrueRecord> {
-  const documents = documentTables.flatMap((table) => [...(truth.get(table)?.values() ?? [])]);
-  const payments = documents.flatMap(({ json }) => (json["payments"] ?? []) as Dict[]);
-  return byId(payments.map((json) => ({ json, text: JSON.stringify(json) })));
-}
+/** Empty where it has none. */
+export const idOf = ({ id }: Dict) => (typeof id === "number" ? String(id) : "");
 
 /** Arrays that are tables of their own; `payments` are records, other arrays are kept as JSON text. */
 const childTables: Readonly<Record<string, string>> = {
@@ -178,18 +71,6 @@ const childTables: Readonly<Record<string, string>> = {
   "warehouse_outbound_receipts.items": "warehouse_outbound_receipt_items",
   "price_list_items.stocks": "price_list_item_stocks",
   "contact_activity_logs.attachments": "contact_activity_log_attachments",
-};
-
-const singulars: Readonly<Record<string, string>> = {
-  invoices: "invoice",
-  credit_notes: "credit_note",
-  proformas: "proforma",
-  orders: "order",
-  quotations: "quotation",
-  warehouse_inbound_receipts: "warehouse_inbound_receipt",
-  warehouse_outbound_receipts: "warehouse_outbound_receipt",
-  price_list_items: "price_list_item",
-  contact_activity_logs: "contact_activity_log",
 };
 
 /** Objects that belong to their record; any other object is a record of another table. */
@@ -224,7 +105,7 @@ export function expectedRow(table: string, record: Dict): ExpectedRow {
 }
 
 function childRows(table: string, child: string, record: Dict, parts: readonly Dict[]): Cells[] {
-  const parentKey = `${singulars[table]}_id`;
+  const parentKey = `${table.replace(/s$/, "")}_id`;
   return parts.map((part, position) => {
     const cells: Cells = { [parentKey]: Number(record["id"]), position };
     for (const [key, value] of Object.entries(part)) addCells(cells, child, [key], value);
@@ -257,28 +138,24 @@ function snake(name: string): string {
   return known;
 }
 
-/** The last of a table: `/orders/17` for `lastOf(truth, "orders")`. */
+/** The last of a table: `/orders/17` for `lastPathOf(truth, "orders")`. */
 export function lastPathOf(truth: Truth, table: string): string {
-  return `${pagedLists[table]?.path ?? wholeLists[table]}/${[...(truth.get(table)?.keys() ?? [])].at(-1)}`;
+  return `${pathOf(table)}/${[...(truth.get(table)?.keys() ?? [])].at(-1)}`;
 }
 
 /** The fewest requests that show everything, by kind: what a first run may cost, and not one more. */
 export function floorOf(truth: Truth): { lists: string[]; details: string[]; children: string[] } {
   const ids = (table: string) => [...(truth.get(table)?.keys() ?? [])];
-  const alone = (table: string) => ids(table).filter((id) => truth.get(table)?.get(id)?.alone);
-  const pages = Object.entries(pagedLists).flatMap(([table, { path, perPage = 1 }]) =>
-    Array.from({ length: Math.max(1, Math.ceil(ids(table).length / perPage)) }, (_, i) => `${path}#${i + 1}`),
+  const pages = Object.entries(pagedLists).flatMap(([table, perPage]) =>
+    Array.from(
+      { length: Math.max(1, Math.ceil(ids(table).length / perPage)) },
+      (_, i) => `${pathOf(table)}#${i + 1}`,
+    ),
   );
+  const series = seriesTypes.map((type) => `/numerical-series#${type}`);
   return {
-    lists: [
-      "/whoami",
-      ...Object.values(wholeLists),
-      ...seriesTypes.map((type) => `/numerical-series#${type}`),
-      ...pages,
-    ].toSorted(),
-    details: Object.entries(pagedLists)
-      .flatMap(([table, { path }]) => alone(table).map((id) => `${path}/${id}`))
-      .toSorted(),
+    lists: ["/whoami", ...wholeLists.map(pathOf), ...series, ...pages].toSorted(),
+    details: documentTables.flatMap((table) => ids(table).map((id) => `${pathOf(table)}/${id}`)).toSorted(),
     children: Object.entries(parentParams)
       .flatMap(([parent, param]) => ids(parent).map((id) => `${param}=${id}`))
       .toSorted(),

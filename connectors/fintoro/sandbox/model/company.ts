@@ -38,8 +38,6 @@ export function openCompany(start: CompanyStart) {
     closedAccounts: new Map<number, BookRow>(),
     /** Uploaded files by token, until a CRM event takes them. */
     uploads: new Map<string, Upload>(),
-    /** Mails with a document that were asked for; the sandbox sends none. */
-    mails: [] as object[],
     /** Gives ids to items and attachments; they count upwards. */
     nextPartId: () => partId++,
   };

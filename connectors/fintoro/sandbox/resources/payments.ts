@@ -65,9 +65,8 @@ const mailShape = z.object({
   to: z.array(z.string()).min(1),
 });
 
-/** Records a mail with a document. Nothing is sent. */
+/** Takes a mail with a document. Nothing is sent. */
 export function sendMail(company: Company, input: unknown): void {
-  const mail = parse(mailShape, input);
-  if (!documentsOf(company, mail.documentType).get(mail.documentId)) refuse("documentId");
-  company.mails.push(mail);
+  const { documentType, documentId } = parse(mailShape, input);
+  if (!documentsOf(company, documentType).get(documentId)) refuse("documentId");
 }
