@@ -32,7 +32,6 @@ const long = [
   "simulation/soak",
   "e2e/serve/stop",
   "e2e/serve/handover",
-  "e2e/serve/storm",
   "simulation/plan",
   "sync/long-run",
   "cli/demo",
@@ -50,7 +49,6 @@ const long = [
   "files/memory",
   "docs/blocks",
   "e2e/serve/clients",
-  "simulation/checks/checks",
 ].map((name) => `test/${name}.test.ts`);
 /** Folders of units and properties of them, without another process: `npm run test:unit`, and the first of `npm test`. */
 const units = [

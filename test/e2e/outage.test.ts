@@ -7,6 +7,7 @@ import { truthOf } from "../support/truth/truth.ts";
 
 const minuteMs = 60_000;
 const unavailable = () => jsonReply(503, { message: "Service Unavailable" });
+const failing = () => jsonReply(500, { message: "Server Error" });
 const html = (status: number) => ({
   status,
   headers: { "content-type": "text/html" },
@@ -31,58 +32,33 @@ const some = {
 
 const askedOf = ({ proxy }: Company, path: string) => proxy.asked.filter((one) => one.path === path).length;
 
-describe("a service that is away for ten minutes", () => {
-  const ways: Readonly<Record<string, () => Reply | Breakage>> = {
-    "503 everywhere, /whoami too": unavailable,
-    "500 everywhere": () => jsonReply(500, { message: "Server Error" }),
-    "connections that break": () => "reset",
-    "a maintenance page with 503": () => html(503),
-    "a maintenance page with 200": () => html(200),
-  };
-  // Fault: service | away for ten minutes: 503, 500, or a maintenance page with 503 or 200 | a proxy on the run's clock, before the first request | the run waits with fewer than 20 probes and then completes
-  test.each(Object.entries(ways))(
-    "%s, from the first request on: the run waits, few requests, complete",
-    async (_name, reply) => {
-      const clock = fastClock();
-      const company = await aCompany();
-      company.proxy.obstruct(awayFor(clock, 10 * minuteMs, reply));
-      expect((await sync(company, { ...some, clock })).outcome).toBe("complete");
-      expect(askedOf(company, "/whoami")).toBeLessThan(20);
-      expectEqual(company, some);
-      expect(company.said.filter((line) => line.includes("the service gives no usable answer"))).toHaveLength(
-        1,
-      );
-      expect(company.said.filter((line) => line.includes("answers again"))).toHaveLength(1);
-    },
-  );
-
-  // Fault: service | away for ten minutes in the middle of a run | a proxy on the run's clock, from the 6th request on | one request at a time, no attempt used up, complete
-  test.each(Object.entries(ways).filter(([name]) => !name.includes("50")))(
-    "%s, in the middle of a run: one request at a time, no attempt used up, complete",
-    async (_name, reply) => {
-      const clock = fastClock();
-      const company = await aCompany();
-      let failed = 0;
-      const away = awayFor(clock, 10 * minuteMs, reply, 6);
-      let together = 0;
-      company.proxy.obstruct((asked, passOn) => {
-        const answer = away(asked, passOn);
-        if (answer === undefined) return undefined;
-        failed += 1;
-        if (failed > 10) together = Math.max(together, company.proxy.inFlight());
-        return answer;
-      });
-      const report = await sync(company, { ...some, clock });
-      expect({ outcome: report.outcome, troubles: report.troubles }).toEqual({
-        outcome: "complete",
-        troubles: [],
-      });
-      expect(failed).toBeLessThan(30);
-      expect(together).toBe(1);
-      expectEqual(company, some);
-    },
-  );
-});
+// Fault: service | away for ten minutes: 503, 500, or a maintenance page with 503 or 200 | a proxy on the run's clock, before the first request | the run waits with fewer than 20 probes and then completes
+// Fault: service | away for ten minutes in the middle of a run | a proxy on the run's clock, from the 6th request on | one request at a time, no attempt used up, complete
+test.each([1, 6])(
+  "a service that is away for ten minutes in five ways, from request %i on, is waited for: few requests, one at a time, no attempt used up, complete",
+  async (from) => {
+    const clock = fastClock();
+    const company = await aCompany();
+    const ways = [unavailable, failing, () => "reset" as const, () => html(503), () => html(200)];
+    const seen = { failed: 0, together: 0 };
+    const away = awayFor(clock, 10 * minuteMs, () => ways[seen.failed % ways.length]?.() ?? "reset", from);
+    company.proxy.obstruct((asked, passOn) => {
+      const answer = away(asked, passOn);
+      if (answer === undefined) return undefined;
+      seen.failed += 1;
+      if (seen.failed > 10) seen.together = Math.max(seen.together, company.proxy.inFlight());
+      return answer;
+    });
+    const { outcome, troubles } = await sync(company, { ...some, clock });
+    expect({ outcome, troubles }).toEqual({ outcome: "complete", troubles: [] });
+    expect(seen.failed).toBeLessThan(30);
+    expect(seen.together).toBe(1);
+    expect(askedOf(company, "/whoami")).toBeLessThan(20);
+    expectEqual(company, some);
+    for (const words of ["the service gives no usable answer", "answers again"])
+      expect([words, company.said.filter((line) => line.includes(words)).length]).toEqual([words, 1]);
+  },
+);
 
 describe("a service that is away for good", () => {
   // Fault: network | connections break for longer than `http.patience` | a proxy, from the 9th request on | the run fails after 15 minutes with a bounded number of requests; the next one continues
@@ -117,52 +93,42 @@ describe("a service that is away for good", () => {
   });
 
   // Fault: process | the time of --max-duration ends during an outage | the run's signal, while the service answers 503 | the wait ends at once; the run is stopped
-  test("the user's time ends the wait at once", async () => {
+  // Fault: process | Ctrl-C during an outage | the run's signal, while the service answers 503 | the wait ends at once
+  test.each([
+    ["closed", "stopped"],
+    ["signal", "interrupted"],
+  ] as const)("the user's end (%s) ends the wait at once: %s", async (name, outcome) => {
     const company = await aCompany();
-    const closing = new AbortController();
+    const ending = new AbortController();
     company.proxy.obstruct(({ n }) => {
-      if (n === 3) closing.abort();
+      if (n === 3) ending.abort();
       return unavailable();
     });
-    const report = await sync(company, { closed: closing.signal });
-    expect(report.outcome).toBe("stopped");
+    const report = await sync(company, { [name]: ending.signal });
+    expect(report.outcome).toBe(outcome);
     expect(company.proxy.asked.length).toBeLessThan(5);
-  });
-
-  // Fault: process | Ctrl-C during an outage | the run's signal, while the service answers 503 | the wait ends at once
-  test("an interruption ends the wait at once", async () => {
-    const company = await aCompany();
-    const stop = new AbortController();
-    company.proxy.obstruct(({ n }) => {
-      if (n === 18) setTimeout(() => stop.abort(), 1);
-      return n > 8 ? unavailable() : undefined;
-    });
-    const report = await sync(company, { ...some, signal: stop.signal });
-    expect(["interrupted", "failed"]).toContain(report.outcome);
   });
 });
 
-describe("one record that answers 500", () => {
-  // Fault: service | one record answers 500 for good | a proxy, for one detail | five more attempts over a minute, then set aside and named; everything else is whole
-  test("is tried again 5 times over a minute while others succeed, then set aside", async () => {
-    const clock = fastClock();
-    const company = await aCompany();
-    const [broken = ""] = [...(truthOf(company.sandbox).get("orders")?.keys() ?? [])];
-    const atMs: number[] = [];
-    company.proxy.obstruct(({ path }) => {
-      if (path !== `/orders/${broken}`) return undefined;
-      atMs.push(clock.monotonicMs());
-      return jsonReply(500, { message: "Server Error" });
-    });
-    const report = await sync(company, { ...some, clock });
-    expect(report.outcome).toBe("partial");
-    expect(report.troubles).toEqual([
-      expect.objectContaining({ resource: "orders", kind: "dead", id: broken }),
-    ]);
-    expect(atMs).toHaveLength(6);
-    expect((atMs.at(-1) ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
-    await expectHealed(company, some);
+// Fault: service | one record answers 500 for good | a proxy, for one detail | five more attempts over a minute, then set aside and named; everything else is whole
+test("one record that answers 500 is tried again 5 times over a minute while others succeed, then set aside", async () => {
+  const clock = fastClock();
+  const company = await aCompany();
+  const [broken = ""] = [...(truthOf(company.sandbox).get("orders")?.keys() ?? [])];
+  const atMs: number[] = [];
+  company.proxy.obstruct(({ path }) => {
+    if (path !== `/orders/${broken}`) return undefined;
+    atMs.push(clock.monotonicMs());
+    return failing();
   });
+  const report = await sync(company, { ...some, clock });
+  expect(report.outcome).toBe("partial");
+  expect(report.troubles).toEqual([
+    expect.objectContaining({ resource: "orders", kind: "dead", id: broken }),
+  ]);
+  expect(atMs).toHaveLength(6);
+  expect((atMs.at(-1) ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
+  await expectHealed(company, some);
 });
 
 describe("a service that refuses everything costs a bounded number of requests", () => {
@@ -171,7 +137,7 @@ describe("a service that refuses everything costs a bounded number of requests",
     ["403", () => jsonReply(403, { message: "This action is unauthorized." }), "failed", 1],
     ["404", () => jsonReply(404, { message: "Not found." }), "failed", 1],
     ["422", () => jsonReply(422, { message: "Invalid.", errors: {} }), "failed", 1],
-    ["500", () => jsonReply(500, { message: "Server Error" }), "failed", 25],
+    ["500", failing, "failed", 25],
     ["a page with 200", () => html(200), "failed", 25],
   ];
   // Fault: service | each answer is 401, 403, 404, 422, 500 or a page | a proxy, for every route | a bounded number of requests, and an error that names the route

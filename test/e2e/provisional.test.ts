@@ -2,9 +2,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
-import { differences } from "../support/truth/compare.ts";
-import { count, expectEqual, expectReplayable, look } from "../support/truth/equal.ts";
-import { jsonReply } from "../support/company/proxy.ts";
+import { count, expectReplayable, look } from "../support/truth/equal.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import { ageOf, cents, daysBetween, grouped, monthOf, sum, units } from "../support/export/recount.ts";
 import { documentTables, floorOf, truthOf } from "../support/truth/truth.ts";
@@ -141,86 +139,6 @@ describe("a first run that was stopped after its lists", () => {
       })),
     );
   });
-
-  test("goes on with the details, and ends equal to the service, complete, and with the log of both", async () => {
-    const company = await aCompany();
-    await stoppedAfterLists(company);
-    const inserts = count(company.file, "SELECT count(*) FROM _changes");
-    await publish(company.file, { way: "changes" });
-    for (let run = 0; run < 50; run++) {
-      const { outcome } = await sync(company, { mostRequests: 60 });
-      expectReplayable(company);
-      if (outcome === "complete") break;
-    }
-    expectEqual(company);
-    expect(
-      count(company.file, "SELECT count(*) FROM _changes WHERE seq <= ? AND op <> 'insert'", inserts),
-    ).toBe(0);
-    const { file, way } = await publish(company.file, { way: "changes" });
-    expect(way).toBe("changes");
-    const byChanges = contentOf(file);
-    await publish(company.file, { force: true, way: "anew" });
-    expect(contentOf(file)).toEqual(byChanges);
-    expect([...aboutOf(file, "complete").values()].filter((value) => value !== "yes")).toEqual([]);
-    expect(health(company).resources.every(({ provisional }) => provisional === 0)).toBe(true);
-  });
-
-  test("finds records that are deleted and changed before their details are read", async () => {
-    const company = await aCompany();
-    await stoppedAfterLists(company);
-    const { control } = company.sandbox;
-    const [first = 0, second = 0] = [...(truthOf(company.sandbox).get("orders")?.keys() ?? [])].map(Number);
-    control.remove("orders", first);
-    control.alter("orders", second, { issueDate: "2026-11-19" });
-    await sync(company);
-    expect((await sync(company)).outcome).toBe("complete");
-    expect(look(company.file, (db) => differences(db, truthOf(company.sandbox)))).toEqual([]);
-    expectReplayable(company);
-    const { file } = await publish(company.file);
-    expect(rowsOf(reading(file), "SELECT resource, id FROM deleted_records")).toContainEqual({
-      resource: "orders",
-      id: first,
-    });
-  });
-});
-
-/** All rows of all tables of a report, but what says when it was made. */
-function contentOf(file: string): Record<string, unknown[]> {
-  const db = reading(file);
-  const names = rowsOf(
-    db,
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-  );
-  return Object.fromEntries(
-    names.map(({ name }) => [
-      name,
-      rowsOf(db, `SELECT * FROM "${name}"`).filter((row) => row["fact"] !== "published_at"),
-    ]),
-  );
-}
-
-test("a first run counts each record once: inserted when it was listed, hydrated when its detail came", async () => {
-  const company = await aCompany();
-  const { resources } = await sync(company);
-  const size = truthOf(company.sandbox).get("invoices")?.size ?? 0;
-  expect(resources["invoices"]).toMatchObject({
-    inserted: size,
-    updated: 0,
-    hydrated: size,
-    unchanged: 0,
-    provisional: 0,
-  });
-});
-
-test("a run that follows says how many rows got their record, and how many still lack it", async () => {
-  const company = await aCompany();
-  await stoppedAfterLists(company);
-  const size = truthOf(company.sandbox).get("invoices")?.size ?? 0;
-  const stopped = await sync(company, { mostRequests: 8, resources: ["invoices"] });
-  const { hydrated = 0, provisional = 0 } = stopped.resources["invoices"] ?? {};
-  expect(hydrated).toBeGreaterThan(0);
-  expect(hydrated + provisional).toBe(size);
-  expect(stopped.resources["invoices"]).toMatchObject({ inserted: 0, updated: 0 });
 });
 
 test("a first run that will take long has its report made when the lists are in, and goes on", async () => {
@@ -239,24 +157,4 @@ test("a first run that will take long has its report made when the lists are in,
   expect(later.outcome).toBe("complete");
   expect(seen.length).toBe(2);
   expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);
-});
-
-test("the report of the lists is made, too, when the last list to be answered is refused", async () => {
-  const company = await aCompany({ records: 610 });
-  const last = manifest.resources
-    .flatMap(({ list }) => (list.kind === "whole" || list.kind === "paged" ? [list.path] : []))
-    .at(-1);
-  let isPublished = false;
-  let detailsBefore = 0;
-  company.proxy.obstruct(({ path }) => {
-    if (/\/\d+$/.test(path) && !isPublished) detailsBefore += 1;
-    return path === last ? jsonReply(403, { message: "This action is unauthorized." }) : undefined;
-  });
-  const stop = new AbortController();
-  const onListsRead = async () => {
-    isPublished = true;
-    stop.abort();
-  };
-  await sync(company, { concurrency: 1, onListsRead, signal: stop.signal });
-  expect({ isPublished, detailsBefore }).toEqual({ isPublished: true, detailsBefore: 0 });
 });

@@ -3,7 +3,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { sweptAt } from "../../src/state/sweeps.ts";
 import { look } from "../support/truth/compare.ts";
-import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, dump, expectEqual } from "../support/truth/equal.ts";
 
 const startAtMs = Date.UTC(2026, 10, 20, 12);
@@ -93,31 +93,6 @@ describe("a quick run", () => {
     expect((await sync(company, quick)).outcome).toBe("complete");
     expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
     expect((await sync(company, { startAtMs })).outcome).toBe("complete");
-    expectEqual(company);
-  });
-
-  test("leaves the queue of an interrupted run alone, which is resumed after it", async () => {
-    const company = await aCompany({ records: 60 });
-    expect((await sync(company, { startAtMs, mostRequests: 70 })).outcome).toBe("stopped");
-    const queue = "SELECT count(*) FROM _work WHERE lane < 6";
-    const left = count(company.file, queue);
-    expect(left).toBeGreaterThan(20);
-    expect((await sync(company, quick)).outcome).toBe("complete");
-    expect(count(company.file, queue)).toBe(left);
-    expect(await sync(company, { startAtMs })).toMatchObject({ outcome: "complete", resumed: true });
-    expectEqual(company);
-  });
-
-  test("that was cut off leaves what it found to the next run", async () => {
-    const company = await mirrored();
-    const { control } = company.sandbox;
-    control.trigger("invoices.created");
-    control.trigger("clients.created");
-    const own = "SELECT count(*) FROM _work WHERE lane = 6";
-    for (let most = 20; most < 38; most += 6)
-      expect((await sync(company, { ...quick, mostRequests: most })).outcome).toBe("stopped");
-    expect((await sync(company, { startAtMs })).outcome).toBe("complete");
-    expect(count(company.file, own)).toBe(0);
     expectEqual(company);
   });
 });

@@ -1,169 +1,213 @@
-import { describe, expect, test } from "vitest";
+import { gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { readHealth } from "../../src/status/mirror-health.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { count, dump, expectEqual, expectHealed } from "../support/truth/equal.ts";
+import { jsonReply, startProxy, type Obstacle, type Reply } from "../support/company/proxy.ts";
+import { count, dump, expectEqual, expectHealed, look } from "../support/truth/equal.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
-import { jsonReply, type Obstacle, type Reply } from "../support/company/proxy.ts";
 
-/** Answers matching requests in the service's place. */
-function refuse(path: RegExp, status: number, message: string, from = 1): Obstacle {
-  let seen = 0;
-  return (asked) => (path.test(asked.path) && ++seen >= from ? jsonReply(status, { message }) : undefined);
-}
-
-const some = {
-  resources: ["clients", "suppliers", "orders", "invoices", "document_payments", "proformas"],
-  tables: ["clients", "suppliers", "orders", "invoices", "proformas"],
-};
+const forbidden = () => jsonReply(403, { message: "This action is unauthorized." });
+const missing = () => jsonReply(404, { message: "No query results for model." });
+const invalid = (field = "id") =>
+  jsonReply(422, { message: "The given data was invalid.", errors: { [field]: ["Neplatná hodnota."] } });
+const page = { status: 404, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>404</h1>") };
 
 const live = (company: Company, table: string) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
+const ids = (company: Company, table: string) => [...(truthOf(company.sandbox).get(table)?.keys() ?? [])];
+const idOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+const asksFor = ({ proxy }: Company, which: RegExp, from = 0) =>
+  proxy.asked.slice(from).filter(({ path }) => which.test(path)).length;
 
-describe("401", () => {
-  // Fault: identity | the token is revoked in the middle of a run | a proxy answers 401 from the 11th request on | the run ends at once; the next one continues where it stopped
-  test("in the middle of a run ends it at once, and the next run continues where it stopped", async () => {
-    const company = await aCompany();
-    company.proxy.obstruct((asked) =>
-      asked.n > 10 ? jsonReply(401, { message: "Unauthenticated." }) : undefined,
-    );
-    const report = await sync(company, some);
-    expect(report).toMatchObject({
-      outcome: "unauthenticated",
-      error: { kind: "unauthenticated", request_id: "req-proxy" },
-    });
-    expect(company.proxy.asked.length).toBeLessThanOrEqual(10 + 6);
-    company.recover();
-    const next = await sync(company, some);
-    expect(next).toMatchObject({ outcome: "complete", resumed: true });
-    expectEqual(company, some);
-  });
-});
-
-describe("403 on one resource", () => {
-  // Fault: service | 403 on one resource | a proxy, for every route of proformas | the others are whole, the run is partial, the next one repairs it
-  test("leaves the others whole, is reported, and is repaired by the next run", async () => {
-    const company = await aCompany();
-    company.proxy.obstruct(refuse(/^\/proformas/, 403, "This action is unauthorized."));
-    const report = await sync(company, some);
-    expect(report.outcome).toBe("partial");
-    expect(report.troubles).toEqual([expect.objectContaining({ resource: "proformas", kind: "forbidden" })]);
-    expectEqual(company, { tables: ["invoices", "orders", "suppliers", "clients"] });
-    await expectHealed(company, some);
-  });
-
-  // Fault: service | 403 on the details of one resource | a proxy, from the third detail on, in a full run | nothing is deleted; the next run repairs it
-  test("on details only: the rest is whole, nothing is deleted, the next run repairs it", async () => {
-    const company = await aMirroredCompany();
-    company.proxy.obstruct(refuse(/^\/orders\/\d+$/, 403, "This action is unauthorized.", 3));
-    const report = await sync(company, { ...some, full: true });
-    expect(report).toMatchObject({ outcome: "partial", resources: { orders: { deleted: 0 } } });
-    await expectHealed(company, some);
-  });
-});
-
-describe("404 on a list's route", () => {
-  // Fault: service | 404 on a list's route | a proxy, for suppliers | a failure of that resource; nothing of it is deleted (I5)
-  test("is reported as a failure of that resource; nothing of it is deleted", async () => {
-    const company = await aMirroredCompany();
-    const before = live(company, "suppliers");
-    company.proxy.obstruct(
-      refuse(/^\/suppliers$/, 404, "The route api/public/v1/suppliers could not be found."),
-    );
-    const report = await sync(company, some);
-    expect(report.outcome).toBe("partial");
-    expect(report.troubles).toEqual([expect.objectContaining({ resource: "suppliers", kind: "failed" })]);
-    expect(live(company, "suppliers")).toBe(before);
-    await expectHealed(company, some);
-  });
-});
-
-describe("404 on details", () => {
-  // Fault: service | every detail of the company answers 404 | a proxy, for every path that ends with an id | nothing is deleted, and the mirror stays as it was (I5)
-  test("of everything at once: nothing is deleted (I5)", async () => {
-    const company = await aMirroredCompany();
-    const before = dump(company.file, ["_runs", "_work", "_meta", "_parents"]);
-    company.proxy.obstruct(refuse(/\/\d+$/, 404, "No query results for model."));
-    expect((await sync(company, { full: true })).outcome).toBe("partial");
-    expect(dump(company.file, ["_runs", "_work", "_meta", "_parents"])).toEqual(before);
-  });
-
-  // Fault: service | one new record is in the list and answers 404 | a proxy, for one detail | the rest is whole; the record comes when it answers
-  test("of one new record that the list shows: the rest is whole, and the record comes when it answers", async () => {
-    const company = await aCompany();
-    const order = lastPathOf(truthOf(company.sandbox), "orders");
-    company.proxy.obstruct(refuse(new RegExp(`^${order}$`), 404, "No query results for model."));
-    const report = await sync(company, some);
-    expect(report.resources["invoices"]).toMatchObject({ failed: 0, pending: 0 });
-    expect(live(company, "orders")).toBe((report.resources["orders"]?.listed ?? 0) - 1);
-    await expectHealed(company, some);
-  });
-
-  // Fault: service | 404 with an HTML page | a proxy, for one detail | it proves no deletion (I5)
-  test("that is no JSON of the service proves nothing (I5)", async () => {
-    const company = await aMirroredCompany();
-    const before = live(company, "orders");
-    const order = lastPathOf(truthOf(company.sandbox), "orders");
-    company.proxy.obstruct((asked) =>
-      asked.path === order
-        ? { status: 404, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Not Found</h1>") }
-        : undefined,
-    );
-    expect((await sync(company, { ...some, full: true })).outcome).toBe("partial");
-    expect(live(company, "orders")).toBe(before);
-  });
-});
-
-describe("422 on a list", () => {
-  // Fault: pagination | 422: the page size is refused | a proxy, above 50 a page | smaller pages, and every record is shown
-  test("over perPage falls back to smaller pages and still shows everything", async () => {
-    const company = await aCompany({ records: 220 });
-    const errors = { perPage: ["The per page field must not be greater than 50."] };
-    company.proxy.obstruct((asked) =>
-      asked.path === "/invoices" && Number(asked.query.get("perPage")) > 50
-        ? jsonReply(422, { message: "The given data was invalid.", errors })
-        : undefined,
-    );
-    expect((await sync(company, { resources: ["invoices", "document_payments"] })).outcome).toBe("complete");
-    expectEqual(company, { tables: ["invoices"] });
-    expect(company.proxy.asked.filter((asked) => asked.path === "/invoices").length).toBeGreaterThan(3);
-  });
-
-  // Fault: pagination | 422: the sort order is refused | a proxy, for orders | one list request more, in the service's own order; complete
-  test("over its order is read in the service's own order, and a parent's list in smaller pages", async () => {
-    const company = await aCompany();
-    company.proxy.obstruct(({ path, query }) => {
-      if (path === "/orders" && query.has("sortBy")) return refusedField("sortBy");
-      const isLarge = path === "/contact-activity-logs" && Number(query.get("perPage")) > 100;
-      return isLarge ? refusedField("perPage") : undefined;
-    });
-    const resources = ["orders", "clients", "suppliers", "business_cases", "contact_activity_logs"];
-    expect((await sync(company, { resources })).outcome).toBe("complete");
-    expectEqual(company, { tables: resources });
-    const refused = company.proxy.asked.filter(
-      ({ path, query }) => path === "/orders" && query.has("sortBy"),
-    );
-    expect(refused).toHaveLength(1);
-    const large = company.proxy.asked.filter(({ query }) => query.get("perPage") === "200");
-    expect(large.filter(({ path }) => path === "/contact-activity-logs").length).toBeLessThanOrEqual(6);
-  });
-
-  // Fault: service | 422 for an unknown reason | a proxy, for a list | the run is partial and names the field in the service's words
-  test("for another reason is reported in the service's words, with the field", async () => {
-    const company = await aCompany();
-    const errors = { sortBy: ["The selected sort by is invalid."] };
-    company.proxy.obstruct((asked) =>
-      asked.path === "/orders"
-        ? jsonReply(422, { message: "The given data was invalid.", errors })
-        : undefined,
-    );
-    const report = await sync(company, some);
-    expect(report.outcome).toBe("partial");
-    expect(report.troubles[0]?.message).toContain("sortBy");
-  });
-});
-
-function refusedField(field: string): Reply {
-  return jsonReply(422, {
-    message: "The given data was invalid.",
-    errors: { [field]: ["Neplatná hodnota."] },
-  });
+/** Answers these paths in the service's place. */
+function answered(replies: Readonly<Record<string, () => Reply>>): Obstacle {
+  return ({ path }) => replies[path]?.();
 }
+
+// Fault: service | 500 for one resource, for good | a proxy, for the list of suppliers | the other tables are whole, the run is partial, the next one repairs it
+// Fault: service | 403 on one resource | a proxy, for every route of proformas | the others are whole, the run is partial, the next one repairs it
+// Fault: service | 404 on a list's route | a proxy, for suppliers | a failure of that resource; nothing of it is deleted (I5)
+// Fault: service | 422 for an unknown reason | a proxy, for a list | the run is partial and names the field in the service's words
+// Fault: service | a body over the cap, and a gzip bomb | a proxy, for one list | the answer is broken off, the others are whole, the next run heals
+// Fault: secrets | a redirect to another origin | a proxy, for a list | not followed: nothing arrives there, and no message has the token (I9)
+test("lists that are refused, never end or lead elsewhere are named, delete nothing, and come with the next run; the token leads nowhere (I5, I9)", async () => {
+  const company = await aMirroredCompany();
+  const elsewhere = await startProxy(company.sandbox);
+  onTestFinished(() => elsewhere.close());
+  const bomb = gzipSync(`{"data":["${" ".repeat(100_000_000)}"]}`);
+  const { control } = company.sandbox;
+  control.create("business_case_statuses", { name: "Nový", color: "#00ff00" });
+  company.proxy.obstruct(
+    answered({
+      "/suppliers": () => jsonReply(500, { message: "Server Error" }),
+      "/proformas": forbidden,
+      "/bank-accounts": () => jsonReply(404, { message: "The route could not be found." }),
+      "/orders": () => invalid("sortBy"),
+      "/clients": () => jsonReply(200, `{"data":["${" ".repeat(3_000_000)}"]}`),
+      "/units": () => ({ ...jsonReply(200, "", { "content-encoding": "gzip" }), body: bomb }),
+      "/warehouses": () => ({
+        status: 302,
+        headers: { location: `${elsewhere.baseUrl}/warehouses` },
+        body: Buffer.alloc(0),
+      }),
+    }),
+  );
+  const report = await sync(company, { maxResponseBytes: 2_000_000 });
+  expect(report.outcome).toBe("partial");
+  expect(Object.fromEntries(report.troubles.map(({ resource, kind }) => [resource, kind]))).toEqual({
+    suppliers: "dead",
+    proformas: "forbidden",
+    bank_accounts: "failed",
+    orders: "failed",
+    clients: "dead",
+    units: "dead",
+    warehouses: "dead",
+  });
+  expect(report.troubles.find(({ resource }) => resource === "orders")?.message).toContain("sortBy");
+  expect(elsewhere.asked).toEqual([]);
+  expect(JSON.stringify(report.troubles)).not.toContain(company.sandbox.token);
+  expectEqual(company);
+  await expectHealed(company);
+});
+
+// Fault: identity | the token is revoked in the middle of a run | a proxy answers 401 from the 11th request on | the run ends at once; the next one continues where it stopped
+test("401 in the middle of a run ends it at once, and the next run continues where it stopped", async () => {
+  const company = await aCompany();
+  company.proxy.obstruct(({ n }) => (n > 10 ? jsonReply(401, { message: "Unauthenticated." }) : undefined));
+  expect(await sync(company)).toMatchObject({
+    outcome: "unauthenticated",
+    error: { kind: "unauthenticated", request_id: "req-proxy" },
+  });
+  expect(company.proxy.asked.length).toBeLessThanOrEqual(10 + 6);
+  company.recover();
+  expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: true });
+  expectEqual(company);
+});
+
+// Fault: service | every detail of the company answers 404 | a proxy, for every path that ends with an id | nothing is deleted, and the mirror stays as it was (I5)
+test("404 on every detail at once: nothing is deleted (I5)", async () => {
+  const company = await aMirroredCompany();
+  const own = ["_runs", "_work", "_meta", "_parents"];
+  const before = dump(company.file, own);
+  company.proxy.obstruct(({ path }) => (/\/\d+$/.test(path) ? missing() : undefined));
+  expect((await sync(company, { full: true })).outcome).toBe("partial");
+  expect(dump(company.file, own)).toEqual(before);
+});
+
+// Fault: service | 403 on the details of one resource | a proxy, from the third detail on, in a full run | nothing is deleted; the next run repairs it
+// Fault: service | 404 with an HTML page | a proxy, for one detail | it proves no deletion (I5)
+// Fault: service | one new record is in the list and answers 404 | a proxy, for one detail | the rest is whole; the record comes when it answers
+test("details that are refused or answer a page delete nothing (I5); a new record that answers 404 comes when it answers", async () => {
+  const company = await aMirroredCompany();
+  const quotation = lastPathOf(truthOf(company.sandbox), "quotations");
+  company.sandbox.control.trigger("invoices.created");
+  const invoice = lastPathOf(truthOf(company.sandbox), "invoices");
+  let orders = 0;
+  company.proxy.obstruct(({ path }) => {
+    if (/^\/orders\/\d+$/.test(path) && ++orders >= 3) return forbidden();
+    if (path === invoice) return missing();
+    return path === quotation ? page : undefined;
+  });
+  const before = [live(company, "orders"), live(company, "quotations")];
+  const report = await sync(company, { full: true });
+  expect(report).toMatchObject({ outcome: "partial", resources: { orders: { deleted: 0 } } });
+  expect([live(company, "orders"), live(company, "quotations")]).toEqual(before);
+  expect(report.resources["proformas"]).toMatchObject({ failed: 0, pending: 0 });
+  await expectHealed(company);
+});
+
+// Fault: pagination | 422: the page size is refused | a proxy, above 50 a page | smaller pages, and every record is shown
+// Fault: pagination | 422: the sort order is refused | a proxy, for orders | one list request more, in the service's own order; complete
+test("a refused page size falls back to smaller pages, a refused order to the service's own; everything is shown", async () => {
+  const company = await aCompany({ records: 220 });
+  company.proxy.obstruct(({ path, query }) => {
+    if (path === "/orders" && query.has("sortBy")) return invalid("sortBy");
+    const most = path === "/invoices" ? 50 : path === "/contact-activity-logs" ? 100 : Infinity;
+    return Number(query.get("perPage")) > most ? invalid("perPage") : undefined;
+  });
+  expect((await sync(company)).outcome).toBe("complete");
+  expectEqual(company);
+  expect(asksFor(company, /^\/invoices$/)).toBeGreaterThan(3);
+  const { asked } = company.proxy;
+  expect(asked.filter(({ path, query }) => path === "/orders" && query.has("sortBy"))).toHaveLength(1);
+  expect(asked.filter(({ query }) => query.get("perPage") === "200").length).toBeLessThanOrEqual(6);
+});
+
+// Fault: service | 403 or 422 on one detail | a proxy, for one order | that record is set aside and named; every other comes in the same run
+// Fault: service | 403 or 422 on one detail, run after run | a proxy, for one order in three runs | asked again by each run, three times at most
+// Fault: service | 403 on the CRM events of one client | a proxy, for that parent's list | only that parent is set aside; the next run is whole
+test("a refused record or parent's list is set aside and named, all others come; each run asks again, three times at most", async () => {
+  const company = await aCompany({ records: 25 });
+  const [order, quotation] = ["orders", "quotations"].map((table) =>
+    lastPathOf(truthOf(company.sandbox), table),
+  ) as [string, string];
+  const [client = ""] = ids(company, "clients");
+  company.proxy.obstruct(answered({ [order]: forbidden, [quotation]: () => invalid() }));
+  company.proxy.obstruct(({ query }) => (query.get("clientId") === client ? forbidden() : undefined));
+  for (let run = 1; run <= 3; run++) {
+    const from = company.proxy.asked.length;
+    const report = await sync(company);
+    expect(report).toMatchObject({ outcome: "partial", resources: { orders: { pending: 1 } } });
+    const dead = report.troubles.map(({ resource, kind, id }) => [resource, kind, id]);
+    expect(new Set(dead)).toEqual(
+      new Set([
+        ["orders", "dead", idOf(order)],
+        ["quotations", "dead", idOf(quotation)],
+        ["contact_activity_logs", "dead", client],
+      ]),
+    );
+    for (const path of [order, quotation]) {
+      const asked = asksFor(company, new RegExp(`^${path}$`), from);
+      expect([path, asked >= 1 && asked <= 3]).toEqual([path, true]);
+    }
+  }
+  const setAside = () => look(company.file, (db) => readHealth(db, manifest).setAside);
+  expect(setAside()).toContainEqual({
+    resource: "orders",
+    target: `id:${idOf(order)}`,
+    id: idOf(order),
+    attempts: 1,
+    reason: expect.stringContaining(`${order}: `),
+  });
+  await expectHealed(company);
+  expect(setAside()).toEqual([]);
+});
+
+// Fault: service | 403, 422 or unproven 404 on all details of a resource | a proxy, for every order | five in a row hold the resource, with fewer than 30 requests; the others are whole
+test("five refused records in a row hold their resource, the others are whole", async () => {
+  const company = await aCompany({ records: 100 });
+  const refusals = { orders: forbidden, quotations: () => invalid(), proformas: missing };
+  company.proxy.obstruct(({ path }) => {
+    const [, name = ""] = /^\/(\w+)\/\d+$/.exec(path) ?? [];
+    return (refusals as Partial<Record<string, () => Reply>>)[name]?.();
+  });
+  const report = await sync(company);
+  expect(report.outcome).toBe("partial");
+  for (const [table, kind] of [
+    ["orders", "forbidden"],
+    ["quotations", "failed"],
+    ["proformas", "failed"],
+  ] as const) {
+    expect(asksFor(company, new RegExp(`^/${table}/\\d+$`))).toBeLessThan(5 * 6);
+    expect(report.resources[table]).toMatchObject({ pending: ids(company, table).length });
+    const kinds = report.troubles.filter(({ resource }) => resource === table).map((one) => one.kind);
+    expect(kinds.filter((one) => one !== "dead")).toEqual([kind]);
+    // Those in flight when it is held are set aside as well.
+    expect([table, kinds.length > 5 && kinds.length <= 11]).toEqual([table, true]);
+  }
+  expectEqual(company, { tables: ["invoices", "clients"] });
+  await expectHealed(company);
+});
+
+// Fault: service | 403 on every third invoice | a proxy, for their details | a 200 in between shows that the resource is read: none is held
+test("many refused records among many others hold nothing", async () => {
+  const company = await aCompany({ records: 25 });
+  const odd = new Set(ids(company, "invoices").filter((_, i) => i % 3 === 0));
+  company.proxy.obstruct(({ path }) =>
+    path.startsWith("/invoices/") && odd.has(idOf(path)) ? forbidden() : undefined,
+  );
+  const report = await sync(company, { resources: ["invoices", "document_payments"], concurrency: 1 });
+  expect(new Set(report.troubles.map(({ kind }) => kind))).toEqual(new Set(["dead"]));
+  expect(report.resources["invoices"]).toMatchObject({ pending: odd.size });
+});

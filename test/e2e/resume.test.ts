@@ -6,8 +6,7 @@ import {
   type Company,
   type SyncOptions,
 } from "../support/company/company.ts";
-import { count, expectEqual } from "../support/truth/equal.ts";
-import { jsonReply } from "../support/company/proxy.ts";
+import { expectEqual } from "../support/truth/equal.ts";
 import { floorOf, spentOn, truthOf } from "../support/truth/truth.ts";
 
 const minuteMs = 60_000;
@@ -32,45 +31,6 @@ async function stoppedRun(company: Company, request: number, options: SyncOption
   remove();
 }
 
-/** Lists come in pages of ten, so that they alone need many requests. */
-function refuseLargePages({ proxy }: Company): void {
-  const errors = { perPage: ["The per page field must not be greater than 10."] };
-  const refusal = jsonReply(422, { message: "The given data was invalid.", errors });
-  proxy.obstruct(({ path, query }) =>
-    !path.startsWith("/contact-activity-logs") && Number(query.get("perPage") ?? 0) > 10
-      ? refusal
-      : undefined,
-  );
-}
-
-const isDetail = (path: string) => /\/\d+$/.test(path) || path.startsWith("/contact-activity-logs");
-
-describe("a first run", () => {
-  test("reads every page of every list before any detail or parent's list", async () => {
-    const company = await aCompany({ records: 60 });
-    refuseLargePages(company);
-    await sync(company);
-    const paths = company.proxy.asked.map(({ path }) => path);
-    const firstDetail = paths.findIndex(isDetail);
-    expect(firstDetail).toBeGreaterThan(40);
-    expect(paths.slice(firstDetail).filter((path) => !isDetail(path))).toEqual([]);
-  });
-
-  test("reads details in turn over the resources, the newest first", async () => {
-    const company = await aCompany({ records: 60 });
-    await sync(company, { concurrency: 1 });
-    const details = company.proxy.asked
-      .map(({ target }) => target)
-      .filter((target) => isDetail(target) || target.includes("activity"));
-    const kinds = details.slice(0, 6).map((target) => target.split(/[/?]/)[1]);
-    expect(new Set(kinds).size).toBe(6);
-    const invoices = details
-      .filter((target) => target.startsWith("/invoices/"))
-      .map((target) => Number(target.slice(10)));
-    expect(invoices).toEqual(invoices.toSorted((a, b) => b - a));
-  });
-});
-
 describe("a run that was stopped", () => {
   // Fault: process | a run is stopped 8 times, and resumed up to 19 hours later | the run's signal, at varied requests | only what was in flight is read twice; equal at the end
   test("is resumed 19 hours later: only what was in flight is read twice, also after 8 stops", async () => {
@@ -88,19 +48,6 @@ describe("a run that was stopped", () => {
     expectEqual(company);
   });
 
-  test("a day later: its lists are read again, its details and parents' lists are not", async () => {
-    const company = await aCompany();
-    const { lists, details, children } = floorOf(truthOf(company.sandbox));
-    await stoppedRun(company, lists.length + 20, { startAtMs: startMs });
-    const asked = company.proxy.asked.length;
-    expect((await sync(company, { startAtMs: startMs + 24 * hourMs })).outcome).toBe("complete");
-    const again = spentOn(company.proxy.asked.slice(asked));
-    expect(again.lists).toEqual(lists);
-    const rest = details.length + children.length - 20;
-    expect(again.details.length + again.children.length).toBeLessThanOrEqual(rest + inFlight);
-    expectEqual(company);
-  });
-
   // Fault: clock | the clock is set back by a year between two runs | the run's clock | nothing waits for the future; lists of unknown age are read again
   test("is resumed by a clock that was set back a year: nothing waits, and lists of unknown age are read again", async () => {
     const company = await aCompany();
@@ -115,21 +62,6 @@ describe("a run that was stopped", () => {
     expect(report).toMatchObject({ outcome: "complete", resumed: true });
     expect(spentOn(company.proxy.asked.slice(asked)).lists).toEqual(lists);
     expectEqual(company);
-  });
-
-  test.each([
-    ["of all parents' lists", { parentsPerRun: "all" }],
-    ["of so many parents' lists", { parentsPerRun: 5_000 }],
-    ["in full", { full: true }],
-  ] as const)("%s, reads none of its records and parents' lists twice", async (_what, options) => {
-    const company = await aMirroredCompany({}, { startAtMs: startMs - hourMs });
-    const { lists, details, children } = floorOf(truthOf(company.sandbox));
-    await stoppedRun(company, lists.length + 20, { ...options, startAtMs: startMs });
-    expect((await sync(company, { ...options, startAtMs: startMs + hourMs })).outcome).toBe("complete");
-    const spent = spentOn(company.proxy.asked);
-    expect(new Set(spent.children)).toEqual(new Set(children));
-    const least = children.length + ("full" in options ? details.length : 0);
-    expect(spent.children.length + spent.details.length).toBeLessThanOrEqual(least + inFlight);
   });
 });
 
@@ -160,36 +92,5 @@ describe("with a number of parents' lists for each run", () => {
     }
     expect(children.length).toBeGreaterThan(2 * share);
     expect(new Set([...first, ...second]).size).toBe(2 * share);
-  });
-});
-
-describe("with a budget too small for its lists", () => {
-  const mostRequests = 35;
-
-  test("headers come first, then lists and details both get on, and everything ends complete", async () => {
-    const company = await aCompany({ records: 60 });
-    refuseLargePages(company);
-    const outcomes: string[] = [];
-    for (let run = 0; run < 30 && outcomes.at(-1) !== "complete"; run++)
-      outcomes.push((await sync(company, { mostRequests, startAtMs: startMs + run * hourMs })).outcome);
-    expect(outcomes.at(-1)).toBe("complete");
-    const paths = company.proxy.asked.map(({ path }) => path).filter((path) => path !== "/whoami");
-    const firstDetail = paths.findIndex(isDetail);
-    expect(firstDetail).toBeGreaterThan(mostRequests);
-    expect(paths.slice(firstDetail).filter((path) => !isDetail(path))).toEqual([]);
-    expectEqual(company);
-  });
-
-  test("night by night, when no night is long enough for the lists: details and lists both get on", async () => {
-    const company = await aCompany({ records: 60 });
-    refuseLargePages(company);
-    const provisional: number[] = [];
-    for (let night = 0; night < 8; night++) {
-      await sync(company, { mostRequests, startAtMs: startMs + night * 24 * hourMs });
-      provisional.push(count(company.file, "SELECT count(*) FROM invoices WHERE _detail_at IS NULL"));
-    }
-    expect(provisional.at(-1)).toBe(0);
-    const times = company.proxy.asked.filter(({ target }) => target === "/banks").length;
-    expect(times).toBeGreaterThan(3);
   });
 });

@@ -9,7 +9,6 @@ import {
   type SyncOptions,
 } from "../support/company/company.ts";
 import { count, expectEqual, expectReplayable, look, serviceIds } from "../support/truth/equal.ts";
-import { floorOf, truthOf } from "../support/truth/truth.ts";
 
 const dayMs = 24 * 3_600_000;
 const begunMs = Date.parse("2026-11-20T02:15:00Z");
@@ -73,78 +72,9 @@ describe("changes that no list shows (I11)", () => {
     expect(report).toMatchObject({ outcome: "complete", scrub: { changed: hidden, left: 0 } });
     expectEqual(company);
   });
-
-  test("are found in as many nights as the allowance needs; each night reads its share", async () => {
-    const company = await afterFirstNight();
-    const { details, children } = floorOf(truthOf(company.sandbox));
-    const total = details.length + children.length;
-    hideEdits(company);
-    const nights = Math.ceil(total / 40);
-    for (let night = 1; night <= nights; night++) {
-      const report = await nightly(company, night, { scrub: scrubOf(40) });
-      expect(report.scrub?.read).toBeLessThanOrEqual(40);
-    }
-    expectEqual(company);
-  });
-
-  test("cost nothing more than lists where the scrub is left out", async () => {
-    const company = await afterFirstNight();
-    const report = await nightly(company, 1, { scrub: null });
-    expect(report).toMatchObject({ outcome: "complete", scrub: null, requests: { detail: 0, child: 0 } });
-    expect(report.listed_at).not.toBeNull();
-  });
-
-  test("are looked for only in the resources that a run names", async () => {
-    const company = await afterFirstNight();
-    const asked = company.proxy.asked.length;
-    await nightly(company, 1, { resources: ["orders"] });
-    const paths = company.proxy.asked.slice(asked).map(({ path }) => path);
-    expect(paths.filter((path) => /^.(orders.\d|orders$|whoami)/.test(path))).toHaveLength(paths.length);
-    expect(paths.filter((path) => /^.orders.\d/.test(path))).toHaveLength(
-      serviceIds(company, "orders").length,
-    );
-  });
-
-  test("need no scrub in a full run", async () => {
-    const company = await afterFirstNight();
-    hideEdits(company);
-    expect(await nightly(company, 1, { full: true })).toMatchObject({ outcome: "complete", scrub: null });
-    expectEqual(company);
-  });
-});
-
-describe("the allowance of a day", () => {
-  test("is used on with what a run that was cut off had left", async () => {
-    const company = await afterFirstNight();
-    const cut = await nightly(company, 1, { scrub: scrubOf(40), mostRequests: listRequests(company) + 15 });
-    expect(cut.outcome).toBe("stopped");
-    const next = await nightly(company, 1.1, { scrub: scrubOf(40) });
-    expect((cut.scrub?.read ?? 0) + (next.scrub?.read ?? 0)).toBe(40);
-    expect(cut.scrub?.left).toBe(next.scrub?.read);
-  });
 });
 
 describe("the scrub comes last", () => {
-  test("everything listed is in and reported before it begins", async () => {
-    const company = await afterFirstNight();
-    const created = company.sandbox.control.create("clients", { name: "Nová s. r. o." });
-    let seen: unknown = null;
-    const asked = company.proxy.asked;
-    let before = 0;
-    await nightly(company, 1, {
-      onListed: async (report) => {
-        before = asked.length;
-        const sql = "SELECT count(*) FROM clients WHERE id = ?";
-        seen = [report.outcome, count(company.file, sql, Number(created["id"]))];
-      },
-    });
-    expect(seen).toEqual(["complete", 1]);
-    const scrubbed = asked.slice(before).map(({ path }) => path);
-    expect(scrubbed.length).toBeGreaterThan(40);
-    expect(scrubbed.filter((path) => /^.(orders|invoices|clients)$/.test(path))).toEqual([]);
-    expect(company.said.some((line) => line.includes("everything listed is in"))).toBe(true);
-  });
-
   // Fault: process | a run is stopped by a signal or a limit in the middle of a scrub | the run's signal | what was read is not read again; the next run is not resumed
   test("a limit or a signal in it loses nothing: nothing is left in the queue, and the next run is not resumed", async () => {
     const company = await afterFirstNight();
@@ -162,15 +92,6 @@ describe("the scrub comes last", () => {
     expect(outcomes(company)).toEqual(["complete", "stopped", "interrupted", "complete"]);
   });
 
-  test("another run that waits ends it early, and the run is complete all the same", async () => {
-    const company = await afterFirstNight();
-    const waiting = new AbortController();
-    const onListed = async () => waiting.abort();
-    const report = await nightly(company, 1, { scrub: scrubOf(900, { closed: waiting.signal }), onListed });
-    expect(report).toMatchObject({ outcome: "complete", scrub: { read: 0 } });
-    expect(queued(company)).toBe(0);
-  });
-
   test("the rest of one that ended early needs no list again, until lists are due", async () => {
     const company = await afterFirstNight();
     const ended = { closed: AbortSignal.abort() };
@@ -184,32 +105,6 @@ describe("the scrub comes last", () => {
     expectEqual(company);
     const { requests } = await nightly(company, 2, { continues: true });
     expect(requests.list).toBe(first.requests.list);
-  });
-
-  test("a run that is killed in it counts as one that read everything listed", async () => {
-    const company = await afterFirstNight();
-    const dies = nightly(company, 1, {
-      onListed: async () => {
-        throw new TypeError("killed");
-      },
-    });
-    await expect(dies).rejects.toThrow("killed");
-    expect(queued(company)).toBeGreaterThan(0);
-    const next = await nightly(company, 1.01);
-    expect(next).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
-    expect(next.scrub?.read).toBeGreaterThan(40);
-  });
-});
-
-describe("lists of parents", () => {
-  test("that were never read come at once, and an unchanged run reads none again", async () => {
-    const company = await aCompany();
-    const first = await nightly(company, 0);
-    expect(first.requests.child).toBeGreaterThan(0);
-    expectEqual(company);
-    company.sandbox.control.create("clients", { name: "Nová s. r. o." });
-    expect((await nightly(company, 0.1)).requests.child).toBe(1);
-    expect((await nightly(company, 0.2)).requests.child).toBe(0);
   });
 });
 

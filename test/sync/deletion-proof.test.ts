@@ -106,6 +106,7 @@ const due = (run: RunContext) =>
   run.mirror.db.prepare("SELECT due_ms FROM _work WHERE target = 'id:1'").pluck().get();
 
 describe("route probes that all answer 404", () => {
+  // Fault: service | a run is resumed, and the records that its list showed last were deleted | the answers of their route, after a list of an earlier run | the list is read again, so that their 404 proves something (I5)
   test("lead to the list once more where an earlier run read it; the record waits until it is complete", async () => {
     const run = await withPeople(3);
     const ask = exhaust(run, startMs - 1);
@@ -119,6 +120,7 @@ describe("route probes that all answer 404", () => {
     expect(deletionVerdict(asking(run, "people", 1), error)).toEqual({ kind: "probe", candidates: [3] });
   });
 
+  // Fault: service | a run is resumed, and the route is broken for all records | the answers of their route, after a list of an earlier run | the list is read once and none is deleted (I5)
   test("prove nothing where this run read the list, or has read it again", async () => {
     const fresh = await withPeople(3);
     expect(exhaust(fresh, startMs)()).toContain("so 404 proves nothing");

@@ -95,6 +95,7 @@ test("I2: a second run without changes writes nothing of the records", async () 
   expect(rows(mirror, "SELECT * FROM _fence_colours")).toEqual(fences);
 });
 
+// Fault: identity | a token of another company | the config's token, over a filled mirror | refused before anything is written (I10)
 test("I10: another company's token is refused before anything is written, unless the user overrides", async () => {
   const mirror = await openShop();
   await runSync(partsOf(mirror, service("Acme", [red])), options());

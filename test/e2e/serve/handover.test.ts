@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endOf, jsonLines, type Ended } from "../../support/program/cli.ts";
+import { endOf, type Ended } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
 import { inMirror, serve, startIn, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
@@ -94,40 +94,5 @@ describe("sync beside the daemon", () => {
     expect(ended.code).toBe(0);
     expect(outcomeIn(ended)).toBe("complete");
     expectEqual(company);
-  });
-
-  test("a daemon that is stopped in the middle does, too", async () => {
-    const company = await aCompany({ records: 5 });
-    const daemon = await restingDaemon(company);
-    const release = holdBack(company);
-    const following = endOf(startIn(company, ["sync", "--json"]));
-    await eventually(
-      () => inMirror(company, "SELECT count(*) FROM _runs WHERE outcome IS NULL") === 1,
-      "a run under way",
-    );
-    expect((await daemon.end("SIGTERM")).code).toBe(0);
-    release();
-    expect(outcomeIn(await following)).toBe("complete");
-    expectEqual(company);
-  });
-
-  test("beside another sync it still says who holds the mirror, and exits 11", async () => {
-    const company = await aCompany({ records: 5 });
-    writeServeConfig(company);
-    const release = holdBack(company);
-    const first = startIn(company, ["sync", "--json"]);
-    const firstEnded = endOf(first);
-    await eventually(() => inMirror(company, "SELECT count(*) FROM _runs") === 1, "a run under way");
-    // and a daemon waits for it
-    const [second, daemon] = await Promise.all([endOf(startIn(company, ["sync", "--json"])), serve(company)]);
-    expect(second.code).toBe(11);
-    expect(second.stderr).toContain(`process ${first.pid} (sync`);
-    await daemon.until("waiting: the mirror is being written by");
-    expect((await fetch(`${daemon.url}/readyz`)).status).toBe(503);
-    release();
-    expect((await firstEnded).code).toBe(0);
-    await daemon.until("the mirror is open");
-    await daemon.end("SIGTERM");
-    expect(jsonLines(second.stderr).at(-1)).toMatchObject({ kind: "locked" });
   });
 });

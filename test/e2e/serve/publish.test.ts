@@ -25,27 +25,6 @@ import { eventually } from "../../support/eventually.ts";
 
 const reportOf = (company: Company) => path.join(company.folder, "acme.report.db");
 
-function invoicesIn(file: string): number {
-  const db = new Database(file, { readonly: true });
-  try {
-    return Number(db.prepare("SELECT count(*) FROM invoices").pluck().get());
-  } finally {
-    db.close();
-  }
-}
-
-test("after its run, serve has the report and the exports made that the config asks for", async () => {
-  const company = await aCompany({ records: 5 });
-  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
-  writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
-  const daemon = await serve(company);
-  const csv = path.join(company.folder, "files/acme/invoices.csv");
-  await eventually(() => existsSync(reportOf(company)) && existsSync(csv), "the report and the file");
-  expect(wholeRuns(company)).toBe(1);
-  expect(invoicesIn(reportOf(company))).toBe(inMirror(company, "SELECT count(*) FROM invoices"));
-  expect((await daemon.end("SIGTERM")).code).toBe(0);
-});
-
 // Fault: process | `serve` ends after a run, before report and exports are made | a process of `serve` that makes none, and the next one | the next one makes them when it starts, without another run
 test("what the last run was not followed by is made at the next start", async () => {
   const company = await aCompany({ records: 5 });
@@ -60,16 +39,6 @@ test("what the last run was not followed by is made at the next start", async ()
   await eventually(() => existsSync(reportOf(company)) && existsSync(csv), "the report and the file");
   expect(wholeRuns(company)).toBe(1);
   expect((await second.end("SIGTERM")).code).toBe(0);
-});
-
-test("with a pattern of its own, publishing does not wait for a run", async () => {
-  const company = await aCompany({ records: 5 });
-  writeServeConfig(company, 'schedule: { sync: off, publish: "* * * * *" }');
-  const daemon = await serve(company);
-  await eventually(() => existsSync(reportOf(company)), "a report");
-  const slot = "SELECT value FROM _meta WHERE key = 'publish_schedule'";
-  await eventually(() => typeof inMirror(company, slot) === "string", "the slot, taken");
-  expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
 // Fault: files | the report cannot be written | its path, under a process of `serve` | logged, and the daemon continues

@@ -44,28 +44,6 @@ describe("serve", () => {
     expect(inMirror(company, "SELECT ended FROM _receiver")).toBe("drained");
   });
 
-  // Fault: process | kill -9 right after a 204 | a process of `serve` | the event is there after a restart, and is read (I6)
-  test("I6: killed after its 2xx, it has the event after a restart, and reads it without a second delivery", async () => {
-    const company = await aCompany({ records: 5 });
-    writeServeConfig(company);
-    const first = await serve(company);
-    await eventually(() => wholeRuns(company) === 1, "a first whole run");
-    company.proxy.obstruct(() => "hang");
-    const id = someClient(company);
-    company.sandbox.control.alter("clients", id, { name: "Survives" });
-    expect(await deliver(first, eventAbout("clients.updated", "client", id))).toBe(204);
-    await first.end("SIGKILL");
-    company.recover();
-    const second = await serveHere(company);
-    await eventually(
-      () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Survives",
-      "the client's new name",
-    );
-    expect(wholeRuns(company)).toBe(1);
-    await second.end("SIGTERM");
-    expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(1);
-  });
-
   // Fault: process | SIGTERM in the middle of the first run and of deliveries | `serve`, and the next one | what was answered is kept; the run continues later
   test("a signal in the middle of its first run and of deliveries: what was answered is kept, the run goes on later", async () => {
     const company = await aCompany();

@@ -1,12 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { systemClock } from "../../../src/base/clock.ts";
-import { commands } from "../../../src/cli/commands/all-commands.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import type { Company } from "../company/company.ts";
-import { createTestInvocation } from "../program/cli.ts";
+import { endOf as endOfProcess, runCommand, type Ended as ProcessEnded } from "../program/cli.ts";
 import { processEnv, program } from "../program/process-env.ts";
 import { longestWaitMs } from "../eventually.ts";
 
@@ -35,75 +32,27 @@ export function startSync(company: Company, args: readonly string[] = []): Child
   });
 }
 
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+export interface Ended extends ProcessEnded {
   /** The company's report; null where the process was killed before it could give one. */
   readonly report: CompanyReport | null;
 }
 
-/** `sync` in this process. It gets the signal of the moment, whose request is counted from its start. */
+/** `sync` in this process. */
 export async function syncHere(
-  { folder: cwd, sandbox, proxy }: Company,
+  { folder: cwd, sandbox }: Company,
   args: readonly string[] = [],
-  moment?: Required<Pick<Moment, "request" | "signal">>,
 ): Promise<Ended> {
-  const { run, signals } = createTestInvocation(["sync", ...args, "--json"], {
-    commands,
-    clock: systemClock,
-    cwd,
-    env: { FINTORO_TOKEN: sandbox.token },
-  });
-  const at = moment && proxy.asked.length + moment.request;
-  const remove = proxy.obstruct(({ n }) => {
-    if (n === at && moment) signals.emit(moment.signal);
-    return undefined;
-  });
-  const ended = await run().finally(remove);
+  const env = { FINTORO_TOKEN: sandbox.token };
+  const ended = await runCommand(["sync", ...args, "--json"], { cwd, env });
   return { ...ended, report: reportIn(ended.stdout) };
 }
 
 export async function endOf(child: ChildProcess): Promise<Ended> {
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, stdout, stderr, report: reportIn(stdout) };
+  const ended = await endOfProcess(child);
+  return { ...ended, report: reportIn(ended.stdout) };
 }
 
 function reportIn(stdout: string): CompanyReport | null {
   if (stdout.trim() === "") return null;
   return (JSON.parse(stdout) as { companies?: { acme?: CompanyReport } }).companies?.acme ?? null;
-}
-
-export interface Moment {
-  /** Counted from the start of the process. */
-  readonly request: number;
-  /** After that request's answer left; 0 kills before it is answered. */
-  readonly afterMs: number;
-  readonly signal?: NodeJS.Signals;
-}
-
-/** Runs a sync and ends it at the moment; whether it got that far shows in the code. */
-export async function syncUntil(
-  company: Company,
-  moment: Moment,
-  args: readonly string[] = [],
-): Promise<Ended> {
-  const child = startSync(company, args);
-  const at = company.proxy.asked.length + moment.request;
-  const end = () => void child.kill(moment.signal ?? "SIGKILL");
-  const remove = company.proxy.obstruct(async (asked, passOn) => {
-    if (asked.n !== at) return undefined;
-    if (moment.afterMs === 0) {
-      end();
-      return undefined;
-    }
-    const reply = await passOn();
-    setTimeout(end, moment.afterMs);
-    return reply;
-  });
-  return endOf(child).finally(remove);
 }
