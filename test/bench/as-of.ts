@@ -1,11 +1,10 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { formatSize } from "../../src/base/units.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { benchColumns, benchManifest, benchMirror } from "./export-mirror.ts";
 import { measure } from "./measured-process.ts";
-import { median, type BenchResult } from "./result.ts";
+import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
 
 const rounds = 3;
 const days = 5 * 365;
@@ -39,27 +38,25 @@ async function buildDatedMirror(file: string, rows: number): Promise<void> {
 export async function benchAsOf(sizes: readonly number[] = [10_000, 500_000]): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   for (const rows of sizes) {
-    const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-bench-"));
-    const mirror = join(folder, "bench.db");
-    const times = { anew: [] as number[], "1 days ago": [] as number[], "365 days ago": [] as number[] };
-    try {
-      await buildDatedMirror(mirror, rows);
-      for (let round = 0; round < rounds; round++)
-        for (const what of ["anew", "1 days ago", "365 days ago"] as const) {
-          times[what].push((await measure(what, mirror)).wallMs);
-          rmSync(`${mirror}.report`, { force: true });
-        }
-      const seconds = (what: keyof typeof times) => `${(median(times[what]) / 1000).toFixed(2)} s`;
-      const detail = `${rows} records, ${formatSize(statSync(mirror).size)}: publish ${seconds("anew")}, a day ago ${seconds("1 days ago")}, a year ago ${seconds("365 days ago")}`;
-      results.push({
-        name: "publish --as-of a year ago against publish",
-        ratio: median(times["365 days ago"]) / median(times.anew),
-        aim: "at most 2",
-        detail,
-      });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    using folder = benchFolder();
+    const mirror = join(folder.path, "bench.db");
+    await buildDatedMirror(mirror, rows);
+    const published = (what: "anew" | `${number} days ago`) => async () => {
+      rmSync(`${mirror}.report`, { force: true });
+      return (await measure(what, mirror)).wallMs;
+    };
+    const times = await inTurns(rounds, {
+      now: published("anew"),
+      day: published("1 days ago"),
+      year: published("365 days ago"),
+    });
+    const seconds = (what: keyof typeof times) => `${(median(times[what]) / 1000).toFixed(2)} s`;
+    results.push({
+      name: "publish --as-of a year ago against publish",
+      ratio: median(times.year) / median(times.now),
+      aim: "at most 2",
+      detail: `${rows} records, ${formatSize(statSync(mirror).size)}: publish ${seconds("now")}, a day ago ${seconds("day")}, a year ago ${seconds("year")}`,
+    });
   }
   return results;
 }

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineResource, type Resource } from "../../src/connector/resource.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -48,28 +48,18 @@ const wide = defineResource({
 });
 
 /** A connector with one resource, and no service. */
-export function manifestOf(resource: Resource): Manifest {
-  return {
-    name: "bench",
-    title: "Bench",
-    baseUrl: "",
-    limits: { requests: 120, windowMs: 60_000 },
-    languages: [],
-    resources: [resource],
-    events: [],
-    cascades: [],
-    operations: [],
-    identity: {
-      resource: resource.name,
-      nameField: "name",
-      businessIdColumn: "",
-      businessIdIn: [],
-      proofs: [],
-    },
-  };
-}
-
-export const benchManifest = manifestOf(wide);
+export const benchManifest: Manifest = {
+  name: "bench",
+  title: "Bench",
+  baseUrl: "",
+  limits: { requests: 120, windowMs: 60_000 },
+  languages: [],
+  resources: [wide],
+  events: [],
+  cascades: [],
+  operations: [],
+  identity: { resource: wide.name, nameField: "name", businessIdColumn: "", businessIdIn: [], proofs: [] },
+};
 
 /** The columns of its one table, without the mirror's own. */
 export const benchColumns: readonly string[] = ["id", ...Object.keys(shape)];

@@ -1,14 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
+import { syncToDisk } from "../../src/base/files/atomic-file.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
 import { findMoment } from "../../src/state/as-of/moment.ts";
 import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { peakBytesIn } from "../support/program/peak-memory.ts";
 import { benchManifest } from "./export-mirror.ts";
 
 /** What a process made, and took for it without its start. */
@@ -45,9 +47,7 @@ function vacuum(mirror: string): number {
   const db = openDatabase(mirror, { readonly: true });
   db.prepare("VACUUM INTO ?").run(copy);
   db.close();
-  const file = openSync(copy, "r");
-  fsyncSync(file);
-  closeSync(file);
+  syncToDisk(copy);
   return statSync(copy).size;
 }
 
@@ -95,17 +95,17 @@ async function exportTo(out: string, format: ExportRequest["format"], mirror: st
   return manifest.files[0]?.bytes ?? 0;
 }
 
-/** Of this program alone: the system's own count begins with what the parent had. */
-function peakOfThis(): number {
-  const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"));
-  return Number(found?.[1]) * 1024;
-}
-
 if (import.meta.main) {
   const [product, mirror = "", out = ""] = process.argv.slice(2);
   const [startMs, before] = [performance.now(), process.cpuUsage()];
   const bytes = await make(product as Product, mirror, out);
   const { user, system } = process.cpuUsage(before);
   const wallMs = performance.now() - startMs;
-  console.log(JSON.stringify({ wallMs, cpuMs: (user + system) / 1000, peakBytes: peakOfThis(), bytes }));
+  const measured = {
+    wallMs,
+    cpuMs: (user + system) / 1000,
+    peakBytes: peakBytesIn("/proc/self/status"),
+    bytes,
+  };
+  console.log(JSON.stringify(measured satisfies Measured));
 }

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { endOf, firstLine } from "../support/program/cli.ts";
 import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
+import { benchFolder } from "./result.ts";
 
 /** As users run it: the built program where there is one. */
 const program = fileURLToPath(new URL("../../bin/fintoro-mirror.js", import.meta.url));
@@ -27,7 +27,8 @@ export async function withCompany<T>(
   records: number,
   use: (company: ServedCompany) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
+  using scratch = benchFolder();
+  const folder = scratch.path;
   const args = ["sandbox", "--json", "--port", "0", "--limit", "1000000", "--records", String(records)];
   const service = spawn(process.execPath, ["--max-old-space-size=12000", program, ...args], {
     stdio: ["ignore", "pipe", "ignore"],
@@ -40,7 +41,6 @@ export async function withCompany<T>(
     return await use({ folder, env: { ...process.env, BENCH_TOKEN: token } });
   } finally {
     service.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,12 +1,11 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { formatSize } from "../../src/base/units.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { benchManifest, benchMirror } from "./export-mirror.ts";
-import { measure, type Measured } from "./measured-process.ts";
-import { median, type BenchResult } from "./result.ts";
+import { measure } from "./measured-process.ts";
+import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
 
 const rounds = 3;
 const rows = 1_000_000;
@@ -47,12 +46,8 @@ function changeSome(file: string): void {
 export async function benchPublish(): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   for (const whole of [true, false]) {
-    const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-bench-"));
-    try {
-      results.push(...(await compare(join(folder, "bench.db"), whole)));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    using folder = benchFolder();
+    results.push(...(await compare(join(folder.path, "bench.db"), whole)));
   }
   return results;
 }
@@ -60,19 +55,23 @@ export async function benchPublish(): Promise<BenchResult[]> {
 async function compare(mirror: string, whole: boolean): Promise<BenchResult[]> {
   await buildMirror(mirror, whole);
   const of = whole ? "a mirror as sync leaves it" : "typed tables alone";
-  const all: { vacuum: Measured; anew: Measured; changes: Measured }[] = [];
-  for (let round = 0; round < rounds; round++) {
-    for (const file of ["copy", "report"]) rmSync(`${mirror}.${file}`, { force: true });
-    const made = { vacuum: await measure("vacuum", mirror), anew: await measure("anew", mirror) };
-    changeSome(mirror);
-    all.push({ ...made, changes: await measure("changes", mirror) });
-  }
-  const seconds = (what: "vacuum" | "anew" | "changes", time: "wallMs" | "cpuMs") =>
-    median(all.map((each) => each[what][time])) / 1000;
-  const text = (what: "vacuum" | "anew" | "changes") =>
+  const all = await inTurns(rounds, {
+    vacuum: () => {
+      for (const file of ["copy", "report"]) rmSync(`${mirror}.${file}`, { force: true });
+      return measure("vacuum", mirror);
+    },
+    anew: () => measure("anew", mirror),
+    changes: () => {
+      changeSome(mirror);
+      return measure("changes", mirror);
+    },
+  });
+  const seconds = (what: keyof typeof all, time: "wallMs" | "cpuMs") =>
+    median(all[what].map((each) => each[time])) / 1000;
+  const text = (what: keyof typeof all) =>
     `${seconds(what, "wallMs").toFixed(2)} s (${seconds(what, "cpuMs").toFixed(2)} s of CPU)`;
   const ratio = (what: "anew" | "changes") => seconds("vacuum", "cpuMs") / seconds(what, "cpuMs");
-  const peakBytes = Math.max(...all.flatMap(({ anew, changes }) => [anew.peakBytes, changes.peakBytes]));
+  const peakBytes = Math.max(...[...all.anew, ...all.changes].map((each) => each.peakBytes));
   const detail = `${rows} rows, ${of} of ${formatSize(statSync(mirror).size)}: VACUUM INTO ${text("vacuum")}, anew ${text("anew")}, changes ${text("changes")}`;
   const [least, from] = [whole ? "0.7" : "0.3", `CPU of VACUUM INTO, ${of}`];
   return [

@@ -1,10 +1,9 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
@@ -18,7 +17,7 @@ import { startServer } from "../../src/server/server.ts";
 import type { Companies } from "../../src/webhook/receiver.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { LoadOrder, LoadResult } from "./receiver-load.ts";
-import { median, type BenchResult } from "./result.ts";
+import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
 
 /** What every delivery of the bench is signed with. */
 export const secret = "whsec_of_the_bench_0123456789abcdef";
@@ -125,18 +124,6 @@ async function longestStall(child: ChildProcess, port: number) {
   return longest;
 }
 
-/** What each way to deliver took, round by round in turns; without the first round, which warms all of them up. */
-export async function inTurns<Name extends string>(
-  times: number,
-  ways: Readonly<Record<Name, () => Promise<Measured>>>,
-): Promise<Readonly<Record<Name, Measured[]>>> {
-  const names = Object.keys(ways) as Name[];
-  const all: (readonly [Name, Measured])[] = [];
-  for (let round = 0; round <= times; round++) for (const name of names) all.push([name, await ways[name]()]);
-  const ofName = (name: Name) => all.slice(names.length).flatMap(([of, one]) => (of === name ? [one] : []));
-  return Object.fromEntries(names.map((name) => [name, ofName(name)])) as Record<Name, Measured[]>;
-}
-
 /** The median of what one side took against the other, round by round. */
 export function ratioOf(
   one: readonly Measured[],
@@ -156,16 +143,13 @@ export function summaryOf(name: string, results: readonly Measured[]): string {
 /** Deliveries verified and durable against deliveries only verified; and how long forged ones hold the thread. */
 export async function benchReceiver(): Promise<BenchResult[]> {
   await using resources = new AsyncDisposableStack();
-  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
-  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = resources.use(benchFolder()).path;
   const child = fork(fileURLToPath(new URL("receiver-load.ts", import.meta.url)));
   resources.defer(() => void child.kill());
   const bare = resources.adopt(await bareSide(), (one) => one.close());
   const real = resources.adopt(await realSide(folder), (one) => one.close());
-  const results = await inTurns(rounds, {
-    bare: () => run(child, bare.port),
-    real: () => run(child, real.port),
-  });
+  const ways = { bare: () => run(child, bare.port), real: () => run(child, real.port) };
+  const results = await inTurns(rounds, ways, 1);
   const expected = (rounds + 1) * load.requests;
   if (real.stored() !== expected) throw new Error(`${real.stored()} of ${expected} events are stored`);
   const stall = await longestStall(child, real.port);

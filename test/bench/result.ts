@@ -1,3 +1,7 @@
+import { mkdtempDisposableSync, type DisposableTempDir } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
 /** One measured ratio, with what is aimed at; never asserted. */
 export interface BenchResult {
   readonly name: string;
@@ -15,4 +19,27 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
 /** The middle one. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** What each way gave, round by round in turns: a busy machine slows all of them. The first `warmUp` rounds do not count. */
+export async function inTurns<Given extends object>(
+  rounds: number,
+  ways: { readonly [Name in keyof Given]: () => Promise<Given[Name]> },
+  warmUp = 0,
+): Promise<{ readonly [Name in keyof Given]: Given[Name][] }> {
+  const names = Object.keys(ways) as (keyof Given)[];
+  const given = Object.fromEntries(names.map((name) => [name, []])) as unknown as {
+    [Name in keyof Given]: Given[Name][];
+  };
+  for (let round = 0; round < warmUp + rounds; round++)
+    for (const name of names) {
+      const one = await ways[name]();
+      if (round >= warmUp) given[name].push(one);
+    }
+  return given;
+}
+
+/** A folder on the disk, for as long as its scope. */
+export function benchFolder(): DisposableTempDir {
+  return mkdtempDisposableSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
 }

@@ -8,7 +8,6 @@ import { benchFleetMemory } from "./fleet/memory.ts";
 import { benchMonth } from "./fleet/month-cost.ts";
 import { benchFleetQuestion } from "./fleet/question.ts";
 import { benchFleetReceiver } from "./fleet/receiver.ts";
-import { benchMemory } from "./memory.ts";
 import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
 import type { BenchResult } from "./result.ts";
@@ -30,7 +29,6 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
   receiver: benchReceiver,
   fleet: async () => [...(await benchFleetMemory()), ...(await benchFleetReceiver())],
-  memory: benchMemory,
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,
   size: () => benchSize(args.includes("--large")),

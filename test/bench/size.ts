@@ -8,7 +8,7 @@ import { firstLine } from "../support/program/cli.ts";
 import { costOf, startIn, withCompany, type ProgramCost, type ServedCompany } from "./program-cost.ts";
 import { markdownTable, median, type BenchResult } from "./result.ts";
 
-const usual = [700, 10_000];
+const usual = [700, 5_000, 10_000];
 const large = [100_000, 500_000, 1_000_000];
 const readings = 3;
 /** Longer than pages are kept, 200 times as long as making one took, and what they show: each reading is made anew. */

@@ -1,221 +1,62 @@
-import { hash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import path from "node:path";
 import Database from "better-sqlite3";
-import type { Random } from "../../src/base/random.ts";
-import { seededRandom } from "../support/seeded-random.ts";
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
-import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/record-schema.ts";
-import { readList } from "../../src/extract/answers.ts";
-import { parseLossless } from "../../src/json/lossless.ts";
-import { insertSql } from "../../src/store/sql-text.ts";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
-import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
-import type { JsonObject } from "../../src/json/literal.ts";
-import { manifestOf } from "./export-mirror.ts";
-import { median, type BenchResult } from "./result.ts";
+import { stampOf } from "../support/mirror/store.ts";
+import { startSandbox } from "../support/sandbox/control.ts";
+import { truthOf, type Truth } from "../support/truth/truth.ts";
+import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
 
-const records = 20_000;
+const documents = 5_000;
 const perPage = 500;
+const rounds = 5;
 
-/** 40 columns and three lines each, as an invoice has. */
-function wideResource(): Resource {
-  const line = schema.record({
-    id: schema.integer(),
-    name: schema.text(),
-    quantity: schema.decimal(),
-    unitPrice: schema.decimal(),
-    vatRate: schema.decimal(),
-    total: schema.decimal(),
-  });
-  const shape = { id: schema.integer(), lines: schema.children("wide_lines", line) };
-  for (let i = 0; i < 13; i++) {
-    Object.assign(shape, {
-      [`text${i}`]: schema.orNull(schema.text()),
-      [`amount${i}`]: schema.decimal(),
-      [`count${i}`]: schema.integer(),
-    });
-  }
-  const record = schema.record(shape);
-  const list = { kind: "paged", path: "/wide", perPage, params: {} } as const;
-  return {
-    name: "wide",
-    singular: "wide",
-    title: "Wide",
-    origin: "published",
-    gives: "full",
-    record,
-    fields: schema.fieldsOf(record),
-    list,
-    detail: "/wide/{id}",
-  };
-}
-
-/** The answers of a whole list. */
-function answers(): Buffer[] {
-  const random = seededRandom(7);
-  const pages: Buffer[] = [];
-  for (let first = 1; first <= records; first += perPage) {
-    const data = Array.from({ length: perPage }, (_, i) => wideRecord(first + i, random));
-    pages.push(Buffer.from(JSON.stringify({ data })));
-  }
-  return pages;
-}
-
-function wideRecord(id: number, random: Random): object {
-  const record: Record<string, unknown> = { id };
-  for (let i = 0; i < 13; i++) {
-    record[`text${i}`] = i % 4 === 3 ? null : `Položka ${Math.floor(random.next() * 1e6)} "ž" ${i}`;
-    record[`amount${i}`] = Math.floor(random.next() * 1e7) / 100;
-    record[`count${i}`] = Math.floor(random.next() * 1e6);
-  }
-  record["lines"] = Array.from({ length: 3 }, (_, i) => ({
-    id: id * 10 + i,
-    name: `Riadok ${i}`,
-    quantity: i + 1,
-    unitPrice: 12.5,
-    vatRate: 23,
-    total: 12.5 * (i + 1),
-  }));
-  return record;
-}
-
-function syncAll(mirror: Mirror, pages: readonly Buffer[]): void {
-  const table = mirror.table("wide");
-  for (const page of pages) {
-    const { sequence } = mirror;
-    const sentSeq = sequence.next();
-    const list = readList(page);
-    const reading: ReadStamp = {
-      cause: "sweep",
-      sentSeq,
-      receivedSeq: sequence.next(),
-      receivedAtMs: Date.now(),
-      requestId: "r",
-      run: 1,
-    };
-    mirror.apply(() => {
-      for (const { slice, id } of list.records)
-        table.put({ stamp: reading, id: Number(id), slice, source: "list" });
-    });
-  }
-}
-
-/** Writes the same rows as the store, cut beforehand, with bare prepared statements. */
-function bareInserts(mirror: Mirror, pages: readonly Buffer[]): () => void {
-  const { db } = mirror;
-  const { plan } = mirror.table("wide");
-  const names = plan.columns.map((column) => column.name);
-  const child = plan.children[0];
-  const typed = db.prepare(insertSql("wide", [...names, "_deleted_at", "_synced_at"]));
-  const lines = db.prepare(
-    insertSql("wide_lines", ["wide_id", "position", ...(child?.columns ?? []).map((c) => c.name)]),
-  );
-  const raw = db.prepare(insertSql("_raw_wide", ["id", "json"]));
-  const fence = db.prepare("INSERT INTO _fence_wide VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  const change = db.prepare(
-    "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)",
-  );
-  const at = new Date().toISOString();
-  const cut = pages.map((page) =>
-    [...readList(page).records].map(({ slice }) => {
-      const row = toRow(plan, parseLossless(slice) as JsonObject);
-      const id = row.cells[0] as number;
-      const children = (row.children[0] ?? []).map((cells, i) => [id, i, ...cells] as Cell[]);
-      return {
-        id,
-        cells: [...row.cells, null, at],
-        children,
-        text: slice.toString(),
-        sha: hash("sha1", slice, "buffer"),
-      };
-    }),
-  );
-  return () => {
-    for (const page of cut) {
-      db.transaction(() => {
-        for (const { id, cells, children, text, sha } of page) {
-          typed.run(cells);
-          for (const line of children) lines.run(line);
-          raw.run(id, text);
-          const seq = change.run("wide", id, "insert", 1, null).lastInsertRowid;
-          fence.run(id, sha, null, "list", 1, 1, seq, 0);
-        }
-      }).immediate();
-    }
-  };
-}
-
-async function timed(work: () => void): Promise<{ wallMs: number; cpuMs: number }> {
-  globalThis.gc?.();
-  const cpu = process.cpuUsage();
-  const start = performance.now();
-  work();
-  const wallMs = performance.now() - start;
-  const used = process.cpuUsage(cpu);
-  return { wallMs, cpuMs: (used.user + used.system) / 1000 };
-}
-
-/** First sync against bare inserts; an unchanged re-sync against the first. */
+/** What it costs a first run to keep a file that gives free pages back, in processor time of the store alone. */
 export async function benchStore(): Promise<BenchResult[]> {
-  const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-bench-"));
-  const manifest = manifestOf(wideResource());
-  const first = answers();
-  const ratios = { first: [] as number[], again: [] as number[], fixed: [] as number[] };
-  let rate = 0;
-  try {
-    for (let round = 0; round < 5; round++) {
-      const bare = await openMirror(join(folder, `bare-${round}.db`), manifest);
-      const insert = bareInserts(bare, first);
-      const bareTime = await timed(insert);
-      bare.close();
-      const mirror = await openMirror(join(folder, `mirror-${round}.db`), manifest);
-      const syncTime = await timed(() => syncAll(mirror, first));
-      const againTime = await timed(() => syncAll(mirror, first));
-      mirror.close();
-      ratios.first.push(bareTime.wallMs / syncTime.wallMs);
-      const fixed = await timedWithoutAutoVacuum(join(folder, `fixed-${round}.db`), manifest, first);
-      ratios.fixed.push(syncTime.cpuMs / fixed.cpuMs);
-      ratios.again.push(againTime.cpuMs / syncTime.cpuMs);
-      rate = Math.max(rate, (records / syncTime.wallMs) * 1000);
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-  const detail = `${records} records of 40 columns with 3 lines, best ${Math.round(rate)} records/s`;
+  using folder = benchFolder();
+  const sandbox = await startSandbox({ records: documents });
+  const truth = truthOf(sandbox);
+  await sandbox.close();
+  let number = 0;
+  const filled = (mode: "INCREMENTAL" | "NONE") => async () => {
+    const file = path.join(folder.path, `${++number}.db`);
+    // A file that has a page keeps the mode it has.
+    const empty = new Database(file);
+    empty.exec(`PRAGMA auto_vacuum = ${mode}; CREATE TABLE first (id INTEGER); DROP TABLE first`);
+    empty.close();
+    const mirror = await openMirror(file, manifest);
+    const cpuMs = fill(mirror, truth);
+    mirror.close();
+    return cpuMs;
+  };
+  const { usual, fixed } = await inTurns(rounds, { usual: filled("INCREMENTAL"), fixed: filled("NONE") }, 1);
+  const ratios = usual.map((cpuMs, round) => cpuMs / (fixed[round] ?? Number.NaN));
+  const records = [...truth.values()].reduce((sum, each) => sum + each.size, 0);
   return [
     {
-      name: "first sync, share of bare insert speed",
-      ratio: median(ratios.first),
-      aim: "at least 0.65",
-      detail,
-    },
-    {
-      name: "unchanged re-sync, CPU against the first",
-      ratio: median(ratios.again),
-      aim: "at most 0.12",
-      detail,
-    },
-    {
-      name: "first sync, CPU against a file without auto_vacuum",
-      ratio: median(ratios.fixed),
+      name: "first run, CPU of the store against a file without auto_vacuum",
+      ratio: median(ratios),
       aim: "at most 1.1",
-      detail,
+      detail: `${records} records, ${median(usual).toFixed(0)} ms`,
     },
   ];
 }
 
-/** A file that has a page keeps the mode it has. */
-async function timedWithoutAutoVacuum(file: string, manifest: Manifest, pages: readonly Buffer[]) {
-  const empty = new Database(file);
-  empty.exec("PRAGMA auto_vacuum = NONE; CREATE TABLE first (id INTEGER); DROP TABLE first");
-  empty.close();
-  const mirror = await openMirror(file, manifest);
-  if (mirror.db.pragma("auto_vacuum", { simple: true }) !== 0) throw new Error(`${file} has auto_vacuum`);
-  const time = await timed(() => syncAll(mirror, pages));
-  mirror.close();
-  return time;
+/** Stores all records, page by page; gives the processor time in ms. */
+function fill(mirror: Mirror, truth: Truth): number {
+  globalThis.gc?.();
+  const before = process.cpuUsage();
+  for (const [name, records] of truth) {
+    const table = mirror.table(name);
+    const all = Array.from(records, ([id, { text }]) => ({ id: Number(id), slice: Buffer.from(text) }));
+    for (let first = 0; first < all.length; first += perPage) {
+      const stamp = stampOf(mirror, { cause: "sweep" });
+      mirror.apply(() => {
+        for (const record of all.slice(first, first + perPage))
+          table.put({ ...record, stamp, source: "list" });
+      });
+    }
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }

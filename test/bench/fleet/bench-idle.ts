@@ -4,8 +4,7 @@ import { endServe, type Process } from "../../support/program/serve-process.ts";
 import { markdownTable, type BenchResult } from "../result.ts";
 import { openHeldCompanies, type HeldCompanies } from "./held-companies.ts";
 import { openIdleFleet, type IdleFleet } from "./idle-fleet.ts";
-import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
-import { countStatements, resetCounts } from "./statement-count.ts";
+import { processorSeconds } from "./process-cost.ts";
 
 const sizes = { usual: 500, large: 5_000 };
 const heldCount = 20;
@@ -68,24 +67,19 @@ async function measureHeld(fleet: IdleFleet, held: HeldCompanies): Promise<Cost>
 
 async function measure(
   name: string,
-  { postgres, server }: IdleFleet,
+  fleet: IdleFleet,
   workers: readonly Process[],
   ms: number,
 ): Promise<Cost> {
-  const used = () => ({
-    postgres: treeProcessorSeconds(server.pid),
-    workers: workers.map(({ child }) => processorSeconds(child.pid ?? 0)),
-  });
-  await resetCounts(postgres);
-  const [before, startedMs] = [used(), performance.now()];
-  await pause(ms);
-  const [after, seconds] = [used(), (performance.now() - startedMs) / 1_000];
+  const used = () => workers.map(({ child }) => processorSeconds(child.pid ?? 0));
+  const before = used();
+  const { seconds, statements, cpuSeconds } = await fleet.costOf(() => pause(ms));
   return {
     name,
     seconds,
-    statements: await countStatements(postgres),
-    postgresCpu: (after.postgres - before.postgres) / seconds,
-    workerCpu: after.workers.map((all, i) => (all - (before.workers[i] ?? 0)) / seconds),
+    statements,
+    postgresCpu: cpuSeconds / seconds,
+    workerCpu: used().map((all, i) => (all - (before[i] ?? 0)) / seconds),
     memoryBytes: processFacts(workers[0]?.child.pid ?? 0).rssBytes,
   };
 }

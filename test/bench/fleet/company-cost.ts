@@ -8,14 +8,12 @@ import { processFacts } from "../../support/company/many-companies.ts";
 import { endServe, type Process } from "../../support/program/serve-process.ts";
 import { markdownTable, type BenchResult } from "../result.ts";
 import { startCountingStore } from "./counting-store.ts";
-import { openFleetBed } from "./fleet-bed.ts";
-import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
-import { countStatements, resetCounts } from "./statement-count.ts";
+import { openFleetBed, until } from "./fleet-bed.ts";
+import { processorSeconds } from "./process-cost.ts";
 
 const count = 4;
 const documents = 700;
 const mostMs = 8 * 60_000;
-const pollMs = 200;
 const restMs = 30_000;
 /** For what follows the last run. */
 const afterRunMs = 20_000;
@@ -65,18 +63,14 @@ async function openBed(resources: AsyncDisposableStack) {
     AWS_SECRET_ACCESS_KEY: "S3RVER",
     AWS_ENDPOINT_URL: store.url,
   };
-  const { server, postgres, add, startWorker } = await openFleetBed(resources, () => objectStore, env);
+  const { postgres, add, startWorker, costOf } = await openFleetBed(resources, () => objectStore, env);
   /** What a worker without companies costs Postgres in a second. */
   const costOfWaiting = async () => {
     const worker = startWorker("waiting");
     await pause(restMs / 2);
-    await resetCounts(postgres);
-    const usedBefore = treeProcessorSeconds(server.pid);
-    await pause(restMs);
-    const used = treeProcessorSeconds(server.pid) - usedBefore;
-    const statements = await countStatements(postgres);
+    const { seconds, statements, cpuSeconds } = await costOf(() => pause(restMs));
     await endServe(worker, "SIGTERM");
-    return { statements: statements / (restMs / 1_000), cpu: used / (restMs / 1_000) };
+    return { statements: statements / seconds, cpu: cpuSeconds / seconds };
   };
   const waiting = await costOfWaiting();
   const companies = sandbox.companies.map((_, i) => `  unit-${i}: { token: "\${env:TOKEN_${i}}" }`);
@@ -86,14 +80,12 @@ async function openBed(resources: AsyncDisposableStack) {
     const since = await nowOf(postgres);
     const requestsBefore = await requestsOf(postgres);
     store.reset();
-    await resetCounts(postgres);
-    const [usedBefore, startedMs] = [treeProcessorSeconds(server.pid), performance.now()];
     const worker = startWorker(node);
-    const peak = await untilPublished(postgres, since, worker);
-    const seconds = (performance.now() - startedMs) / 1_000;
-    const usedSeconds = treeProcessorSeconds(server.pid) - usedBefore - seconds * waiting.cpu;
+    const peak = { memoryBytes: 0, childBytes: 0 };
+    const used = await costOf(() => untilPublished(postgres, since, worker, peak));
+    const usedSeconds = used.cpuSeconds - used.seconds * waiting.cpu;
     const { requests: stored, sentBytes, receivedBytes } = store.counts();
-    const statements = (await countStatements(postgres)) - seconds * waiting.statements;
+    const statements = used.statements - used.seconds * waiting.statements;
     const cost = {
       ...peak,
       name,
@@ -116,25 +108,27 @@ async function nowOf(postgres: Postgres): Promise<number> {
   return row?.at ?? 0;
 }
 
-/** Every company has made a run that began after `since`, and there was time for reports. Gives the most memory seen. */
-async function untilPublished(postgres: Postgres, since: number, worker: Process) {
-  const peak = { memoryBytes: 0, childBytes: 0 };
-  let isOver = false;
-  void worker.ended.then(() => (isOver = true));
-  let doneMs: number | null = null;
-  for (const endMs = performance.now() + mostMs; ; await pause(pollMs)) {
-    if (isOver || performance.now() > endMs) throw new Error(`no reports: ${worker.stderr().slice(-2_000)}`);
-    const pid = worker.child.pid ?? 0;
+/** Every company has made a run that began after `since`, and there was time for reports. Notes the most memory seen. */
+async function untilPublished(
+  postgres: Postgres,
+  since: number,
+  worker: Process,
+  peak: { memoryBytes: number; childBytes: number },
+): Promise<void> {
+  const pid = worker.child.pid ?? 0;
+  let doneMs = Infinity;
+  const isOver = async () => {
     peak.memoryBytes = Math.max(peak.memoryBytes, processFacts(pid).rssBytes);
-    for (const own of childrenOf(pid)) peak.childBytes = Math.max(peak.childBytes, own);
+    peak.childBytes = Math.max(peak.childBytes, ...childrenOf(pid));
     const [row] = await postgres.query<{ done: number }>(
       `SELECT count(*)::int AS done FROM fintoro_mirror.snapshots JOIN fintoro_mirror.reports USING (company)
        WHERE (facts #>> '{summary,whole_at}')::timestamptz > to_timestamp($1)`,
       [since],
     );
-    if (row?.done === count) doneMs ??= performance.now();
-    if (doneMs !== null && performance.now() > doneMs + afterRunMs) return peak;
-  }
+    if (row?.done === count) doneMs = Math.min(doneMs, performance.now());
+    return performance.now() > doneMs + afterRunMs;
+  };
+  await until(isOver, mostMs, worker);
 }
 
 /** Memory of each child process now. */

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { startSandbox } from "../../support/sandbox/control.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import type { FleetBed } from "./fleet-bed.ts";
+import { until, type FleetBed } from "./fleet-bed.ts";
 
 export type HeldCompanies = Awaited<ReturnType<typeof openHeldCompanies>>;
 
@@ -26,7 +25,7 @@ export async function openHeldCompanies(resources: AsyncDisposableStack, fleet: 
     const head = [`base_url: ${sandbox.url}`, 'schedule: { sync: "15 3 * * *", publish: off }'];
     await fleet.add("held", [...head, "companies:", ...companies], env);
     const whole = "s.facts #>> '{summary,whole_at}' IS NOT NULL";
-    await until(firstRunsMs, async () => (await countWhere(fleet.postgres, whole)) === count);
+    await until(async () => (await countWhere(fleet.postgres, whole)) === count, firstRunsMs);
   };
   /** Has a worker take all of them at once, and resolves when it has. */
   const hold = async () => {
@@ -36,14 +35,9 @@ export async function openHeldCompanies(resources: AsyncDisposableStack, fleet: 
       [...tokens.keys()].map((i) => `held-${i}`),
     );
     await engine.stop();
-    await until(claimMs, async () => (await heldNow()) === count);
+    await until(async () => (await heldNow()) === count, claimMs);
   };
   return { count, make, hold, heldNow, env };
-}
-
-async function until(mostMs: number, isSo: () => Promise<boolean>): Promise<void> {
-  for (const endMs = performance.now() + mostMs; !(await isSo()); await pause(500))
-    if (performance.now() > endMs) throw new Error(`not in ${mostMs / 1_000} s`);
 }
 
 async function countWhere(postgres: Postgres, condition: string): Promise<number> {

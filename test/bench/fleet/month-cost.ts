@@ -7,11 +7,11 @@ import { PackagesTable } from "../../../src/fleet/postgres/tables/packages-table
 import { readPackageStatus } from "../../../src/fleet/status/package-status.ts";
 import { startProxy } from "../../support/company/proxy.ts";
 import { entriesOf } from "../../support/export/zip.ts";
-import { endServe, type Process } from "../../support/program/serve-process.ts";
+import { endServe } from "../../support/program/serve-process.ts";
 import { startSandbox, type Control } from "../../support/sandbox/control.ts";
 import type { BenchResult } from "../result.ts";
-import { openFleetBed } from "./fleet-bed.ts";
-import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
+import { openFleetBed, until } from "./fleet-bed.ts";
+import { processorSeconds } from "./process-cost.ts";
 
 const month = "2026-10";
 const records = 250;
@@ -48,31 +48,30 @@ async function openBed(resources: AsyncDisposableStack, count: number) {
   const tokens = sandbox.companies.map(({ token }, i) => [`TOKEN_${i}`, token] as const);
   const places = (all: string) => `snapshots: ${all}/mirrors, reports: ${all}/reports, capacity: ${count}`;
   const bed = await openFleetBed(resources, places, Object.fromEntries(tokens));
-  const { server, postgres, folder, startWorker } = bed;
+  const { postgres, folder, startWorker } = bed;
   const companies = tokens.map(([name], i) => `  unit-${i}: { token: "\${env:${name}}" }`);
   const schedule = 'schedule: { sync: "15 3 * * *", publish: off }';
   await bed.add("all", [`base_url: ${proxy.baseUrl}`, schedule, "companies:", ...companies]);
   const first = startWorker("first");
-  await until(first, async () => (await wholeCompanies(postgres)) === count);
+  await until(async () => (await wholeCompanies(postgres)) === count, mostMs, first);
   await endServe(first, "SIGTERM");
   return async (what: string, proved: boolean): Promise<BenchResult> => {
     const worker = startWorker(proved ? "third" : "second");
     await pause(3_000);
     const pid = worker.child.pid ?? 0;
-    const [before, postgresBefore] = [processorSeconds(pid), treeProcessorSeconds(server.pid)];
+    const before = processorSeconds(pid);
     const names = tokens.map((_, i) => `unit-${i}`);
     await new PackagesTable(postgres).ask(names, month, proved);
-    const startedMs = performance.now();
     const statuses = async () => Object.values((await readPackageStatus(postgres, month, null)).companies);
-    await until(worker, async () => {
+    const isMade = async () => {
       const all = await statuses();
       const failed = all.find(({ outcome }) => outcome === "failed" || outcome === "partial");
       if (failed) throw new Error(failed.message);
       return all.every(({ outcome }) => outcome === "done");
-    });
-    const seconds = (performance.now() - startedMs) / 1_000;
+    };
+    const { seconds, cpuSeconds } = await bed.costOf(() => until(isMade, mostMs, worker));
     const used = (processorSeconds(pid) - before) / count;
-    const ofPostgres = (treeProcessorSeconds(server.pid) - postgresBefore) / count;
+    const ofPostgres = cpuSeconds / count;
     await endServe(worker, "SIGTERM");
     const keys = (await statuses()).map(({ made }) => made?.key ?? "");
     const pdfs = keys.map((key) => pdfsIn(path.join(folder, "reports", key)));
@@ -86,13 +85,6 @@ async function openBed(resources: AsyncDisposableStack, count: number) {
       detail: `${facts} of ${average.toFixed(0)} PDFs on average, in ${seconds.toFixed(0)} s`,
     };
   };
-}
-
-async function until(worker: Process, isSo: () => Promise<boolean>): Promise<void> {
-  let isOver = false;
-  void worker.ended.then(() => (isOver = true));
-  for (const endMs = performance.now() + mostMs; !(await isSo()); await pause(500))
-    if (isOver || performance.now() > endMs) throw new Error(`not in time: ${worker.stderr().slice(-2_000)}`);
 }
 
 async function wholeCompanies(postgres: Postgres): Promise<number> {

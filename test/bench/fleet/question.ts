@@ -1,12 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { chmodSync } from "node:fs";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { Client } from "pg";
 import { ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { startPostgres } from "../../support/postgres/server.ts";
-import { markdownTable, median, type BenchResult } from "../result.ts";
+import { benchFolder, markdownTable, median, type BenchResult } from "../result.ts";
 import { treeProcessorSeconds } from "./process-cost.ts";
 import { askedTables, customer, publishCompanies } from "./question-files.ts";
 
@@ -46,8 +44,7 @@ interface Way {
  */
 export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[]> {
   await using resources = new AsyncDisposableStack();
-  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-question-"));
-  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = resources.use(benchFolder()).path;
   const companies = isLarge ? sizes.large : sizes.usual;
   await publishCompanies(folder, companies);
   const files = duckWay("a file for each company", folder, ofAll, readersOf(folder));

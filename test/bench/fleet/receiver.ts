@@ -1,6 +1,4 @@
 import { fork } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -14,9 +12,9 @@ import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer } from "../../../src/server/server.ts";
 import { findPostgres, startPostgres } from "../../support/postgres/server.ts";
-import { inTurns, load, logToFile, ratioOf, realSide, run, secret, summaryOf } from "../receiver.ts";
+import { load, logToFile, ratioOf, realSide, run, secret, summaryOf } from "../receiver.ts";
 import type { Side } from "../receiver.ts";
-import type { BenchResult } from "../result.ts";
+import { benchFolder, inTurns, type BenchResult } from "../result.ts";
 
 /** As many as there are connections get deliveries at the same time. */
 const companyNames = Array.from({ length: 200 }, (_, i) => `company_${i}`);
@@ -80,17 +78,17 @@ export async function benchFleetReceiver(): Promise<BenchResult[]> {
   if (findPostgres() === undefined)
     return [{ name, ratio: Number.NaN, aim, detail: "there is no Postgres on this machine" }];
   await using resources = new AsyncDisposableStack();
-  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
-  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = resources.use(benchFolder()).path;
   const child = fork(fileURLToPath(new URL("../receiver-load.ts", import.meta.url)));
   resources.defer(() => void child.kill());
   const serve = resources.adopt(await realSide(folder), (one) => one.close());
   const fleet = resources.adopt(await fleetSide(folder), (one) => one.close());
-  const results = await inTurns(rounds, {
+  const ways = {
     serve: () => run(child, serve.port, { requests }),
     fleet: () => run(child, fleet.port, { requests }),
     many: () => run(child, fleet.port, { requests, paths: ofMany }),
-  });
+  };
+  const results = await inTurns(rounds, ways, 1);
   const expected = 2 * (rounds + 1) * requests;
   const stored = await fleet.stored();
   if (stored !== expected) throw new Error(`${stored} of ${expected} deliveries are stored`);
