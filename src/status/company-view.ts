@@ -29,7 +29,7 @@ import {
 import { readStepStatus, stepsOf, type StepStatus } from "./after-run-record.ts";
 import { readAlerts } from "./alerts/alerter.ts";
 import type { AlertState } from "./alerts/incidents.ts";
-import { lastWholeRun, mayHaveLostEvents, emptyReceiverNote, type ReceiverNote } from "./event-status.ts";
+import { lastWholeRun, mayHaveLostEvents, emptyReceiverNote } from "./event-status.ts";
 
 /** A company of a config: what its status depends on besides its files. */
 export interface StatusScope {
@@ -43,41 +43,42 @@ export interface StatusScope {
 /** What a mirror's file says, or a copy of it. */
 type StoredFacts = ReturnType<typeof readFacts>;
 
-/** What the process knows that holds the mirror. */
-interface LiveFacts {
-  readonly missingSecrets: readonly string[];
-  /** False while the mirror's file cannot be opened: deliveries get 503. */
-  readonly open: boolean;
-  /** Can records be read and written? As the event worker found it last. */
-  readonly service: WorkerState;
-  readonly run: { readonly mode: string; readonly startedMs: number } | null;
-  readonly budget: BudgetView | null;
-  /** What the receiver refused, and by how much this clock differs. */
-  readonly receiver: ReceiverNote;
-  /** Why the mirror cannot be written; null: it can. */
-  readonly writeProblem: string | null;
-  readonly nextRunMs: number | null;
-}
+/** What the process knows that holds the mirror, and has counted since its start: where none does, as good as nothing. */
+type LiveFacts = ReturnType<typeof withoutDaemon>;
 
-/** What that process has counted since its start. */
-interface CountedFacts {
-  readonly runs: Readonly<Record<string, number>>;
-  /** Answers by status, `none` for attempts without one. */
-  readonly requests: Readonly<Record<string, number>>;
-  readonly waitedMs: number;
-  /** Changes by resource and `inserted`, `updated`, `hydrated`, `deleted`, `unchanged`. */
-  readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];
-  /** Deliveries by their answer: `stored`, `known`, `400`, `401`, `413`, `503`. */
-  readonly deliveries: Readonly<Record<string, number>>;
-  /** For how long at least a reader has held the write-ahead log back, milliseconds; 0: none does; null: not known. */
-  readonly logHeldMs: number | null;
+function withoutDaemon({ company }: StatusScope, nowMs: number) {
+  const secrets = [company.token, ...company.webhook.secrets];
+  return {
+    missingSecrets: secrets.flatMap(({ problem }) => problem ?? []) as readonly string[],
+    /** False while the mirror's file cannot be opened: deliveries get 503. */
+    open: true as boolean,
+    /** Can records be read and written? As the event worker found it last. */
+    service: { state: "working", message: null, sinceMs: nowMs } as WorkerState,
+    run: null as { readonly mode: string; readonly startedMs: number } | null,
+    budget: null as BudgetView | null,
+    /** What the receiver refused, and by how much this clock differs. */
+    receiver: emptyReceiverNote,
+    /** Why the mirror cannot be written; null: it can. */
+    writeProblem: null as string | null,
+    nextRunMs: null as number | null,
+    runs: {} as Readonly<Record<string, number>>,
+    /** Answers by status, `none` for attempts without one. */
+    requests: {} as Readonly<Record<string, number>>,
+    waitedMs: 0,
+    /** Changes by resource and `inserted`, `updated`, `hydrated`, `deleted`, `unchanged`. */
+    rows: [] as readonly { readonly resource: string; readonly op: string; readonly count: number }[],
+    /** Deliveries by their answer: `stored`, `known`, `400`, `401`, `413`, `503`. */
+    deliveries: {} as Readonly<Record<string, number>>,
+    /** For how long at least a reader has held the write-ahead log back, milliseconds; 0: none does; null: not known. */
+    logHeldMs: null as number | null,
+  };
 }
 
 /**
  * How things stand for one company: the one model that conditions are judged by, and that text, JSON, pages, metrics
  * and alerts are made from.
  */
-export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts {
+export interface CompanyStatusView extends StoredFacts, Readonly<LiveFacts> {
   readonly company: string;
   readonly afterRun: {
     readonly steps: readonly StepStatus[];
@@ -108,23 +109,9 @@ function readReceivers(db: Db, { notify }: Config) {
 export function readView(db: Db | null, scope: StatusScope, nowMs: number): CompanyStatusView {
   const { config, company } = scope;
   const files = mirrorFiles(config, company.name);
-  const secrets = [company.token, ...company.webhook.secrets];
   return {
     company: company.name,
-    missingSecrets: secrets.flatMap(({ problem }) => problem ?? []),
-    open: true,
-    service: { state: "working", message: null, sinceMs: nowMs },
-    run: null,
-    runs: {},
-    logHeldMs: null,
-    budget: null,
-    requests: {},
-    waitedMs: 0,
-    rows: [],
-    deliveries: {},
-    receiver: emptyReceiverNote,
-    writeProblem: null,
-    nextRunMs: null,
+    ...withoutDaemon(scope, nowMs),
     afterRun: {
       steps: readStepStatus(files.afterRun, stepsOf(config), nowMs),
       problem: null,

@@ -46,25 +46,13 @@ describe("a company is ready", () => {
 
   test("while the service does otherwise than expected, which is named", () => {
     const subscriptions = { all: [], receiver: acme, needed: [], lastReceivedMs: null };
-    const { ready, conditions } = readiness({ drift: { subscriptions, schemaChanges: [schemaChange()] } });
-    expect([ready, conditions]).toEqual([
-      true,
-      [
-        {
-          kind: "subscription",
-          subject: "deliveries",
-          blocks: false,
-          message: "the service delivers nothing to this receiver: there is no subscription",
-        },
-        {
-          kind: "schema",
-          subject: "2026-11-21",
-          blocks: false,
-          message:
-            "since 2026-11-21 the service sends fields that the connector does not know: people.nick_name (first in record 7)",
-        },
+    expect(readiness({ drift: { subscriptions, schemaChanges: [schemaChange()] } })).toMatchObject({
+      ready: true,
+      conditions: [
+        { kind: "subscription", blocks: false, message: expect.stringContaining("there is no subscription") },
+        { kind: "schema", blocks: false, message: expect.stringContaining("people.nick_name") },
       ],
-    ]);
+    });
   });
 
   test("and names what cannot be read, without the reason, which may quote a record", () => {
@@ -97,24 +85,20 @@ describe("a company is ready", () => {
   });
 
   test("not while a secret is missing, or what follows runs fails or is no longer made", () => {
+    const at = "2026-11-20T04:00:00.000Z";
     const made = {
       outcome: "written",
-      at: "2026-11-20T04:00:00.000Z",
+      at,
       duration_ms: 900,
       error: null,
+      last_success_at: at,
       seq: 7,
     } as const;
+    const not = { outcome: "failed", error: "no room", last_success_at: null, age_ms: null } as const;
     const steps = [
-      { step: "report", ...made, last_success_at: made.at, age_ms: 28 * hourMs },
-      {
-        step: "csv ./files",
-        ...made,
-        outcome: "failed",
-        error: "no room",
-        last_success_at: null,
-        age_ms: null,
-      },
-    ] as const;
+      { ...made, step: "report", age_ms: 28 * hourMs },
+      { ...made, step: "csv ./files", ...not },
+    ];
     const missingSecrets = [
       "companies.acme.token: the file /run/token cannot be read (there is no such file)",
     ];

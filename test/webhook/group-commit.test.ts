@@ -106,26 +106,6 @@ describe("waiting for the disk is shared", () => {
   });
 });
 
-describe("there is room for so many", () => {
-  test("what comes beyond that is not taken, and is again after the next commit", async () => {
-    const { results, add } = aGroup();
-    const taken = Array.from({ length: 700 }, (_, i) => add(String(i))).filter(Boolean);
-    expect(taken).toHaveLength(600);
-    await turn();
-    expect(add("late")).toBe(true);
-    await turn();
-    await turn();
-    expect(results).toHaveLength(601);
-  });
-
-  test("bytes count, too", async () => {
-    const { add } = aGroup();
-    expect([add("a", 600), add("b", 401), add("c", 400)]).toEqual([true, false, true]);
-    await turn();
-    expect(add("d", 1_000)).toBe(true);
-  });
-});
-
 // Fault: disk | a group's commit fails | the store function of the group | the failure is the answer to all, tried once
 test("a commit that fails for all is the answer to all, and tried once", async () => {
   const { commits, results, add } = aGroup({ failsForAll: true });

@@ -21,18 +21,13 @@ import { resource, view as progressOf } from "../terminal/terminal.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Companies in all the states that a page can show, by name, and 195 more without any mirror. */
-export interface StatusStates {
-  readonly names: readonly string[];
-  readonly views: Map<string, CompanyStatusView>;
-  readonly find: (company: string) => PageCompany | null;
-  /** The mirror of the company `acme`. */
-  readonly mirror: string;
-  close(): Promise<void>;
-}
+export type StatusStates = Awaited<ReturnType<typeof openStates>>;
 
-/** Mirrors are read once from a sandbox, and changed where a state needs it. */
-export async function openStates(clock: Clock): Promise<StatusStates> {
+/**
+ * Companies in all the states that a page can show, by name, and 195 more without any mirror. Mirrors are read once from a
+ * sandbox, and changed where a state needs it.
+ */
+export async function openStates(clock: Clock) {
   const company = await openCompany({ records: 12 });
   const folder = mkdtempSync(path.join(path.dirname(company.folder), "fintoro-mirror-states-"));
   const config: Config = { ...configOf(company), dataDir: folder };
@@ -72,7 +67,7 @@ export async function openStates(clock: Clock): Promise<StatusStates> {
     rmSync(folder, { recursive: true, force: true });
     await company.close();
   };
-  return { names, views, find, mirror: mirrorFiles(config, "acme").mirror, close };
+  return { names, views, find, close };
 }
 
 const progress = progressOf({
