@@ -1,18 +1,12 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startSandbox } from "../support/sandbox/control.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
 import { everyNameLeadsTo } from "../support/http/names.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { openSink } from "../support/sandbox/webhook-sink.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
-
-async function runningSandbox() {
-  const sandbox = await startSandbox({ records: "small" });
-  onTestFinished(() => sandbox.close());
-  return sandbox;
-}
 
 interface Access {
   readonly url: string;
@@ -40,32 +34,22 @@ async function checksIn(cwd: string) {
 
 describe("check", () => {
   test("passes against a service that answers, one line for each thing looked at, with one request", async () => {
-    const sandbox = await runningSandbox();
+    const sandbox = await openSandbox();
     const { code, stdout } = await runCommand(["check"], { cwd: folderFor(sandbox) });
     expect(code).toBe(0);
     expect(sandbox.requests().map(({ path }) => path)).toEqual([expect.stringMatching(/\/whoami$/)]);
     const names = stdout
       .split("\n")
       .flatMap((line) => /^(?:ok {4}|warn {2}(?=node:))((?:acme )?\w+):/.exec(line)?.[1] ?? []);
-    expect(names).toEqual([
-      "config",
-      "node",
-      "base_url",
-      "data_dir",
-      "disk",
-      "modes",
-      "acme token",
-      "acme identity",
-      "acme clock",
-      "acme lock",
-      "acme webhook",
-    ]);
+    const shared = ["config", "node", "base_url", "data_dir", "disk", "modes"];
+    const own = ["token", "identity", "clock", "lock", "webhook"].map((name) => `acme ${name}`);
+    expect(names).toEqual([...shared, ...own]);
   });
 
   // Fault: network | the name of a receiver leads to a private network, or to nothing | `check` | its row fails and says why; it is sent nothing
   test("has a row for each receiver of changes, and sends none anything", async () => {
     everyNameLeadsTo("10.0.0.1");
-    const [sandbox, sink] = [await runningSandbox(), await openSink()];
+    const [sandbox, sink] = [await openSandbox(), await openSink()];
     const secret = `secret: whsec_${Buffer.alloc(32, 7).toString("base64")}`;
     const entry = (url: string, more = "") => `  - { url: "${url}", ${secret}${more} }\n`;
     const isPrivate = ", allow_private: on";
@@ -84,7 +68,7 @@ describe("check", () => {
   });
 
   test("I9: with a token that is not one exits 4 and never shows it", async () => {
-    const { url } = await runningSandbox();
+    const { url } = await openSandbox();
     const { code, ok, checks, printed } = await checksIn(folderFor({ url, token: "sk_wrong_0123456789" }));
     expect({ code, ok }).toEqual({ code: 4, ok: false });
     expect(checks).toContainEqual(
@@ -94,21 +78,15 @@ describe("check", () => {
   });
 
   test("I10: with the token of another company than the mirror's exits 4", async () => {
-    const cwd = folderFor(await runningSandbox());
+    const cwd = folderFor(await openSandbox());
     const mirror = await openMirror(`${cwd}/acme.db`, manifest);
-    const identity = {
-      name: "Iná s. r. o.",
-      salt: "s",
-      fingerprint: fingerprintOf("another token", "s"),
-      businessId: null,
-    };
+    const fingerprint = fingerprintOf("another token", "s");
+    const identity = { name: "Iná s. r. o.", salt: "s", fingerprint, businessId: null };
     mirror.apply(() => rememberIdentity(mirror, identity));
     mirror.db.close();
     const { code, checks } = await checksIn(cwd);
-    expect(code).toBe(4);
-    expect(checks).toContainEqual(
-      expect.objectContaining({ name: "identity", status: "fail", kind: "identity" }),
-    );
+    const failed = expect.objectContaining({ name: "identity", status: "fail", kind: "identity" }) as unknown;
+    expect({ code, checks }).toEqual({ code: 4, checks: expect.arrayContaining([failed]) });
   });
 
   test("without a service exits 1, and warns while another process writes the mirror", async () => {

@@ -43,6 +43,17 @@ function refusalOf(line: string): MirrorError {
   throw new Error("the command line was accepted");
 }
 
+const usual = {
+  config: undefined,
+  company: undefined,
+  json: false,
+  quiet: false,
+  verbose: false,
+  color: true,
+  pager: true,
+  logFormat: "auto",
+};
+
 describe("a command line", () => {
   test("gives the command, its arguments and its options with units and defaults", () => {
     const line = "sync invoices clients --full --max-requests 50 --max-duration 30m --note hello";
@@ -51,16 +62,8 @@ describe("a command line", () => {
       args: ["invoices", "clients"],
       options: { full: true, maxRequests: 50, maxDuration: 1_800_000, mode: "quick", note: "hello" },
     });
-    expect(read("sync")).toMatchObject({
-      args: [],
-      options: {
-        full: false,
-        maxRequests: undefined,
-        maxDuration: undefined,
-        mode: "quick",
-        note: undefined,
-      },
-    });
+    const none = { maxRequests: undefined, maxDuration: undefined, note: undefined };
+    expect(read("sync")).toMatchObject({ args: [], options: { full: false, mode: "quick", ...none } });
     expect(read("connector check").name).toBe("connector check");
   });
 
@@ -70,29 +73,12 @@ describe("a command line", () => {
     "--json --config=x.yaml status --company=acme --quiet --no-color --log-format=json",
     "connector --json check -c x.yaml --company acme -q --no-color --log-format json",
   ])("takes the global options anywhere: %s", (line) => {
-    expect(read(line).globals).toEqual({
-      config: "x.yaml",
-      company: "acme",
-      json: true,
-      quiet: true,
-      verbose: false,
-      color: false,
-      pager: true,
-      logFormat: "json",
-    });
+    const given = { config: "x.yaml", company: "acme", json: true, quiet: true, color: false };
+    expect(read(line).globals).toEqual({ ...usual, ...given, logFormat: "json" });
   });
 
   test("without global options has their defaults", () => {
-    expect(read("status").globals).toEqual({
-      config: undefined,
-      company: undefined,
-      json: false,
-      quiet: false,
-      verbose: false,
-      color: true,
-      pager: true,
-      logFormat: "auto",
-    });
+    expect(read("status").globals).toEqual(usual);
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { startSandbox } from "../support/sandbox/control.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
 import { DemoSetup, queryRow } from "../../src/cli/demo/demo-setup.ts";
@@ -15,13 +15,7 @@ const connector = connectorEntry({
 
 /** Calls `act` with a demo after its first sync, and the lines that its steps print. */
 async function withDemo(act: (demo: DemoSetup, lines: string[]) => Promise<void>): Promise<void> {
-  const sandbox = await startSandbox({
-    seed: 7,
-    limit: 100_000,
-    retryScale: 0.2,
-    allowLoopbackWebhooks: true,
-  });
-  onTestFinished(() => sandbox.close());
+  const sandbox = await openSandbox({ seed: 7, retryScale: 0.2, allowLoopbackWebhooks: true });
   const running: RunningSandbox = {
     ...sandbox,
     requestCount: () => sandbox.requests().length,

@@ -5,16 +5,6 @@ import { codeOfEnding, codeOfError } from "../../src/cli/program/exit-code.ts";
 import { UnauthenticatedError } from "../../src/connector/service-errors.ts";
 
 describe("an exit code shows what happened", () => {
-  test.each([
-    ["complete", 0],
-    ["failed", 1],
-    ["difference", 1],
-    ["partial", 3],
-    ["stopped", 5],
-  ] as const)("a run that ended %s is %i", (ending, code) => {
-    expect(codeOfEnding(ending, null)).toBe(code);
-  });
-
   test.each<[ErrorKind, number]>([
     ["usage", 2],
     ["config", 2],
@@ -27,6 +17,11 @@ describe("an exit code shows what happened", () => {
   ])("an error of kind %s is %i, thrown or only named", (kind, code) => {
     expect(codeOfError(new MirrorError(kind, "x"), null)).toBe(code);
     expect(codeOfEnding({ kind }, null)).toBe(code);
+  });
+
+  test("a run's outcome has its own", () => {
+    const outcomes = ["complete", "failed", "difference", "partial", "stopped"] as const;
+    expect(outcomes.map((ending) => codeOfEnding(ending, null))).toEqual([0, 1, 1, 3, 5]);
   });
 
   test("a daemon that was drained has ended well, unless somebody pressed Ctrl-C", () => {

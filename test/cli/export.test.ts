@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { startSandbox } from "../support/sandbox/control.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
@@ -102,9 +102,8 @@ describe("export", () => {
     [["v_stock", "--month", "2026-10"], "v_stock has no date"],
   ])("%j is refused with what would be right, and nothing is written", async (args, hint) => {
     const cwd = await aFolder();
-    const { code, stderr } = await runCommand(["export", "--company", "acme", ...args], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toContain(hint);
+    const result = await runCommand(["export", "--company", "acme", ...args], { cwd });
+    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
     expect(existsSync(path.join(cwd, "export"))).toBe(false);
   });
 
@@ -112,11 +111,8 @@ describe("export", () => {
     const cwd = await aFolder();
     const server = await startS3(temporaryFolder(), "lake");
     onTestFinished(server.close);
-    const env = {
-      AWS_ACCESS_KEY_ID: "S3RVER",
-      AWS_SECRET_ACCESS_KEY: "S3RVER",
-      AWS_ENDPOINT_URL: server.url,
-    };
+    const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
+    const env = { ...keys, AWS_ENDPOINT_URL: server.url };
     const argv = ["export", "clients", "--company", "acme", "--json", "--to", "s3://lake/daily"];
     const { code, stdout } = await runCommand(argv, { cwd, env });
     expect(code).toBe(0);
@@ -133,8 +129,7 @@ describe("export", () => {
 });
 
 test("a run that brought something in is followed by the config's exports; an unchanged one leaves them alone", async () => {
-  const sandbox = await startSandbox({ records: 2, limit: 100_000 });
-  onTestFinished(() => sandbox.close());
+  const sandbox = await openSandbox({ records: 2 });
   const exports =
     "exports: [{ format: parquet, out: ./lake, after: sync, tables: [clients], partition_by: year }]";
   const companies = "companies: { acme: { token: '${env:TOKEN}' } }";

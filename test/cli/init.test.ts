@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../support/sandbox/control.ts";
 import { jobText } from "../../src/cli/commands/init.ts";
 import { runCommand, temporaryFolder, type InvocationParts } from "../support/program/cli.ts";
 import { program } from "../support/program/process-env.ts";
@@ -10,14 +9,11 @@ import { answering } from "../support/terminal/prompts.ts";
 import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 
-interface Setup {
-  readonly sandbox: Sandbox;
-  readonly cwd: string;
-}
-
-async function setUp(): Promise<Setup> {
+async function setUp() {
   return { sandbox: await openSandbox({ records: 3, limit: 10_000 }), cwd: temporaryFolder() };
 }
+
+type Setup = Awaited<ReturnType<typeof setUp>>;
 
 function init({ cwd, sandbox }: Setup, args: readonly string[], parts: InvocationParts = {}) {
   return runCommand(["init", "--base-url", sandbox.url, ...args], {
@@ -140,17 +136,13 @@ describe("at a terminal", () => {
     expect((await runCommand(["check"], { cwd: setup.cwd })).code).toBe(0);
   });
 
-  test("writes nothing before the last question is answered", async () => {
+  test("writes nothing before the last question is answered, and gives up after three tokens that are refused", async () => {
     const setup = await setUp();
     const args = ["--token-env", "TOKEN", "--company", "acme"];
     await init(setup, args, answering([undefined, "", [], []]));
+    const wrong = answering(["file", "wrong-1", "file", "wrong-2", "file", "wrong-3"]);
+    expect((await init(setup, [], wrong)).code).toBe(4);
     expect(readdirSync(setup.cwd)).toEqual([]);
-  });
-
-  test("gives up after three tokens that are refused", async () => {
-    const setup = await setUp();
-    const person = answering(["file", "wrong-1", "file", "wrong-2", "file", "wrong-3"]);
-    expect((await init(setup, [], person)).code).toBe(4);
   });
 
   test("installs nothing without a yes, and shows before what it would install", async () => {

@@ -22,21 +22,19 @@ function thrower(error: unknown) {
 const lacking = new MirrorError("config", "c.yaml:1:1: first\nc.yaml:2:5: second", { hint: "write it down" });
 
 describe("an error", () => {
-  test("is printed on stderr, a JSON line for each thing that is wrong, and leaves stdout empty", async () => {
+  test("is a JSON line on stderr for each thing that is wrong; with --json also the one document on stdout", async () => {
     const { code, stdout, stderr } = await runAct(["act"], thrower(lacking));
-    expect(code).toBe(2);
-    expect(stdout).toBe("");
+    expect([code, stdout]).toEqual([2, ""]);
     expect(jsonLines(stderr)).toMatchObject([
       { level: "error", kind: "config", msg: "c.yaml:1:1: first" },
       { level: "error", kind: "config", msg: "c.yaml:2:5: second", hint: "write it down" },
     ]);
-  });
-
-  test("with --json is also the one document on stdout", async () => {
-    const { stdout } = await runAct(["act", "--json"], thrower(lacking));
-    expect(jsonLines(stdout)).toEqual([
-      { error: { kind: "config", message: lacking.message, hint: "write it down" } },
-    ]);
+    const document = { error: { kind: "config", message: lacking.message, hint: "write it down" } };
+    expect(jsonLines((await runAct(["act", "--json"], thrower(lacking))).stdout)).toEqual([document]);
+    const shown = await runAct(["act", "--no-color"], thrower(lacking), { terminal: true });
+    expect(shown.stderr).toMatch(
+      /error: c\.yaml:1:1: first\n.*error: c\.yaml:2:5: second.*\n\s+hint: write it down\n$/,
+    );
   });
 
   test("after the document was written does not become a second one", async () => {
@@ -65,19 +63,15 @@ describe("an error", () => {
 
   // Fault: process | an unforeseen error | a command | exit 10, called a bug, its stack only with -v
   test("that nobody foresaw is called a bug, with exit 10, and its stack only with -v", async () => {
-    const quiet = await runAct(["act"], thrower(new TypeError("x is not a function")));
-    expect(quiet.code).toBe(10);
-    expect(jsonLines(quiet.stderr)).toMatchObject([
-      {
-        kind: "bug",
-        msg: "something unexpected happened: x is not a function",
-        hint: expect.stringContaining("this is a bug"),
-      },
-    ]);
+    const bug = thrower(new TypeError("x is not a function"));
+    const quiet = await runAct(["act"], bug);
+    const hint = expect.stringContaining("this is a bug") as string;
+    const msg = "something unexpected happened: x is not a function";
+    expect(jsonLines(quiet.stderr)).toMatchObject([{ kind: "bug", msg, hint }]);
     expect(quiet.stderr).not.toContain("invocation.test.ts");
-    const verbose = await runAct(["act", "-v"], thrower(new TypeError("x is not a function")));
+    const verbose = await runAct(["act", "-v"], bug);
     expect(verbose.stderr).toContain("invocation.test.ts");
-    expect(verbose.code).toBe(10);
+    expect([quiet.code, verbose.code]).toEqual([10, 10]);
   });
 
   test("that escaped every promise is printed the same way", async () => {
@@ -87,13 +81,6 @@ describe("an error", () => {
     expect(await invocation.fail(new TypeError("lost"))).toBe(10);
     expect(jsonLines(written.stderr)).toMatchObject([{ kind: "bug", msg: expect.stringContaining("lost") }]);
     expect(jsonLines(written.stdout)).toMatchObject([{ error: { kind: "bug", message: "lost" } }]);
-  });
-
-  test("at a terminal is a sentence, with the hint below", async () => {
-    const { stderr } = await runAct(["act", "--no-color"], thrower(lacking), { terminal: true });
-    expect(stderr).toMatch(
-      /error: c\.yaml:1:1: first\n.*error: c\.yaml:2:5: second.*\n\s+hint: write it down\n$/,
-    );
   });
 
   test("in the arguments is printed before anything runs, as they ask for it", async () => {
@@ -172,14 +159,17 @@ describe("a signal", () => {
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("%s asks the command to stop, and its exit code is %i", async (name, code) => {
-    const { run, signals, ended, written } = stoppable();
-    const running = run();
-    setImmediate(() => signals.emit(name));
-    expect((await running).code).toBe(code);
-    expect(ended).toEqual([]);
-    expect(jsonLines(written.stderr)).toMatchObject([{ level: "info", signal: name }]);
-  });
+  ] as const)(
+    "%s asks the command to stop, its exit code is %i, and nobody listens any more",
+    async (name, code) => {
+      const { run, signals, ended, written } = stoppable();
+      const running = run();
+      setImmediate(() => signals.emit(name));
+      expect((await running).code).toBe(code);
+      expect([ended, signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM")]).toEqual([[], 0]);
+      expect(jsonLines(written.stderr)).toMatchObject([{ level: "info", signal: name }]);
+    },
+  );
 
   // Fault: process | a second signal while a command ends | the signals of the process | it ends at once
   test("a second one ends at once", async () => {
@@ -188,12 +178,6 @@ describe("a signal", () => {
     setImmediate(() => ["SIGTERM", "SIGINT"].map((name) => signals.emit(name)));
     await running;
     expect(ended).toEqual([130]);
-  });
-
-  test("is no longer listened for when the command has ended", async () => {
-    const { run, signals } = createTestInvocation(["act"], { commands: [commandThat(() => "complete")] });
-    await run();
-    expect(signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM")).toBe(0);
   });
 });
 
@@ -231,9 +215,7 @@ describe("a reader of stdout that goes away", () => {
   // Fault: process | the reader of stdout goes away | the output stream of a command | the command is stopped, exit 0
   test("is no error: the command is stopped, nothing is printed, exit 0", async () => {
     const reader = leavingReader();
-    const { code, stderr } = await runAct(["act"], writeOn, { stdout: reader });
-    expect(code).toBe(0);
-    expect(stderr).toBe("");
+    expect(await runAct(["act"], writeOn, { stdout: reader })).toMatchObject({ code: 0, stderr: "" });
     expect(reader.lines()).toBe(3);
   });
 

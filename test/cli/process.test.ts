@@ -64,10 +64,7 @@ describe("bin", () => {
     expect(code).toBe(2);
     expect(stdout).toBe("");
     expect(jsonLines(stderr)).toMatchObject([
-      {
-        level: "error",
-        msg: expect.stringContaining(`needs Node 22.19 or newer; this is Node ${version}`),
-      },
+      { level: "error", msg: expect.stringContaining(`needs Node 22.19 or newer; this is Node ${version}`) },
     ]);
   });
 
@@ -81,9 +78,7 @@ describe("bin", () => {
 describe("serve", () => {
   // Fault: secrets | SIGUSR1, which has Node open its inspector | a serving process | no inspector, it goes on
   test("opens no inspector on SIGUSR1", async () => {
-    const cwd = temporaryFolder({
-      "config.yaml": `base_url: http://127.0.0.1:9\n${serveConfig}`,
-    });
+    const cwd = temporaryFolder({ "config.yaml": `base_url: http://127.0.0.1:9\n${serveConfig}` });
     const child = startProgram(["serve", "--json"], { cwd, file: binFile });
     const ended = endOf(child);
     const { url } = JSON.parse(await firstLine(child)) as Ready;

@@ -45,16 +45,7 @@ describe("every command line in what users read is one that the program takes:",
 
   test("the ones that are looked for are found, and are not taken for forms", () => {
     const names = new Set(found.filter(([, line]) => !isForm(line)).map(([, line]) => commandOf(line)));
-    for (const name of [
-      "check",
-      "sync",
-      "serve",
-      "status",
-      "publish",
-      "export",
-      "sandbox",
-      "webhooks create",
-    ])
+    for (const name of ["check", "sync", "serve", "publish", "export", "webhooks create"])
       expect(names).toContain(name);
     expect(new Set(found.map(([file]) => file)).size).toBeGreaterThan(15);
     expect(found.filter(([, line]) => isForm(line)).length).toBeLessThan(4);
@@ -66,11 +57,6 @@ describe("every command line in what users read is one that the program takes:",
     expect(asked).toContain("v_client_balance");
     expect(asked.filter((name) => !known.has(name))).toEqual([]);
   });
-
-  test("a command that is not one is noticed", () => {
-    expect(() => commandOf("exprt --out files")).toThrow("exprt");
-    expect(() => commandOf("export --format xls")).toThrow("parquet");
-  });
 });
 
 /** Words of Markdown without the padding of tables. */
@@ -81,19 +67,13 @@ test("the texts on reporting and views say of each view what the connector says;
   const rows = [...reporting.matchAll(/^\| \[`(v_\w+)`\]\(views\.md#\w+\) +\| (.*?) +\|$/gm)];
   const views = (manifest.views ?? []).map(({ name, question }) => [name, question]);
   expect(rows.map(([, name, question]) => [name, question])).toEqual(views);
-  const text = words(docs.get("docs/views.md") ?? "").replaceAll(String.raw`\_`, "_");
+  const page = words(docs.get("docs/views.md") ?? "").replaceAll(String.raw`\_`, "_");
   for (const { name, question, doc, columns } of manifest.views ?? []) {
-    const section = text.slice(text.indexOf(`## ${name} `)).split(" ## ")[0] ?? "";
-    expect([name, section.includes(words(question)), section.includes(words(doc))]).toEqual([
+    const section = page.slice(page.indexOf(`## ${name} `)).split(" ## ")[0] ?? "";
+    const said = [question, doc, ...columns.flatMap((column) => [`| ${column.name} |`, column.doc])];
+    expect(
+      said.filter((text) => !section.includes(words(text))),
       name,
-      true,
-      true,
-    ]);
-    for (const column of columns)
-      expect([name, section.includes(`| ${column.name} |`), section.includes(words(column.doc))]).toEqual([
-        name,
-        true,
-        true,
-      ]);
+    ).toEqual([]);
   }
 });

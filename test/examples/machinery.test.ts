@@ -75,10 +75,7 @@ describe("the units", () => {
       writeFileSync(path.join(folder, path.basename(file)), withProgramsOfThisMachine(example(file)));
     const units = readdirSync(folder);
     expect(units).toHaveLength(4);
-    const verdict = spawnSync(verifier, ["verify", "--man=no", ...units], {
-      cwd: folder,
-      encoding: "utf8",
-    });
+    const verdict = spawnSync(verifier, ["verify", "--man=no", ...units], { cwd: folder, encoding: "utf8" });
     const absent = verdict.error !== undefined;
     const complaints = absent
       ? []

@@ -1,5 +1,5 @@
-import { EventEmitter, once } from "node:events";
 import { describe, expect, test } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
 import type { BudgetView } from "../../src/rate-limit/permit.ts";
 import {
   planText,
@@ -51,6 +51,10 @@ describe("the live block", () => {
       "  visits    40 lists to read",
       "  about 1h 08m left · budget 0 of 120, next in 12s · 57 requests made, 3,630 to go",
     ]);
+    const unknown = view({ ...busy, ahead: { ...ahead, isKnown: false } });
+    expect(progressLines(unknown, plenty).at(-1)).toContain("at least 1h 08m left");
+    expect(progressLines(busy, { ...plenty, colour: true }).join("")).toContain("\u001B[31m");
+    expect(progressLines(busy, plenty).join("")).not.toContain("\u001B");
   });
 
   test("then what is still provisional, counting down, without what is in", () => {
@@ -70,17 +74,16 @@ describe("the live block", () => {
     ]);
   });
 
-  test("says of a list whose length is not known yet that it may take longer", () => {
-    const unknown = view({ ...busy, ahead: { ...ahead, isKnown: false } });
-    expect(progressLines(unknown, plenty).at(-1)).toContain("at least 1h 08m left");
-  });
-
-  test("has the same parts in 40 columns, the time left before what is cut off", () => {
+  test("has the same parts in 40 columns, the time left before what is cut off, and what is in work where there is much", () => {
     const lines = progressLines(busy, { columns: 40, rows: 8, colour: false });
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(40);
     expect(lines[0]).toBe("acme  1m 05s  reading lists: 4 of 6 in…");
     expect(lines).toContain("  invoices  1,046 of 2,500  12 changed");
     expect(lines.at(-1)).toMatch(/^ {2}about 1h 08m left · budget/);
+    const done = Array.from({ length: 20 }, (_, i) => resource(`r${i}`, { phase: "done" }));
+    const many = view({ resources: [...done, resource("busy")] });
+    const shown = progressLines(many, { columns: 40, rows: 8, colour: false });
+    expect([shown.length <= 8, shown.some((line) => line.includes("busy"))]).toEqual([true, true]);
   });
 
   test("of several companies shares the room; of more than fit has a line each, and counts the rest", () => {
@@ -104,17 +107,6 @@ describe("the live block", () => {
     });
   });
 
-  test("is never wider or higher than the terminal, and keeps the resources in work", () => {
-    const many = [
-      ...Array.from({ length: 20 }, (_, i) => resource(`r${i}`, { phase: "done" })),
-      resource("busy"),
-    ];
-    const lines = progressLines(view({ resources: many }), { columns: 40, rows: 8, colour: false });
-    expect(lines.length).toBeLessThanOrEqual(8);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(40);
-    expect(lines.join("\n")).toContain("busy");
-  });
-
   test("says in the scrub that everything listed is in, and how much of it is done", () => {
     const scrub = { done: 1200, planned: 3600 };
     const [head] = progressLines(view({ scrub, queued: 2400 }), plenty);
@@ -134,11 +126,6 @@ describe("the live block", () => {
     ).join("\n");
     expect(text).toContain("budget not known yet");
     expect(text).not.toContain("left");
-  });
-
-  test("is coloured only when asked", () => {
-    expect(progressLines(busy, { ...plenty, colour: true }).join("")).toContain("\u001B[31m");
-    expect(progressLines(busy, plenty).join("")).not.toContain("\u001B");
   });
 });
 
@@ -165,22 +152,17 @@ describe("the time left", () => {
   });
 });
 
-/** Works until `ticks` more snapshots were taken. */
-function runOf(ticks: number) {
+/** Works until `ticks` views were taken. */
+function runOf(ticks: number, clock: Clock) {
   let taken = 0;
-  const finished = new EventEmitter();
-  const end = once(finished, "end");
   const read = () => {
     taken += 1;
-    if (taken === ticks) finished.emit("end");
     return [view({ resources: [resource("invoices", { done: taken, total: 9 })], queued: 5 })];
   };
-  return { read, work: () => end };
-}
-
-async function fail(): Promise<never> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  throw new Error("the run failed");
+  const work = async () => {
+    while (taken < ticks) await clock.sleep(1_000);
+  };
+  return { read, work };
 }
 
 describe("the plan", () => {
@@ -234,7 +216,7 @@ describe("a long run", () => {
     const clock = jumpingClock();
     const { log, records } = recordingLog({ clock });
     const terminal = createTerminal();
-    const { read, work } = runOf(4);
+    const { read, work } = runOf(4, clock);
     await withProgress({ screen: createScreen(terminal, false), log, clock, colour: false }, read, work);
     expect(terminal.visible()).toEqual([""]);
     expect(records().length).toBeGreaterThanOrEqual(4);
@@ -253,7 +235,7 @@ describe("a long run", () => {
     const clock = jumpingClock();
     const terminal = createTerminal();
     const seen: string[][] = [];
-    const { read, work } = runOf(3);
+    const { read, work } = runOf(3, clock);
     const watched = () => {
       seen.push(terminal.visible());
       return read();
@@ -270,7 +252,9 @@ describe("a long run", () => {
   test("that fails throws its error, with the terminal as it was", async () => {
     const terminal = createTerminal();
     const screen = createScreen(terminal, true);
-    const options = { screen, log: recordingLog().log, clock: jumpingClock(), colour: false };
+    const clock = jumpingClock();
+    const options = { screen, log: recordingLog().log, clock, colour: false };
+    const fail = () => clock.sleep(1_000).then(() => Promise.reject(new Error("the run failed")));
     await expect(withProgress(options, () => [view()], fail)).rejects.toThrow("the run failed");
     expect(terminal.cursorHidden()).toBe(false);
     expect(terminal.visible()).toEqual([""]);
