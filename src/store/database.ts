@@ -57,14 +57,8 @@ function setUpWriter(db: Db): void {
 
 function assertVersion(db: Db): void {
   const version = String(db.prepare("SELECT sqlite_version()").pluck().get());
-  if (versionNumber(version) >= versionNumber(oldestVersion)) return;
+  if (version.localeCompare(oldestVersion, "en", { numeric: true }) >= 0) return;
   throw new MirrorError("database", `SQLite ${version} is too old: ${oldestVersion} or newer is needed`);
-}
-
-/** As SQLite's own: 3051003 for `3.51.3`. */
-function versionNumber(version: string): number {
-  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
-  return (major * 1000 + minor) * 1000 + patch;
 }
 
 /** Has the main database this table? Not, where it is being made, or for no resource. */

@@ -44,7 +44,7 @@ export function readHeldBetween(statements: TableStatements, from: RecordId, to:
   const rows = byId(statements.of("selectRows"));
   const fences = byId(statements.of("selectFences"));
   const raws = byId(statements.of("selectRaws"));
-  const children = statements.children.map((child) => byId(child.select()));
+  const children = statements.selectChildren().map(byId);
   return (id: RecordId): HeldRecord => {
     const values = rows.get(id)?.[0];
     const bytes = raws.get(id)?.[0]?.[0] as Buffer | undefined;

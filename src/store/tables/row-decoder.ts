@@ -173,7 +173,7 @@ function typeName(value: JsonValue): string {
 }
 
 /** A value that the column can hold; undefined: it cannot. */
-type CellValue = number | bigint | string | null | undefined;
+type CellValue = Cell | undefined;
 
 /**
  * The cell of a column for a value of the service. PHP may send numbers as text and truth as 0 and 1: they are

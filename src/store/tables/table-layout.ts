@@ -3,14 +3,10 @@ import { quoted } from "../sql-text.ts";
 import { sqlTypes, type Column, type TablePlan } from "./table-plan.ts";
 
 /** The table of a resource's JSON as received. Apart from the typed rows, so that reports do not scan it. */
-export function rawTable(resource: string): string {
-  return `_raw_${resource}`;
-}
+export const rawTable = (resource: string) => `_raw_${resource}`;
 
 /** The table of the last applied read of each record. */
-export function fenceTable(resource: string): string {
-  return `_fence_${resource}`;
-}
+export const fenceTable = (resource: string) => `_fence_${resource}`;
 
 /** One table of a resource: its own columns, those of its plan, and how both are declared. */
 interface TableShape {
@@ -58,7 +54,7 @@ export function finishTables(db: Db, plan: TablePlan): void {
 }
 
 export function addColumn(db: Db, table: string, column: Column): void {
-  db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${ddlOf(column, sqlTypes[column.scalar])}`);
+  db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(column.name)} ${sqlTypes[column.scalar]}`);
 }
 
 /**
@@ -147,7 +143,7 @@ function rebuild(
 }
 
 function create(db: Db, table: string, layout: TableShape, typeOf: (column: Column) => string): void {
-  const columns = layout.columns.map((column) => `${ddlOf(column, typeOf(column))}, `).join("");
+  const columns = layout.columns.map((column) => `${quoted(column.name)} ${typeOf(column)}, `).join("");
   db.exec(`CREATE TABLE ${quoted(table)} ${layout.ddl(columns)}`);
 }
 
@@ -157,10 +153,6 @@ function createIndexes(db: Db, plan: TablePlan): void {
     const on = `${quoted(plan.table)} (${columns.map(quoted).join(", ")})`;
     db.exec(`CREATE INDEX IF NOT EXISTS ${name} ON ${on}`);
   }
-}
-
-function ddlOf(column: Column, type: string): string {
-  return `${quoted(column.name)} ${type}`;
 }
 
 function typeIn(present: ReadonlyMap<string, string>, column: Column): string | undefined {

@@ -60,14 +60,12 @@ export interface RecordRows extends Pick<Row, "children"> {
 
 /** The statements of one resource, for the plan's present columns; each is prepared at its first use. */
 export class TableStatements {
-  readonly children: readonly ChildStatements[];
   private readonly db: Db;
   private readonly plan: TablePlan;
 
   constructor(db: Db, plan: TablePlan) {
     this.db = db;
     this.plan = plan;
-    this.children = plan.children.map((child) => new ChildStatements(db, child));
   }
 
   of(name: keyof typeof texts): Statement {
@@ -79,48 +77,30 @@ export class TableStatements {
   writeRows(id: RecordId, rows: RecordRows, at: string, hasChildren: boolean): void {
     this.of("upsertRow").run([id, ...rows.cells, rows.deletedAt, at, rows.detailAt]);
     if (hasChildren) this.clearChildren(id);
-    for (const [i, child] of this.children.entries()) child.insert(id, rows.children[i] ?? []);
+    for (const [i, child] of this.plan.children.entries())
+      this.insertChildren(child, id, rows.children[i] ?? []);
   }
 
   clearChildren(id: RecordId): void {
-    for (const child of this.children) child.clear(id);
+    for (const { table, parentKey } of this.plan.children) {
+      const text = () => `DELETE FROM ${quoted(table)} WHERE ${quoted(parentKey)} = +?`;
+      prepared(this.db, this, `clear ${table}`, "rows", text).run(id);
+    }
   }
 
-  /** Throws where a table or column of the plan is not there. */
-  assertComplete(): void {
-    for (const name of ["upsertRow", "selectRaw", "selectFence"] as const) this.of(name);
-    for (const child of this.children) child.select();
-  }
-}
-
-const rowsAtOnce = 8;
-
-class ChildStatements {
-  private readonly db: Db;
-  private readonly plan: ChildPlan;
-
-  constructor(db: Db, plan: ChildPlan) {
-    this.db = db;
-    this.plan = plan;
+  /** Of each child table: `position`, the data columns and the parent's id of the rows of parents between two ids. */
+  selectChildren(): Statement[] {
+    return this.plan.children.map((child) => {
+      const [key = "", ...columns] = childColumns(child);
+      const text = () =>
+        `SELECT ${listed([...columns, key])} FROM ${quoted(child.table)}
+          WHERE ${quoted(key)} BETWEEN +? AND +? ORDER BY ${quoted(key)}, position`;
+      return prepared(this.db, this, `select ${child.table}`, "cells", text);
+    });
   }
 
-  /** `position`, the data columns and the parent's id of the rows of parents between two ids. */
-  select(): Statement {
-    const [key = "", ...columns] = this.names();
-    const text = () =>
-      `SELECT ${listed([...columns, key])} FROM ${quoted(this.plan.table)}
-        WHERE ${quoted(key)} BETWEEN +? AND +? ORDER BY ${quoted(key)}, position`;
-    return prepared(this.db, this, "select", "cells", text);
-  }
-
-  clear(id: RecordId): void {
-    const { table, parentKey } = this.plan;
-    const text = () => `DELETE FROM ${quoted(table)} WHERE ${quoted(parentKey)} = +?`;
-    prepared(this.db, this, "clear", "rows", text).run(id);
-  }
-
-  /** Inserts the rows of one parent; several with each call. */
-  insert(id: RecordId, rows: readonly (readonly Cell[])[]): void {
+  /** The rows of one parent; several with each call. */
+  private insertChildren(child: ChildPlan, id: RecordId, rows: readonly (readonly Cell[])[]): void {
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       const part = rows.slice(from, from + rowsAtOnce);
       const cells: Cell[] = [];
@@ -128,14 +108,22 @@ class ChildStatements {
         cells.push(id, from + i);
         for (const cell of row) cells.push(cell);
       }
-      const text = () => insertSql(this.plan.table, this.names(), part.length);
-      prepared(this.db, this, `insert ${part.length}`, "rows", text).run(cells);
+      const text = () => insertSql(child.table, childColumns(child), part.length);
+      prepared(this.db, this, `insert ${part.length} ${child.table}`, "rows", text).run(cells);
     }
   }
 
-  private names(): string[] {
-    return [this.plan.parentKey, "position", ...this.plan.columns.map((column) => column.name)];
+  /** Throws where a table or column of the plan is not there. */
+  assertComplete(): void {
+    for (const name of ["upsertRow", "selectRaw", "selectFence"] as const) this.of(name);
+    this.selectChildren();
   }
+}
+
+const rowsAtOnce = 8;
+
+function childColumns({ parentKey, columns }: ChildPlan): string[] {
+  return [parentKey, "position", ...columns.map((column) => column.name)];
 }
 
 function listed(columns: readonly string[]): string {
