@@ -2,17 +2,6 @@ import { expect, test } from "vitest";
 import { Notifier } from "../../src/base/notifier.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
-test("a wait ends with the next notification", async () => {
-  const notifier = new Notifier();
-  let ended = false;
-  const wait = notifier.wait().then(() => (ended = true));
-  await Promise.resolve();
-  expect(ended).toBe(false);
-  notifier.notify();
-  await wait;
-  expect(ended).toBe(true);
-});
-
 test("notifications while nobody waits end one wait, not two", async () => {
   const clock = createDrivenClock();
   const notifier = new Notifier();

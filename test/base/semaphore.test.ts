@@ -16,18 +16,6 @@ describe("a semaphore", () => {
     expect(order).toEqual(["third", "fourth"]);
   });
 
-  test("gives a place back once, however often it is released", async () => {
-    const semaphore = new Semaphore(1);
-    const release = await semaphore.acquire();
-    release?.();
-    release?.();
-    await semaphore.acquire();
-    const stop = new AbortController();
-    const late = semaphore.acquire(stop.signal);
-    stop.abort();
-    expect(await late).toBeNull();
-  });
-
   test("serves a lower priority number first, then in order of arrival", async () => {
     const semaphore = new Semaphore(1);
     const release = await semaphore.acquire();
@@ -56,8 +44,13 @@ describe("a semaphore", () => {
     const next = semaphore.acquire();
     stop.abort();
     expect(await stopped).toBeNull();
-    release?.();
+    for (let times = 0; times < 2; times++) release?.();
     expect(await next).toBeTypeOf("function");
+    // Released twice, it has one place all the same, and that is taken.
+    const late = new AbortController();
+    const waiting = semaphore.acquire(late.signal);
+    late.abort();
+    expect(await waiting).toBeNull();
     expect(await new Semaphore(1).acquire(AbortSignal.abort())).toBeNull();
   });
 });

@@ -5,13 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/clock.ts";
 import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
 import { afterRun } from "../../src/cli/commands/output/after-run-command.ts";
-import {
-  commandThat,
-  runCommand,
-  runAct,
-  createTestInvocation,
-  temporaryFolder,
-} from "../support/program/cli.ts";
+import { runCommand, runAct, temporaryFolder } from "../support/program/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { reading, rowsOf } from "../support/export/published.ts";
@@ -30,17 +24,20 @@ async function aFolder(more = ""): Promise<string> {
   return folder;
 }
 
-interface Shown {
-  readonly title: string;
-  readonly databases: Readonly<
-    Record<
-      string,
-      {
-        readonly description_html: string;
-        readonly queries: Readonly<Record<string, { readonly sql: string }>>;
-      }
-    >
-  >;
+interface ShownDatabase {
+  readonly description_html: string;
+  readonly queries: Readonly<Record<string, { readonly sql: string }>>;
+  readonly tables: Readonly<Record<string, object>>;
+}
+
+/** What Datasette is to show of the report in this folder. */
+function shownIn(folder: string) {
+  const text = readFileSync(path.join(folder, "acme.report.metadata.json"), "utf8");
+  const { title, databases } = JSON.parse(text) as {
+    title: string;
+    databases: Record<string, ShownDatabase>;
+  };
+  return { title, ...databases["acme.report"]! };
 }
 
 const runIn = (cwd: string, ...argv: string[]) => runCommand(argv, { cwd, env: {} });
@@ -85,12 +82,8 @@ describe("publish", () => {
     const folder = await aFolder();
     await runIn(folder, "publish", "--company", "acme");
     const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
-    const runs = new Runs(mirror.db);
-    runs.noteSwept(
-      runs.begin("incremental", "2026-11-20T00:00:00Z", null, {}),
-      "units",
-      "2026-11-20T00:00:00Z",
-    );
+    const [runs, at] = [new Runs(mirror.db), "2026-11-20T00:00:00Z"];
+    runs.noteSwept(runs.begin("incremental", at, null, {}), "units", at);
     mirror.close();
     const { stdout } = await runIn(folder, "publish", "--company", "acme", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { outcome: "written" } } });
@@ -119,25 +112,21 @@ describe("publish", () => {
     const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
     put(mirror, "company", { id: 1, name: "Novák & <syn>" });
     await runIn(folder, "publish", "--company", "acme", "--datasette");
-    const read = () =>
-      JSON.parse(readFileSync(path.join(folder, "acme.report.metadata.json"), "utf8")) as Shown;
-    const shown = read();
-    expect(shown.title).toBe("Novák & <syn>: Fintoro");
-    const { description_html: words, queries } = shown.databases["acme.report"]!;
-    expect(words).toMatch(
+    const { title, description_html, queries } = shownIn(folder);
+    expect(title).toBe("Novák & <syn>: Fintoro");
+    expect(description_html).toMatch(
       /Not complete yet.*: company, invoices\. .*"acme~2Ereport\/v_receivables".*Questions/s,
     );
     const report = reading(path.join(folder, "acme.report.db"));
+    const asked = { from_day: "2026-01-01", month: "2026-10", client: "a" };
     for (const { sql } of Object.values(queries))
-      expect(
-        report.prepare(sql).all({ from_day: "2026-01-01", month: "2026-10", client: "a" }),
-      ).toBeInstanceOf(Array);
+      expect(report.prepare(sql).all(asked)).toBeInstanceOf(Array);
     const runs = new Runs(mirror.db);
     const id = runs.begin("incremental", "2026-11-20T00:00:00Z", null, {});
     for (const name of ["invoices", "company"]) runs.noteSwept(id, name, "2026-11-20T00:00:00Z");
     mirror.close();
     await runIn(folder, "publish", "--company", "acme");
-    expect(read().databases["acme.report"]!.description_html).not.toContain("Not complete");
+    expect(shownIn(folder).description_html).not.toContain("Not complete");
   });
 
   test("--datasette describes tables and columns, facets and sort, and prints how to start it", async () => {
@@ -147,10 +136,7 @@ describe("publish", () => {
     expect(stdout).toContain(
       `datasette --immutable ${path.join(folder, "acme.report.db")} --metadata ${file}`,
     );
-    const { databases } = JSON.parse(readFileSync(file, "utf8")) as {
-      databases: Record<string, { tables: Record<string, object> }>;
-    };
-    const tables = databases["acme.report"]?.tables ?? {};
+    const { tables } = shownIn(folder);
     expect(tables["v_receivables"]).toMatchObject({
       title: "Receivables",
       facets: ["age", "currency"],
@@ -169,18 +155,9 @@ describe("publish", () => {
     const report = reading(path.join(folder, "acme.report.db"));
     for (const [table, described] of Object.entries(tables)) {
       const names = new Set(report.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table));
-      const {
-        columns = {},
-        facets = [],
-        ...more
-      } = described as {
-        columns?: object;
-        facets?: string[];
-        sort?: string;
-        sort_desc?: string;
-        label_column?: string;
-      };
-      const used = [...Object.keys(columns), ...facets, more.sort, more.sort_desc, more.label_column];
+      type Described = { columns?: object; facets?: string[] } & Record<string, string | undefined>;
+      const { columns = {}, facets = [], sort, sort_desc, label_column } = described as Described;
+      const used = [...Object.keys(columns), ...facets, sort, sort_desc, label_column];
       expect([table, ...used.filter((name) => name !== undefined && !names.has(name))]).toEqual([table]);
     }
     const inReport = rowsOf(
@@ -189,27 +166,7 @@ describe("publish", () => {
     );
     expect(new Set(Object.keys(tables))).toEqual(new Set(inReport.map(({ name }) => name)));
   });
-
-  test("at a terminal shows its progress, and clears the line at the end", async () => {
-    const folder = await aFolder();
-    const { run, screen, written } = createTestInvocation(["publish", "--company", "acme"], {
-      terminal: true,
-      cwd: folder,
-      commands: [showing],
-    });
-    await run();
-    expect(written.stderr).toContain("publishing invoices, 7 rows written");
-    expect(screen.visible().join("")).not.toContain("publishing");
-  });
 });
-
-const showing = commandThat(async (context) => {
-  await context.showing(
-    () => ["publishing invoices, 7 rows written"],
-    () => new Promise((resolve) => void setTimeout(resolve, 300)),
-  );
-  return "complete" as const;
-}, "publish");
 
 async function after(folder: string, company = "acme") {
   let got: unknown = "nothing";

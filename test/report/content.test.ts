@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { applicationId } from "../../src/report/report-file.ts";
+import type { Db } from "../../src/store/database.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/export/published.ts";
 
@@ -17,12 +18,13 @@ describe("the published report", () => {
     const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
     onTestFinished(() => snapshot.close());
     const report = reading(company.file);
+    const rowsIn = (db: Db, name: string) =>
+      plain(db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all());
     for (const { name, kind } of snapshot.tables) {
       if (kind === "about") continue;
-      const found = report.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all();
-      expect(plain(found)).toEqual(
-        plain(snapshot.db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all()),
-      );
+      const found = rowsIn(report, name);
+      expect([name, found]).toEqual([name, rowsIn(snapshot.db, name)]);
+      if (kind === "view" && name !== "v_number_gaps") expect([name, found]).not.toEqual([name, []]);
     }
     const names = report
       .prepare("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name NOT GLOB '*_by_*'")
@@ -59,13 +61,9 @@ describe("the published report", () => {
 
   test("declares types that readers understand, and the foreign keys that hold", () => {
     const report = reading(company.file);
-    const types = Object.fromEntries(
-      report.prepare("SELECT name, type FROM pragma_table_info('invoices')").raw().all() as [
-        string,
-        string,
-      ][],
-    );
-    expect(types).toMatchObject({
+    const typesOf = (table: string) => pairs(report, `SELECT name, type FROM pragma_table_info('${table}')`);
+    expect(typesOf("clients")).toMatchObject({ created_at: "TIMESTAMP" });
+    expect(typesOf("invoices")).toMatchObject({
       id: "INTEGER",
       number: "TEXT",
       issue_date: "DATE",
@@ -73,14 +71,6 @@ describe("the published report", () => {
       has_vat: "BOOLEAN",
       client_id: "INTEGER",
     });
-    expect(
-      Object.fromEntries(
-        report.prepare("SELECT name, type FROM pragma_table_info('clients')").raw().all() as [
-          string,
-          string,
-        ][],
-      ),
-    ).toMatchObject({ created_at: "TIMESTAMP" });
     const keys = (table: string) =>
       report.prepare(`SELECT "from" FROM pragma_foreign_key_list('${table}')`).pluck().all();
     expect(keys("invoice_items")).toContain("invoice_id");
@@ -100,13 +90,8 @@ describe("the published report", () => {
 
   test("names its time, company and source in `_about`, and has deleted records in a table of their own", () => {
     const report = reading(company.file);
-    const facts = new Map(
-      report.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [
-        string,
-        string,
-      ][],
-    );
-    expect(Object.fromEntries(facts)).toMatchObject({
+    const facts = pairs(report, "SELECT fact, value FROM _about WHERE subject = 'report'");
+    expect(facts).toMatchObject({
       company: "acme",
       report_date: "2026-11-20",
       timezone: "Europe/Bratislava",
@@ -114,7 +99,7 @@ describe("the published report", () => {
       published_at: "2026-11-20T12:00:00.000Z",
       connector: "fintoro",
     });
-    expect(Number(facts.get("seq"))).toBeGreaterThan(100);
+    expect(Number(facts["seq"])).toBeGreaterThan(100);
     const rows = rowsOf(
       report,
       "SELECT subject FROM _about WHERE fact = 'rows' AND value = (SELECT count(*) FROM invoices) AND subject = 'invoices'",
@@ -140,20 +125,11 @@ describe("the published report", () => {
         ]);
     }
   });
-
-  test("has the same rows in its views as the mirror's snapshot", () => {
-    const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
-    onTestFinished(() => snapshot.close());
-    for (const { name } of manifest.views ?? []) {
-      const found = plain(company.rows(name).map(Object.values));
-      expect([name, found]).toEqual([
-        name,
-        plain(rowsOf(snapshot.db, `SELECT * FROM ${name}`).map(Object.values)),
-      ]);
-      expect([name, found.length > 0 || name === "v_number_gaps"]).toEqual([name, true]);
-    }
-  });
 });
+
+function pairs(db: Db, sql: string): Record<string, string> {
+  return Object.fromEntries(db.prepare(sql).raw().all() as [string, string][]);
+}
 
 /** A column declared DECIMAL stores whole numbers as integers, so 5 and 5.0 are compared as equal. */
 function plain(rows: readonly unknown[]): string[] {

@@ -24,14 +24,8 @@ const invoice = {
   totalWithVat: 12.6,
   items: [],
 };
-const payment = {
-  id: 3,
-  documentType: "invoice",
-  documentId: 9,
-  currency: { id: 2 },
-  amount: 5,
-  paymentDate: "2026-10-02",
-};
+const paid = { currency: { id: 2 }, amount: 5, paymentDate: "2026-10-02" };
+const payment = { id: 3, documentType: "invoice", documentId: 9, ...paid };
 
 async function mirrorOf(own: Manifest = manifest): Promise<Mirror> {
   const mirror = await openMirror(path.join(tempFolder(), "acme.db"), own);
@@ -143,14 +137,8 @@ describe("deleted records", () => {
 
   test("of another service show what its connector says", async () => {
     const mirror = await mirrorOf(fakturoid);
-    const record = {
-      number: "2026-1",
-      client_name: "Ann",
-      total: "10.5",
-      currency: "CZK",
-      issued_on: "2026-10-01",
-    };
-    put(mirror, "invoices", { id: 1, ...record });
+    const own = { number: "2026-1", client_name: "Ann", issued_on: "2026-10-01" };
+    put(mirror, "invoices", { id: 1, ...own, total: "10.5", currency: "CZK" });
     remove(mirror, "invoices", 1);
     expect(await published(mirror)).toEqual([{ ...known.invoice, number: "2026-1" }]);
   });

@@ -1,15 +1,10 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { StoredFiles } from "../../src/state/files/stored-files.ts";
+import { rememberIdentity } from "../../src/state/meta.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -27,21 +22,11 @@ async function aMirror() {
   return mirror;
 }
 
-function invoice(id: number, more: object = {}): object {
+function invoice(id: number): object {
   const items = [0, 1].map((n) => ({ id: id * 10 + n, name: `line ${n}`, total: 0.1 + 0.2, vatRate: 23 }));
   const dates = { issueDate: "2026-12-31", dueDate: "2027-01-01", deliveryDate: "2026-12-31" };
-  return {
-    id,
-    number: `FA${id}`,
-    clientId: id,
-    currencyId: 1,
-    total: 100,
-    toBePaid: 0,
-    ...dates,
-    items,
-    payments: [],
-    ...more,
-  };
+  const money = { currencyId: 1, total: 100, toBePaid: 0, items, payments: [] };
+  return { id, number: `FA${id}`, clientId: id, ...money, ...dates };
 }
 
 describe("publishing", () => {
@@ -145,6 +130,29 @@ describe("publishing", () => {
     expect(rowsOf(reading(file), "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 1 }]);
   });
 
+  test("names the stored files as they are at each publish; never by what is redacted", async () => {
+    const mirror = await aMirror();
+    const { file } = await publish(mirror);
+    const paths = () => reading(file).prepare("SELECT path FROM document_files").pluck().all();
+    const sha256 = "ab".repeat(32);
+    const stored = { document: "invoices", document_id: 1, kind: "pdf", size_bytes: 9, sha256 } as const;
+    const read = { ref: { resource: "invoices", id: 1 }, recordSha: "", readAtMs: 0, problem: null };
+    for (const [lines, place] of [
+      [1, "2026/10/invoices/1 Servis.pdf"],
+      [2, "2026/10/invoices/1 Novák.pdf"],
+    ] as const) {
+      const position = { lines, bytes: lines, head: String(lines).repeat(64) };
+      const files = [{ ...stored, path: place, fetched_at: "2026-11-22T00:00:00.000Z" }];
+      new StoredFiles(mirror.db).replace(read, files, position);
+      expect(await publish(mirror)).toMatchObject({ outcome: "written" });
+      expect(paths()).toEqual([place]);
+      expect(await publish(mirror)).toMatchObject({ outcome: "unchanged" });
+    }
+    rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
+    await publish(mirror, { redact: [{ columns: "*.client_name", mode: "drop" }] });
+    expect(paths()).toEqual([`objects/ab/${sha256}`]);
+  });
+
   test("writes a file that can be opened in a read-only folder", async () => {
     const mirror = await aMirror();
     const folder = path.join(tempFolder(), "reports");
@@ -154,10 +162,7 @@ describe("publishing", () => {
     chmodSync(folder, 0o555);
     onTestFinished(() => chmodSync(folder, 0o755));
     expect(rowsOf(reading(file), "SELECT count(*) AS n FROM v_open_invoices")).toEqual([{ n: 0 }]);
-    expect(readdirSync(folder).toSorted((a, b) => a.localeCompare(b))).toEqual([
-      "acme.report.db",
-      "acme.report.db.lock",
-    ]);
+    expect(readdirSync(folder).toSorted()).toEqual(["acme.report.db", "acme.report.db.lock"]);
   });
 
   test("keeps the mode of the report, also a read-only one", async () => {

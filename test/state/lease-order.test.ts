@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
-import type { Lane } from "../../src/base/lane.ts";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { lanes, type Lane } from "../../src/base/lane.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { longestDelayMs, type NewWorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
 
 const nowMs = 1_000;
 const hourMs = 3_600_000;
@@ -10,10 +12,13 @@ const everything = ["people", "orders", "notes"];
 
 type Added = Partial<NewWorkItem> & { readonly lane: Lane; readonly target: string };
 
+const read = { kind: "detail", resource: "people", reason: "r", dirtySeq: 1 } as const;
+let opened: Mirror;
+
 async function queueOf(...items: readonly Added[]): Promise<WorkQueue> {
-  const queue = new WorkQueue((await openShop()).db);
-  for (const item of items)
-    queue.add({ kind: "detail", resource: "people", reason: "r", dirtySeq: 1, ...item });
+  opened = await openHasty();
+  const queue = new WorkQueue(opened.db);
+  for (const item of items) queue.add({ ...read, ...item });
   return queue;
 }
 
@@ -42,14 +47,7 @@ const listAgain = (n: number): Added => ({ lane: "list", target: `page ${n}`, ra
 describe("details", () => {
   test("missing ones are read in turn over the resources, the newest of each first", async () => {
     const queue = await queueOf(...details("hydration", "orders", 4), ...details("hydration", "people", 2));
-    queue.add({
-      kind: "child",
-      lane: "hydration",
-      resource: "notes",
-      target: "child",
-      reason: "r",
-      dirtySeq: 1,
-    });
+    queue.add({ ...read, kind: "child", lane: "hydration", resource: "notes", target: "child" });
     expect(leases(queue)).toEqual([
       "child",
       "orders 4",
@@ -137,35 +135,32 @@ describe("lists", () => {
 describe("a clock that was set back", () => {
   const yearMs = 365 * 24 * hourMs;
 
-  test.each(["webhook", "list", "changed", "hydration", "scrub", "files"] as const)(
-    "holds up nothing in lane %s: what is due further away than the longest delay is due now",
-    async (lane) => {
-      const queue = await queueOf({ lane, target: "one", dueAtMs: yearMs + longestDelayMs });
-      expect(queue.lease(yearMs - 1, everything)?.target).toBe("one");
-      const again = await queueOf({ lane, target: "two", dueAtMs: yearMs + longestDelayMs });
-      expect(again.lease(yearMs, everything)).toBeNull();
-      expect(again.lease(yearMs + longestDelayMs, everything)?.target).toBe("two");
-    },
-  );
+  test("holds up nothing in any lane: what is due further away than the longest delay is due now", async () => {
+    const queue = await queueOf();
+    for (const lane of lanes.filter((one) => one !== "quick")) {
+      const add = () => queue.add({ ...read, lane, target: lane, dueAtMs: yearMs + longestDelayMs });
+      add();
+      expect(queue.lease(yearMs, everything)).toBeNull();
+      expect(leases(queue, 1, () => yearMs - 1)).toEqual([lane]);
+      add();
+      expect(leases(queue, 1, () => yearMs + longestDelayMs)).toEqual([lane]);
+    }
+  });
 });
 
-test("a lease finds its item among 20,000 without reading them", async () => {
-  const mirror = await openHasty();
-  const queue = new WorkQueue(mirror.db);
-  mirror.apply(() => {
-    for (const lane of ["list", "changed", "hydration", "scrub"] as const)
-      for (const item of details(lane, "people", 5_000))
-        queue.add({
-          kind: "detail",
-          resource: "people",
-          reason: "r",
-          dirtySeq: 1,
-          ...item,
-          target: `${lane}${item.target}`,
-        });
+test("a lease finds its item, and when the next one is due, by an index, however many wait", async () => {
+  const queue = await queueOf(...lanes.map((lane) => ({ lane, target: lane, dueAtMs: nowMs })));
+  const prepared = vi.spyOn(Database.prototype, "prepare");
+  onTestFinished(() => prepared.mockRestore());
+  for (const share of ["all", "quick", "asked", "events"] as const)
+    while (queue.lease(nowMs, everything, share)) queue.nextDueMs(everything, share);
+  const asked = prepared.mock.calls.map(([sql]) => sql);
+  const plans = asked.flatMap((sql) => {
+    const places = Array(sql.split("?").length - 1).fill(null);
+    return opened.db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...places) as { detail: string }[];
   });
-  const before = process.cpuUsage();
-  expect(leases(queue, 500)).toHaveLength(500);
-  // To read them each time would take minutes of work.
-  expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
+  const searches = plans.filter(({ detail }) => detail.includes("_work"));
+  expect(searches.length).toBeGreaterThan(asked.length);
+  for (const { detail } of searches) expect(detail).toMatch(/^SEARCH _work USING (COVERING )?INDEX/);
+  expect(plans.filter(({ detail }) => detail.includes("ORDER BY"))).toEqual([]);
 });

@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { Listings } from "../../src/state/listings.ts";
 import { beginLog, readLog } from "../../src/state/log-identity.ts";
 import { markRestored } from "../../src/state/meta.ts";
 import { inTransaction } from "../../src/store/database.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/mirror.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 import { rows } from "../support/mirror/store.ts";
 
@@ -12,8 +12,9 @@ const child = (page: number) =>
   `('people', 'child:people:7:${page}', 'child', 3, 0, 'new', '{"parent":"people","parentId":7,"page":${page}}', 1)`;
 
 // Fault: disk | a mirror is restored from a backup that was taken in the middle of lists | markRestored over open lists and queued pages | nothing goes on in a list's middle: its earlier pages are of another time; records stay queued
-test("a restored mirror goes on in no list's middle, and keeps the records that are still to be read", async () => {
-  const mirror = await openShop();
+test("a restored mirror goes on in no list's middle, and keeps the records that are still to be read", ({
+  mirror,
+}) => {
   const { db } = mirror;
   const listings = new Listings(db);
   listings.open(listing, null);
@@ -31,8 +32,9 @@ test("a restored mirror goes on in no list's middle, and keeps the records that 
 });
 
 // Fault: clock | a backup is restored twice within one moment of a clock that was set back | beginLog over the same copy | numbers above the backup's, the replaced mirror's and the first restore's
-test("a log that goes on from a backup begins above all that went on from it before, whatever the clock shows", async () => {
-  const mirror = await openShop();
+test("a log that goes on from a backup begins above all that went on from it before, whatever the clock shows", ({
+  mirror,
+}) => {
   const { db } = mirror;
   const began = readLog(db);
   const firsts: number[] = [];

@@ -1,13 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { openShop, test } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
 describe("parents spread over runs", () => {
-  test("never listed ones come first, then the stalest; deleted ones not at all", async () => {
-    const mirror = await openShop();
+  test("never listed ones come first, then the stalest; deleted ones not at all", ({ mirror }) => {
     const parents = new Parents(mirror.db);
     for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id));
     const listed = (id: number, atMs: number, run: number, resource = "notes") =>
@@ -49,25 +48,5 @@ describe("runs", () => {
     runs.finish(next, finishedAt, "stopped", { outcome: "stopped", listed_at: null, troubles: [] });
     expect(runs.lastEnded()).toMatchObject({ id: next, outcome: "stopped" });
     expect([...runs.successes(9)]).toHaveLength(1);
-  });
-
-  test("are remembered with what they swept and reported, the latest first", async () => {
-    const runs = new Runs((await openShop()).db);
-    const first = runs.begin("full", "2026-03-01T00:00:00.000Z", null, {});
-    runs.noteSwept(first, "people", "2026-03-01T00:00:01.000Z");
-    runs.noteSwept(first, 'counters:"odd"', "2026-03-01T00:00:02.000Z");
-    runs.finish(first, "2026-03-01T00:01:00.000Z", "complete", { outcome: "complete" });
-    const second = runs.begin("incremental", "2026-03-02T00:00:00.000Z", first, { people: "carried over" });
-    expect(runs.latest(5)).toMatchObject([
-      { id: second, resumes: first, outcome: null, finishedAt: null, swept: { people: "carried over" } },
-      {
-        id: first,
-        mode: "full",
-        outcome: "complete",
-        swept: { people: "2026-03-01T00:00:01.000Z", 'counters:"odd"': "2026-03-01T00:00:02.000Z" },
-        report: { outcome: "complete" },
-      },
-    ]);
-    expect(runs.latest(1)).toHaveLength(1);
   });
 });

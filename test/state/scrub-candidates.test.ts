@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
 import { scrubSources } from "../../src/sync/plan/scrub.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
 import { runContextOf } from "../support/mirror/run.ts";
@@ -24,8 +24,9 @@ function readOrder(mirror: Mirror, id: number, agoMs: number, more: object = {})
 
 const idsOf = (found: readonly { readonly id: number | bigint }[]) => found.map(({ id }) => id);
 
-test("the details read longest ago come first, without deleted ones, provisional rows and those read lately", async () => {
-  const mirror = await openShop();
+test("the details read longest ago come first, without deleted ones, provisional rows and those read lately", ({
+  mirror,
+}) => {
   readOrder(mirror, 1, 100);
   readOrder(mirror, 2, 300);
   readOrder(mirror, 3, 200);
@@ -45,8 +46,7 @@ test("the details read longest ago come first, without deleted ones, provisional
   expect([candidates.count([notesOfPeople]), candidates.oldestMs([notesOfPeople])]).toEqual([0, null]);
 });
 
-test("lists of parents are candidates once they were read, beside details", async () => {
-  const mirror = await openShop();
+test("lists of parents are candidates once they were read, beside details", ({ mirror }) => {
   const run = runContextOf(mirror);
   for (const id of [1, 2, 3]) put(mirror, "people", person(id));
   remove(mirror, "people", 3);
@@ -61,8 +61,9 @@ test("lists of parents are candidates once they were read, beside details", asyn
   ]);
 });
 
-test("recent activity is a change, a date, an event, or that of a record that refers to it; not the first run's inserts", async () => {
-  const mirror = await openShop();
+test("recent activity is a change, a date, an event, or that of a record that refers to it; not the first run's inserts", ({
+  mirror,
+}) => {
   const run = runContextOf(mirror);
   const old = stampOf(mirror, { receivedAtMs: startMs - 200 * dayMs });
   for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id), { stamp: old });
@@ -87,8 +88,9 @@ test("recent activity is a change, a date, an event, or that of a record that re
   expect(idsOf(candidates.recent([orders], early, 9))).toEqual([4]);
 });
 
-test("sources are the resources whose lists show previews, and parents' lists where the scrub reads them", async () => {
-  const mirror = await openShop();
+test("sources are the resources whose lists show previews, and parents' lists where the scrub reads them", ({
+  mirror,
+}) => {
   const manifest = mirror.manifest.resources;
   const asked = { manifest, resources: manifest, parentsPerRun: "auto" } as const;
   expect(scrubSources(asked).map(({ table, listOf }) => `${table} ${listOf}`)).toEqual([

@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { describe, expect } from "vitest";
+import { test } from "../support/mirror/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { work as workOf } from "../support/mirror/state-rows.ts";
@@ -8,10 +8,6 @@ const nowMs = 1_000;
 const people = ["people"];
 
 const work = (more: Partial<NewWorkItem> = {}) => workOf({ lane: "webhook", ...more });
-
-async function openQueue(): Promise<WorkQueue> {
-  return new WorkQueue((await openShop()).db);
-}
 
 /** Leases the next item, does this to it, and gives it back. */
 function lease(
@@ -27,8 +23,7 @@ function lease(
 }
 
 describe("a queue that is shared", () => {
-  test("gives the webhook lane to one, the other lanes to the other, and no item to both", async () => {
-    const queue = await openQueue();
+  test("gives the webhook lane to one, the other lanes to the other, and no item to both", ({ queue }) => {
     queue.add(work({ target: "id:1" }));
     queue.add(work({ target: "id:2", lane: "hydration" }));
     queue.add(work({ target: "id:3", lane: "list" }));
@@ -39,8 +34,7 @@ describe("a queue that is shared", () => {
     expect(queue.lease(nowMs, people)).toBeNull();
   });
 
-  test("a leased item that moves to the webhook lane is not leased a second time", async () => {
-    const queue = await openQueue();
+  test("a leased item that moves to the webhook lane is not leased a second time", ({ queue }) => {
     queue.add(work({ lane: "hydration" }));
     const row = queue.lease(nowMs, people, "others");
     queue.add(work({ dirtySeq: 2 }));
@@ -50,8 +44,9 @@ describe("a queue that is shared", () => {
     expect(queue.lease(nowMs, people, "events")?.dirtySeq).toBe(2);
   });
 
-  test("knows when the next item is due, with rechecks of the future and without leased items", async () => {
-    const queue = await openQueue();
+  test("knows when the next item is due, with rechecks of the future and without leased items", ({
+    queue,
+  }) => {
     expect(queue.nextDueMs(people, "events")).toBeNull();
     queue.add(work({ target: "id:1", dueAtMs: 0 }));
     queue.addIfAbsent(work({ target: "id:2", dueAtMs: 60_000, reason: "recheck" }));
@@ -63,19 +58,7 @@ describe("a queue that is shared", () => {
     expect(queue.nextDueMs(["orders"])).toBeNull();
   });
 
-  test("calls watchers when items are added, until they end their watch", async () => {
-    const queue = await openQueue();
-    let rung = 0;
-    const unwatch = queue.watch(() => (rung += 1));
-    queue.add(work());
-    queue.expedite("people", "nothing");
-    unwatch();
-    queue.add(work({ target: "id:2" }));
-    expect(rung).toBe(2);
-  });
-
-  test("a run that may not read a resource holds no item of the webhook lane", async () => {
-    const queue = await openQueue();
+  test("a run that may not read a resource holds no item of the webhook lane", ({ queue }) => {
     queue.add(work({ target: "id:1" }));
     queue.add(work({ target: "id:2", lane: "list" }));
     queue.hold("people", "403", "others");
@@ -83,8 +66,7 @@ describe("a queue that is shared", () => {
     expect(queue.isReady("people", "id:2")).toBe(false);
   });
 
-  test("dead letters of events that a run revives are read by that run", async () => {
-    const queue = await openQueue();
+  test("dead letters of events that a run revives are read by that run", ({ queue }) => {
     queue.add(work());
     lease(queue, "events", (row) => queue.deadLetter(row, "odd"));
     queue.revive(people);
@@ -97,8 +79,9 @@ describe("a queue that is shared", () => {
   });
 });
 
-test("what the event worker will retry stays with it when a run begins beside it, and goes to a run without one", async () => {
-  const queue = await openQueue();
+test("what the event worker will retry stays with it when a run begins beside it, and goes to a run without one", ({
+  queue,
+}) => {
   queue.add(work());
   lease(queue, "events", (row) => queue.postpone(row, "503", 50_000));
   expect(queue.revive(people, "others")).toBe(0);
@@ -108,8 +91,7 @@ test("what the event worker will retry stays with it when a run begins beside it
 });
 
 describe("reasons that replace no other", () => {
-  test("a recheck is not added to a queued item, and an event overtakes a waiting recheck", async () => {
-    const queue = await openQueue();
+  test("a recheck is not added to a queued item, and an event overtakes a waiting recheck", ({ queue }) => {
     queue.add(work({ reason: "people.updated" }));
     queue.addIfAbsent(work({ reason: "recheck", dueAtMs: 60_000, dirtySeq: 9 }));
     expect(queue.lease(nowMs, people)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
@@ -122,8 +104,9 @@ describe("reasons that replace no other", () => {
     });
   });
 
-  test("a route probe for a record that an event asks for keeps the event's reason and question", async () => {
-    const queue = await openQueue();
+  test("a route probe for a record that an event asks for keeps the event's reason and question", ({
+    queue,
+  }) => {
     queue.add(work({ reason: "people.updated" }));
     queue.add(work({ reason: "route probe", kind: "confirm", dirtySeq: 2 }));
     expect(queue.lease(nowMs, people)).toMatchObject({
@@ -135,8 +118,7 @@ describe("reasons that replace no other", () => {
 });
 
 describe("an item that is postponed", () => {
-  test("uses up no attempt, is waited for, and is due as soon as the reason has ended", async () => {
-    const queue = await openQueue();
+  test("uses up no attempt, is waited for, and is due as soon as the reason has ended", ({ queue }) => {
     queue.add(work());
     for (let times = 0; times < 5; times++) {
       lease(queue, "all", (row) => queue.postpone(row, "waiting", 50_000), nowMs * 100);
@@ -149,8 +131,7 @@ describe("an item that is postponed", () => {
     expect(queue.lease(nowMs, people)).toMatchObject({ attempts: 1 });
   });
 
-  test("stays behind the lists where it waits for one, and never before its own lane", async () => {
-    const queue = await openQueue();
+  test("stays behind the lists where it waits for one, and never before its own lane", ({ queue }) => {
     const lanes = (["webhook", "scrub"] as const).map((lane, id) => {
       queue.add(work({ lane, target: `id:${id}` }));
       lease(queue, "all", (row) => queue.postpone(row, "waiting", nowMs, "changed"));
@@ -161,27 +142,4 @@ describe("an item that is postponed", () => {
     });
     expect(lanes).toEqual(["changed", "scrub"]);
   });
-
-  test("is not postponed when an event came meanwhile (I4)", async () => {
-    const queue = await openQueue();
-    queue.add(work());
-    const row = queue.lease(nowMs, people);
-    queue.add(work({ dirtySeq: 2 }));
-    if (row) queue.postpone(row, "waiting", 50_000);
-    if (row) queue.release(row);
-    expect(queue.lease(nowMs, people)).toMatchObject({ dirtySeq: 2 });
-  });
-});
-
-test("a lease reads only items that are due, however many wait: the index finds them", async () => {
-  const { db } = await openHasty();
-  const plan = db
-    .prepare(
-      `EXPLAIN QUERY PLAN SELECT * FROM _work WHERE state = 'ready' AND lane = ?
-         AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, rank, id LIMIT ?`,
-    )
-    .all(0, "[]", 0, 1) as { detail: string }[];
-  const steps = plan.map(({ detail }) => detail).join("; ");
-  expect(steps).toContain("_work_next (state=? AND lane=? AND due_ms<?)");
-  expect(steps).not.toContain("TEMP B-TREE");
 });

@@ -1,18 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import {
-  differencesOf,
-  idsHeld,
-  isAsReceived,
-  readHeld,
-  rowsOf,
-  type HeldRecord,
-} from "../../src/store/apply/held-record.ts";
+import { differencesOf, idsHeld, isAsReceived, readHeld, rowsOf } from "../../src/store/apply/held-record.ts";
+import type { HeldRecord } from "../../src/store/apply/held-record.ts";
 import { dataCells } from "../../src/store/apply/merge-rules.ts";
-import { toRow } from "../../src/store/tables/row-decoder.ts";
+import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
-import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { openHasty, resourceOf, test } from "../support/mirror/mirror.ts";
 import { order } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, startMs } from "../support/mirror/store.ts";
 
@@ -39,65 +33,43 @@ async function heldOrder(wound?: string): Promise<HeldRecord> {
 async function found(wound: string, more: object = record) {
   const one = await heldOrder(wound);
   const derived = rowsOf(plan, one, toRow(plan, more as never), times);
-  return differencesOf(plan, one, derived).map(({ field, mirror, raw }) => [field, mirror, raw]);
+  const shown = (cell: Cell) => (typeof cell === "bigint" ? `${cell}n` : String(cell));
+  return differencesOf(plan, one, derived).map(
+    ({ field, mirror, raw }) => `${field} ${shown(mirror)} ${shown(raw)}`,
+  );
 }
 
 describe("what differs between a record's rows and its JSON", () => {
   test.each([
-    ["nothing", "SELECT 1", []],
-    ["a text", "UPDATE orders SET number = 'x'", [["number", "x", "A"]]],
-    ["a decimal", "UPDATE orders SET total = 1.5", [["total", 1.5, 1]]],
-    ["an integer", "UPDATE orders SET colour_id = 8", [["colour_id", 8n, 7]]],
-    ["an empty cell", "UPDATE orders SET colour_id = NULL", [["colour_id", null, 7]]],
-    ["a cell that should be empty", "UPDATE orders SET remark = ''", [["remark", "", null]]],
+    ["nothing", "SELECT 1"],
+    ["a text", "UPDATE orders SET number = 'x'", "number x A"],
+    ["a decimal", "UPDATE orders SET total = 1.5", "total 1.5 1"],
+    ["an integer", "UPDATE orders SET colour_id = 8", "colour_id 8n 7"],
+    ["an empty cell", "UPDATE orders SET colour_id = NULL", "colour_id null 7"],
+    ["a cell that should be empty", "UPDATE orders SET remark = ''", "remark  null"],
+    ["a deletion that the JSON lacks", "UPDATE orders SET _deleted_at = 'x'", "_deleted_at x null"],
+    ["no time of a detail", "UPDATE orders SET _detail_at = NULL", `_detail_at null ${isoTime(startMs)}`],
+    ["a child's cell", "UPDATE order_lines SET title = 'x' WHERE position = 1", "order_lines[1].title x b"],
+    ["a child that is gone", "DELETE FROM order_lines WHERE position = 0", "order_lines[0] null {}"],
     [
-      "a deletion that the JSON does not have",
-      "UPDATE orders SET _deleted_at = 'x'",
-      [["_deleted_at", "x", null]],
+      "a child too many",
+      "INSERT INTO order_lines (order_id, position) VALUES (1, 2)",
+      "order_lines[2] {} null",
     ],
-    [
-      "a row without the time of its detail",
-      "UPDATE orders SET _detail_at = NULL",
-      [["_detail_at", null, isoTime(startMs)]],
-    ],
-    [
-      "a cell of a child row",
-      "UPDATE order_lines SET title = 'x' WHERE position = 1",
-      [["order_lines[1].title", "x", "b"]],
-    ],
-    [
-      "a child row that is gone",
-      "DELETE FROM order_lines WHERE position = 0",
-      [["order_lines[0]", null, "{}"]],
-    ],
-    [
-      "a child row too many",
-      "INSERT INTO order_lines (order_id, position, id) VALUES (1, 2, 3)",
-      [["order_lines[2]", "{}", null]],
-    ],
-    [
-      "all child rows",
-      "DELETE FROM order_lines",
-      [
-        ["order_lines[0]", null, "{}"],
-        ["order_lines[1]", null, "{}"],
-      ],
-    ],
-    ["nothing of a row that is not there", "DELETE FROM orders", []],
-  ])("is named with both values: %s", async (_, wound, expected) => {
+    ["all children", "DELETE FROM order_lines", "order_lines[0] null {}", "order_lines[1] null {}"],
+    ["nothing of a row that is not there", "DELETE FROM orders"],
+  ])("is named with both values: %s", async (_, wound, ...expected) => {
     expect(await found(wound)).toEqual(expected);
   });
 
   test("are child rows of a record that has none", async () => {
-    expect(await found("SELECT 1", { ...record, lines: [] })).toEqual([
-      ["order_lines[0]", "{}", null],
-      ["order_lines[1]", "{}", null],
-    ]);
+    const none = { ...record, lines: [] };
+    expect(await found("SELECT 1", none)).toEqual(["order_lines[0] {} null", "order_lines[1] {} null"]);
   });
 
   test("is an integer where the JSON has none", async () => {
     const without = order(1, { paid: true, lines });
-    expect(await found("UPDATE orders SET colour_id = 8", without)).toEqual([["colour_id", 8n, null]]);
+    expect(await found("UPDATE orders SET colour_id = 8", without)).toEqual(["colour_id 8n null"]);
   });
 
   test("is a whole number in a column of decimals that is stored as an integer", async () => {
@@ -111,18 +83,10 @@ describe("what differs between a record's rows and its JSON", () => {
 
 describe("the rows that follow from a record's JSON", () => {
   const row = toRow(plan, record);
-  const nothing: HeldRecord = {
-    fence: undefined,
-    bytes: undefined,
-    json: undefined,
-    cells: undefined,
-    deletedAt: null,
-    detailAt: null,
-    children: [],
-  };
+  const absent = { fence: undefined, bytes: undefined, json: undefined, cells: undefined };
+  const nothing: HeldRecord = { ...absent, deletedAt: null, detailAt: null, children: [] };
 
-  test("have their times from what is held, else from the last read, else from now", async () => {
-    const mirror = await openHasty();
+  test("have their times from what is held, else from the last read, else from now", ({ mirror }) => {
     put(mirror, "orders", record, { source: "detail" });
     const one = held(mirror);
     const then = isoTime(startMs + 1_000);
@@ -134,8 +98,9 @@ describe("the rows that follow from a record's JSON", () => {
     expect([deleted.deletedAt, deleted.children]).toEqual(["x", [[]]]);
   });
 
-  test("of a deleted record have the time of its deletion, or now, and no children; a live fence has none", async () => {
-    const mirror = await openHasty();
+  test("of a deleted record have the time of its deletion, or now, and no children; a live fence has none", ({
+    mirror,
+  }) => {
     put(mirror, "orders", record, { source: "detail" });
     const live = held(mirror);
     expect(rowsOf(plan, { ...live, deletedAt: "x" }, row, times).deletedAt).toBeNull();
@@ -146,8 +111,7 @@ describe("the rows that follow from a record's JSON", () => {
     expect(undated.deletedAt).toBe(isoTime(startMs + 1_000));
   });
 
-  test("of a preview have no time of a detail", async () => {
-    const mirror = await openHasty();
+  test("of a preview have no time of a detail", ({ mirror }) => {
     putPreview(mirror, "orders", { id: 1, number: "A", total: 1 });
     expect(rowsOf(plan, { ...held(mirror), detailAt: "x" }, row, times).detailAt).toBeNull();
   });
@@ -168,8 +132,9 @@ test("the JSON is as it was received while its hash is; unknown where one of the
   expect(isAsReceived({ ...one, fence: forgotten })).toBeNull();
 });
 
-test("all that is held of a resource is found in its order, some at a time, also where only a part is left", async () => {
-  const mirror = await openHasty();
+test("all that is held of a resource is found in its order, some at a time, also where only a part is left", ({
+  mirror,
+}) => {
   for (const id of [1, 2, 3, 4, 5]) put(mirror, "orders", { ...record, id }, { source: "detail" });
   mirror.db.exec(`DELETE FROM orders WHERE id IN (1, 2, 4); DELETE FROM _raw_orders WHERE id IN (2, 3);
     DELETE FROM _fence_orders WHERE id IN (1, 3, 4); DELETE FROM order_lines WHERE order_id IN (1, 2, 3)`);

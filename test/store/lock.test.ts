@@ -44,28 +44,16 @@ describe("the writer lock", () => {
     takeWriterLock(path, "sync").release();
   });
 
-  test("a released lock can be taken again at once, and its note is gone", () => {
-    const path = join(tempFolder(), "shop.lock");
-    takeWriterLock(path, "sync").release();
-    expect(existsSync(`${path}.holder`)).toBe(false);
-    takeWriterLock(path, "sync").release();
-  });
-
-  test("within one process there is one writer too", () => {
-    const path = join(tempFolder(), "shop.lock");
-    const lock = takeWriterLock(path, "sync");
-    expect(errorOf(() => takeWriterLock(path, "sync")).kind).toBe("locked");
-    lock.release();
-  });
-
-  test("reading who holds it neither takes it nor makes a file", () => {
+  test("has one holder also within one process; to read who it is neither takes it nor makes a file", () => {
     const path = join(tempFolder(), "shop.lock");
     expect(lockHolder(path)).toBeNull();
     expect(existsSync(path)).toBe(false);
     const lock = takeWriterLock(path, "sync");
+    expect(errorOf(() => takeWriterLock(path, "sync")).kind).toBe("locked");
     expect(lockHolder(path)).not.toBeNull();
     lock.release();
-    expect(lockHolder(path)).toBeNull();
+    expect([lockHolder(path), existsSync(`${path}.holder`)]).toEqual([null, false]);
+    takeWriterLock(path, "sync").release();
   });
 
   test("with a note that cannot be read, the lock is held by another process", () => {

@@ -1,13 +1,12 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import * as schema from "../../src/connector/record-schema.ts";
 import { schemaChanges } from "../../src/store/tables/unknown-columns.ts";
-import { manifestOf, openShop } from "../support/mirror/mirror.ts";
+import { manifestOf, test } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put } from "../support/mirror/store.ts";
 
 // Fault: data | a known field comes with another type | records of a list | noted once for each type with the first record; the records are in quarantine
-test("I12: a changed type is noted once, with its first record", async () => {
-  const mirror = await openShop();
+test("I12: a changed type is noted once, with its first record", ({ mirror }) => {
   put(mirror, "people", person(1));
   for (const [id, score] of [
     [5, "many"],
@@ -29,8 +28,7 @@ test("I12: a changed type is noted once, with its first record", async () => {
   ]);
 });
 
-test("I12: an unknown field is noted with its first record, until the connector knows it", async () => {
-  const mirror = await openShop();
+test("I12: an unknown field is noted with its first record, until the connector knows it", ({ mirror }) => {
   put(mirror, "orders", order(7, { lines: [{ id: 1, weight: 2 }] }), { source: "detail" });
   put(mirror, "people", person(3, { nickName: "Ed" }));
   put(mirror, "people", person(2, { nickName: "Al" }));

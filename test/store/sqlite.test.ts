@@ -1,11 +1,11 @@
 import { openSync, closeSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { Repository } from "../../src/store/own-tables/statement.ts";
 import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
-import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, openShop, test } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
@@ -18,27 +18,17 @@ describe("a writing connection", () => {
     expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
   });
 
-  test("runs a SQLite that cannot corrupt a log while it resets it", async () => {
-    const { db } = await openShop();
-    const [major = 0, minor = 0, patch = 0] = String(db.prepare("SELECT sqlite_version()").pluck().get())
-      .split(".")
-      .map(Number);
-    expect(major * 1_000_000 + minor * 1_000 + patch).toBeGreaterThanOrEqual(3_051_003);
-  });
-
   // Fault: disk | another connection begins to write first | two connections | busy at once, a retryable error, no failed upgrade of a lock
-  test("takes the write lock when a transaction begins, so that reading first is no trap", async () => {
+  test("takes the write lock when a transaction begins, so that reading first is no trap", () => {
     const path = join(tempFolder(), "shop.db");
-    const one = openDatabase(path);
-    const other = openDatabase(path);
+    using one = openDatabase(path);
+    using other = openDatabase(path);
     other.pragma("busy_timeout = 0");
     inTransaction(one, () => {
       const error = errorOf(() => inTransaction(other, () => undefined));
       expect(error).toMatchObject({ kind: "database", retryable: true });
       expect(error.message).toContain("the database is busy");
     });
-    other.close();
-    one.close();
   });
 });
 
@@ -55,27 +45,15 @@ describe("what SQLite says becomes what the user can do", () => {
 
   // Fault: disk | damaged pages in the mirror's file | 64 kB overwritten in its middle | reported as damage, with what to do
   test("a damaged page is reported as damage, with what to do", async () => {
-    const path = join(tempFolder(), "shop.db");
-    const mirror = await openHasty({ path });
+    const mirror = await openHasty();
+    const path = mirror.db.name;
     for (let id = 1; id <= 400; id++) put(mirror, "people", person(id, `name ${id} ${"x".repeat(200)}`));
     mirror.close();
     damage(path);
-    const broken = openDatabase(path);
-    const error = errorOf(() =>
-      guarded(path, () => broken.prepare('SELECT count(name) FROM "people"').get()),
-    );
-    broken.close();
+    using broken = openDatabase(path);
+    const error = errorOf(() => guarded(path, () => broken.prepare("SELECT count(name) FROM people").get()));
     expect(error.message).toBe(`the database is damaged: ${path}`);
     expect(error.hint).toContain("restore a backup");
-  });
-
-  test("a read-only connection does not write", async () => {
-    const path = join(tempFolder(), "shop.db");
-    (await openShop({ path })).close();
-    const db = openDatabase(path, { readonly: true });
-    const error = errorOf(() => guarded(path, () => db.exec("DELETE FROM people")));
-    db.close();
-    expect(error.message).toBe(`the database cannot be written: ${path}`);
   });
 
   // Fault: files | the data folder cannot be created | a file in its place | an error that names the path
@@ -117,8 +95,7 @@ describe("what SQLite says becomes what the user can do", () => {
 
 describe("I1: a full disk", () => {
   // Fault: disk | the disk is full while an answer is applied | a page limit on the mirror's file | rolled back whole; continues when there is room again (I1)
-  test("rolls the answer back whole, loses nothing, and goes on where there is room again", async () => {
-    const mirror = await openHasty();
+  test("rolls the answer back whole, loses nothing, and goes on where there is room again", ({ mirror }) => {
     put(mirror, "people", person(1, "before"));
     const pages = Number(mirror.db.pragma("page_count", { simple: true }));
     mirror.db.pragma(`max_page_count = ${pages}`);
@@ -147,8 +124,7 @@ function damage(path: string): void {
 }
 
 describe("statements on own tables", () => {
-  test("are planned once: no value that is bound makes SQLite prepare them again", async () => {
-    const { db } = await openShop();
+  test("are planned once: no value that is bound makes SQLite prepare them again", ({ mirror: { db } }) => {
     const prepare = vi.spyOn(db, "prepare");
     const [item] = new Lookups(db).idsOf("people", 3);
     expect(item).toBeUndefined();

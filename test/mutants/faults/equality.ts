@@ -192,7 +192,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: "WHERE reason <> excluded.reason OR json <> excluded.json`;",
     replace: "WHERE reason <> excluded.reason`;",
     why: "the quarantine keeps the first bytes of a record that changed since",
-    tests: ["test/store/quarantine.test.ts"],
+    tests: ["test/store/resource-table.test.ts"],
   },
   {
     id: "unreadable-event-refused",

@@ -9,7 +9,7 @@ import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { runSync } from "../../../src/sync/run/sync-run.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
-import { startEventWorker, type EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
@@ -25,32 +25,15 @@ import {
 } from "../company/open-company.ts";
 import { longestWaitMs } from "../eventually.ts";
 
-/** A mirror with its ingest, its event worker and runs in one process. */
-export interface RunningWorker {
-  readonly mirror: Mirror;
-  readonly queue: WorkQueue;
-  readonly ingest: CompanyIngest;
-  readonly eventWorker: EventWorker;
-  /** As if the service had sent them, all in one transaction. */
-  deliver(...events: readonly SentEvent[]): void;
-  /** From now on every event of the sandbox is delivered at once, unless `arrives` returns false. */
-  follow(arrives?: (event: SentEvent) => boolean): void;
-  /** Is a request in flight? */
-  asking(): boolean;
-  /** Waits until nothing in the lane of events is due. */
-  rest(): Promise<void>;
-  run(options?: SyncOptions): Promise<CompanyReport>;
-  /** Aborts the event worker and closes the mirror; work in flight is lost, as in a crash. */
-  stop(): Promise<void>;
-}
+export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
 
 export interface WorkerOptions extends SyncOptions {
   /** The wall clock of ingest, event worker and runs; requests take real time. */
   readonly clock?: Clock;
 }
 
-/** Opens the company's mirror and starts its event worker; stopped with the test. */
-export async function startWorker(company: Company, options: WorkerOptions = {}): Promise<RunningWorker> {
+/** A mirror with its ingest, its event worker and runs in one process; stopped with the test. */
+export async function startWorker(company: Company, options: WorkerOptions = {}) {
   const { clock = systemClock, concurrency = 4, token = company.sandbox.token } = options;
   const log = loggingTo(company.said);
   const mirror = await openMirror(company.file, manifest, {}, { clock });
@@ -78,10 +61,12 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
     graceMs,
   });
   let ended = false;
+  /** As if the service had sent them, all in one transaction. */
   const deliver = (...events: readonly SentEvent[]) => {
     ingest.store(events.map(deliveryOf), clock.nowMs());
   };
   const unfollow: (() => void)[] = [];
+  /** Aborts the event worker and closes the mirror; work in flight is lost, as in a crash. */
   const stop = async () => {
     if (ended) return;
     ended = true;
@@ -98,15 +83,18 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
     ingest,
     eventWorker,
     deliver,
-    follow: (arrives = () => true) =>
+    /** From now on every event of the sandbox is delivered at once, unless `arrives` returns false. */
+    follow: (arrives: (event: SentEvent) => boolean = () => true) =>
       void unfollow.push(company.sandbox.control.onEvent((event) => void (arrives(event) && deliver(event)))),
+    /** Is a request in flight? */
     asking: () => asking > 0,
+    /** Waits until nothing in the lane of events is due. */
     rest: () =>
       until(
         () => due(mirror, clock) === 0,
         () => `still due: ${waitingRows(mirror).join(", ")}`,
       ),
-    run: (more = {}) =>
+    run: (more: SyncOptions = {}): Promise<CompanyReport> =>
       runSync(
         {
           ...parts,

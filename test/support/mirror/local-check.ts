@@ -7,28 +7,25 @@ import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { checkLocally } from "../../../src/verify/local/check-locally.ts";
 import type { LocalCheck } from "../../../src/verify/local/check-locally.ts";
 import { repairLocally, type LocalRepair } from "../../../src/verify/local/repair-locally.ts";
+import { order as anOrder, person as aPerson } from "./shop-records.ts";
 import { put, putPreview, remove, stampOf } from "./store.ts";
 import { stillClock } from "./run.ts";
 
-export const person = (id: number, more: object = {}) => ({
-  id,
-  name: `n${id}`,
-  email: null,
-  score: 1.5,
-  ...more,
-});
+export const person = (id: number, more: object = {}) => aPerson(id, { score: 1.5, ...more });
 
-export const order = (id: number, more: object = {}) => ({
-  id,
-  number: `A${id}`,
-  total: 10.25,
-  lines: [
+export const order = (id: number, more: object = {}) => {
+  const lines = [
     { id: 1, title: "a", quantity: 1 },
     { id: 2, title: "b", quantity: 2 },
-  ],
-  receipts: [{ id: id * 10, amount: 2 }],
-  ...more,
-});
+  ];
+  return anOrder(id, {
+    number: `A${id}`,
+    total: 10.25,
+    lines,
+    receipts: [{ id: id * 10, amount: 2 }],
+    ...more,
+  });
+};
 
 /**
  * A shop with everything that a healthy mirror may hold: records changed and deleted, deleted ones that came back,
@@ -55,16 +52,11 @@ export async function aFullShop(manifest: Manifest = manifestOf()): Promise<Mirr
 }
 
 function putOrder(mirror: Mirror, id: number): void {
-  const record = order(id);
-  put(mirror, "orders", record, { source: "detail" });
-  for (const receipt of record.receipts) {
-    const slice = Buffer.from(JSON.stringify(receipt));
-    const overrides = { document_type: "order", document_id: id };
-    const stamp = stampOf(mirror);
-    mirror.apply(() =>
-      mirror.table("receipts").put({ stamp, id: receipt.id, slice, source: "list", overrides }),
-    );
-  }
+  put(mirror, "orders", order(id), { source: "detail" });
+  const slice = Buffer.from(JSON.stringify({ id: id * 10, amount: 2 }));
+  const overrides = { document_type: "order", document_id: id };
+  const stamp = stampOf(mirror);
+  mirror.apply(() => mirror.table("receipts").put({ stamp, id: id * 10, slice, source: "list", overrides }));
 }
 
 export function check({ db, manifest }: Mirror): Promise<LocalCheck> {

@@ -1,144 +1,101 @@
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, test as plainTest } from "vitest";
 import { defineResource } from "../../../src/connector/resource.ts";
 import type { Manifest } from "../../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
-import * as schema from "../../../src/connector/record-schema.ts";
+import * as s from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { StoreNotices } from "../../../src/store/apply/table-context.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { tempFolder } from "../temporary-folder.ts";
 
-const {
-  boolean,
-  children,
-  date,
-  decimal,
-  idOf,
-  integer,
-  json,
-  nested,
-  orNull,
-  owned,
-  record,
-  snapshot,
-  text,
-  timestamp,
-} = schema;
-
-const shop = record({ name: text() });
-const colour = record({ id: integer(), label: text() });
-const counter = record({ id: integer(), documentType: text(), next: integer() });
-const person = record({ id: integer(), name: text(), email: orNull(text()), score: orNull(decimal()) });
-const note = record({
-  id: integer(),
-  body: orNull(text()),
-  personId: orNull(idOf("people")),
-  attachments: children("note_attachments", record({ id: integer(), name: text() })),
+const shop = s.record({ name: s.text() });
+const colour = s.record({ id: s.integer(), label: s.text() });
+const counter = s.record({ id: s.integer(), documentType: s.text(), next: s.integer() });
+const person = s.record({
+  id: s.integer(),
+  name: s.text(),
+  email: s.orNull(s.text()),
+  score: s.orNull(s.decimal()),
 });
-const receipt = record({
-  id: integer(),
-  documentType: orNull(text()),
-  documentId: orNull(integer()),
-  amount: decimal(),
+const note = s.record({
+  id: s.integer(),
+  body: s.orNull(s.text()),
+  personId: s.orNull(s.idOf("people")),
+  attachments: s.children("note_attachments", s.record({ id: s.integer(), name: s.text() })),
 });
-const buyer = record({ name: text(), city: orNull(text()), country: orNull(nested("colours", colour)) });
-const line = record({ id: integer(), title: orNull(text()), quantity: orNull(decimal()) });
+const receipt = s.record({
+  id: s.integer(),
+  documentType: s.orNull(s.text()),
+  documentId: s.orNull(s.integer()),
+  amount: s.decimal(),
+});
+const buyer = s.record({
+  name: s.text(),
+  city: s.orNull(s.text()),
+  country: s.orNull(s.nested("colours", colour)),
+});
+const line = s.record({ id: s.integer(), title: s.orNull(s.text()), quantity: s.orNull(s.decimal()) });
 
-const order = record({
-  id: integer(),
-  number: text(),
-  total: decimal(),
-  paid: orNull(boolean()),
-  issuedOn: orNull(date()),
-  changedAt: orNull(timestamp()),
-  extra: orNull(json(schema.record({}))),
-  colourId: orNull(idOf("colours")),
-  colour: orNull(nested("colours", colour)),
-  buyer: orNull(snapshot(buyer)),
-  lines: children("order_lines", line),
-  receipts: owned("receipts", receipt),
-  remark: orNull(text()),
+const order = s.record({
+  id: s.integer(),
+  number: s.text(),
+  total: s.decimal(),
+  paid: s.orNull(s.boolean()),
+  issuedOn: s.orNull(s.date()),
+  changedAt: s.orNull(s.timestamp()),
+  extra: s.orNull(s.json(s.record({}))),
+  colourId: s.orNull(s.idOf("colours")),
+  colour: s.orNull(s.nested("colours", colour)),
+  buyer: s.orNull(s.snapshot(buyer)),
+  lines: s.children("order_lines", line),
+  receipts: s.owned("receipts", receipt),
+  remark: s.orNull(s.text()),
 });
 
-const orderPreview = record({ id: integer(), number: text(), total: decimal() });
+const orderPreview = s.record({ id: s.integer(), number: s.text(), total: s.decimal() });
+
+type Shaped = Pick<Parameters<typeof defineResource>[0], "record" | "preview" | "list">;
+
+function published(name: string, singular: string, shaped: Shaped, hasDetail = true): Resource {
+  const detail = hasDetail ? { detail: `/${name}/{id}` } : {};
+  const title = name.charAt(0).toUpperCase() + name.slice(1);
+  return defineResource({ name, singular, title, origin: "published", ...shaped, ...detail });
+}
+
+const whole = (path: string) => ({ kind: "whole", path }) as const;
+const paged = (path: string, perPage: number, params = {}) =>
+  ({ kind: "paged", path, perPage, params }) as const;
+const variants = { param: "documentType", values: ["order", "credit-note"], field: "documentType" };
+const ofOrders = { resource: "orders", type: "order", typeField: "documentType", idField: "documentId" };
+const ofPeople = { resource: "people", param: "personId", field: "personId" };
 
 /** A small shop with one resource of each kind the store and the run have to deal with. */
 export const resources: Readonly<Record<string, Resource>> = {
-  shop: defineResource({
-    name: "shop",
-    singular: "shop",
-    title: "Shop",
-    origin: "published",
-    record: shop,
-    list: { kind: "single", path: "/shop" },
-  }),
-  colours: defineResource({
-    name: "colours",
-    singular: "colour",
-    title: "Colours",
-    origin: "published",
-    record: colour,
-    list: { kind: "whole", path: "/colours" },
-  }),
-  counters: defineResource({
-    name: "counters",
-    singular: "counter",
-    title: "Counters",
-    origin: "published",
-    record: counter,
-    list: {
-      kind: "whole",
-      path: "/counters",
-      variants: { param: "documentType", values: ["order", "credit-note"], field: "documentType" },
-    },
-  }),
-  people: defineResource({
-    name: "people",
-    singular: "person",
-    title: "People",
-    origin: "published",
-    record: person,
-    list: { kind: "paged", path: "/people", perPage: 2, params: { sortBy: "id" } },
-    detail: "/people/{id}",
-  }),
-  orders: defineResource({
-    name: "orders",
-    singular: "order",
-    title: "Orders",
-    origin: "published",
-    record: order,
-    preview: orderPreview,
-    list: { kind: "paged", path: "/orders", perPage: 3, params: {} },
-    detail: "/orders/{id}",
-  }),
-  receipts: defineResource({
-    name: "receipts",
-    singular: "receipt",
-    title: "Receipts",
-    origin: "published",
-    record: receipt,
-    list: {
-      kind: "owned",
-      by: [{ resource: "orders", type: "order", typeField: "documentType", idField: "documentId" }],
-    },
-    detail: "/receipts/{id}",
-  }),
-  notes: defineResource({
-    name: "notes",
-    singular: "note",
-    title: "Notes",
-    origin: "published",
+  shop: published("shop", "shop", { record: shop, list: { kind: "single", path: "/shop" } }, false),
+  colours: published("colours", "colour", { record: colour, list: whole("/colours") }, false),
+  counters: published(
+    "counters",
+    "counter",
+    { record: counter, list: { ...whole("/counters"), variants } },
+    false,
+  ),
+  people: published("people", "person", { record: person, list: paged("/people", 2, { sortBy: "id" }) }),
+  orders: published("orders", "order", { record: order, preview: orderPreview, list: paged("/orders", 3) }),
+  receipts: published("receipts", "receipt", { record: receipt, list: { kind: "owned", by: [ofOrders] } }),
+  notes: published("notes", "note", {
     record: note,
-    list: {
-      kind: "parents",
-      path: "/notes",
-      perPage: 2,
-      parents: [{ resource: "people", param: "personId", field: "personId" }],
-    },
-    detail: "/notes/{id}",
+    list: { kind: "parents", path: "/notes", perPage: 2, parents: [ofPeople] },
   }),
 };
+
+/** The shop with people of other fields, as a later version of the connector declares them. */
+export function withPeople(fields: Parameters<typeof s.record>[0]): Manifest {
+  const record = s.record({ id: s.integer(), ...fields });
+  const people = published("people", "person", { record, list: paged("/people", 2) });
+  return manifestOf(Object.values({ ...resources, people }));
+}
 
 export function resourceOf(name: string): Resource {
   const found = resources[name];
@@ -195,6 +152,11 @@ export async function openHasty(options: OpenShop = {}): Promise<Mirror> {
   mirror.db.pragma("synchronous = OFF");
   return mirror;
 }
+
+/** A test with a mirror of the shop, opened as `openHasty` does, and the mirror's queue, where it names them. */
+export const test = plainTest
+  .extend("mirror", () => openHasty())
+  .extend("queue", ({ mirror }) => new WorkQueue(mirror.db));
 
 /** Closes the mirror, and opens it with a release of another decoding: its rows are derived again. */
 export async function derivedAgain(mirror: Mirror, notices: StoreNotices = {}): Promise<Mirror> {
