@@ -3,6 +3,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { tableSql } from "../../src/report/report-layout.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
+import { emptyReport, rowsOf } from "../support/export/published.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 
 const tables = tablesOfManifest(manifest).filter(({ kind }) => kind !== "view");
@@ -84,4 +85,17 @@ describe("the work of a view, in rows that SQLite looks at", () => {
     expect(steeper.map(({ name }) => name)).toEqual([]);
     expect(Math.min(...more)).toBeGreaterThan(0);
   });
+});
+
+test("views pass a filter on a document or its client to the tables, and search for no column that a query leaves out", () => {
+  const db = emptyReport();
+  for (const table of ["invoices", "credit_notes"])
+    db.exec(`CREATE INDEX ${table}_by_client ON ${table} (client_id)`);
+  const plan = (sql: string) =>
+    rowsOf(db, `EXPLAIN QUERY PLAN ${sql}`)
+      .map(({ detail }) => detail)
+      .join("\n");
+  for (const filter of ["document_id = 5", "client_id = 5"])
+    expect(plan(`SELECT * FROM v_sales_lines WHERE ${filter}`)).not.toMatch(/^SCAN [id]\b/m);
+  expect(plan("SELECT sum(total) FROM v_sales_lines")).not.toContain("CORRELATED");
 });

@@ -45,11 +45,13 @@ const goneFrom = (share: number) => (truth: Truth) =>
     ]),
   );
 
-/** Returns the views that had rows. */
+/** Returns the views that had rows; each has the columns that it documents, in that order. */
 function expectAnswers(company: PublishedCompany): string[] {
   const books = { records: rawRecords(company.mirror), today };
   return Object.entries(oracles).flatMap(([view, oracle]) => {
     const expected = oracle(books);
+    const documented = manifest.views?.find(({ name }) => name === view)?.columns.map(({ name }) => name);
+    if (expected.length > 0) expect(Object.keys(company.rows(view)[0] ?? {})).toEqual(documented);
     const columns = Object.keys(expected[0] ?? {});
     const found = company
       .rows(view)

@@ -140,10 +140,68 @@ function purchasesBySupplier(books: Books): Row[] {
     });
 }
 
+/** Every item by warehouse, with its value at the purchase price. */
+function stock(books: Books): Row[] {
+  return re.of(books.records, "price_list_items").flatMap((item) =>
+    re.parts(item, "stocks").map(({ warehouseId, stockQuantity }) => {
+      const millionths = (price: Dict[string]) =>
+        re.divided(re.scaled(stockQuantity, 6) * re.scaled(price, 6), 1_000_000n);
+      const { id, purchasePrice = null } = item;
+      return {
+        price_list_item_id: id as number,
+        warehouse_id: warehouseId as number,
+        quantity: stockQuantity as number,
+        value: purchasePrice === null ? null : Number(millionths(purchasePrice)) / 1e6,
+      };
+    }),
+  );
+}
+
+/** Items on stock without a sale for more than 90 days. An advance sells nothing yet. */
+function slowStock(books: Books): Row[] {
+  const days = (table: string, field: string) =>
+    re
+      .of(books.records, table)
+      .filter(({ type }) => type !== "payment_receipt")
+      .flatMap((json) => {
+        const day = json[field] ?? json["issueDate"];
+        return re.parts(json, "items").map((item) => ({ id: item["priceListItemId"], item, day }));
+      })
+      .filter(({ item }) => Number(item["quantity"]) > 0);
+  const sold = [...days("warehouse_outbound_receipts", "issueDate"), ...days("invoices", "deliveryDate")];
+  const received = days("warehouse_inbound_receipts", "issueDate");
+  return re.of(books.records, "price_list_items").flatMap((item) => {
+    const of = (all: typeof sold) => all.filter(({ id }) => id === item["id"]).map(({ day }) => day);
+    const last = of(sold).length > 0 ? re.most(of(sold)) : null;
+    const since = last ?? (of(received).length > 0 ? re.least(of(received)) : null);
+    const idle = since === null ? null : re.daysBetween(since, books.today);
+    if (Number(item["stock"]) <= 0 || (idle !== null && idle <= 90)) return [];
+    const state = idle === null ? "never_moved" : idle > 365 ? "dead" : "slow";
+    return [{ price_list_item_id: item["id"] as number, last_sold: last, idle_days: idle, state }];
+  });
+}
+
+/** The numbers missing between two documents of a kind and a year; the last three digits count. */
+function numberGaps(books: Books): Row[] {
+  return ["invoices", "credit_notes", "proformas", "orders", "quotations"].flatMap((table) => {
+    const numbers = re.of(books.records, table).map(({ number }) => String(number));
+    return numbers.toSorted().flatMap((number, i, all) => {
+      const next = all[i + 1] ?? "";
+      const [from, to] = [Number(number.slice(-3)), Number(next.slice(-3))];
+      if (next.slice(0, -3) !== number.slice(0, -3) || to - from < 2) return [];
+      const gap = { first_missing: from + 1, last_missing: to - 1, missing: to - from - 1 };
+      return [{ document_type: table, after_number: number, before_number: next, ...gap }];
+    });
+  });
+}
+
 /** By view. */
 export const operationOracles: Readonly<Record<string, Oracle>> = {
   v_unpaid_proformas: unpaidProformas,
   v_pipeline: pipeline,
   v_business_cases_by_status: casesByStatus,
   v_purchases_by_supplier: purchasesBySupplier,
+  v_stock: stock,
+  v_slow_stock: slowStock,
+  v_number_gaps: numberGaps,
 };

@@ -137,8 +137,47 @@ function vatByMonth(books: Books): Row[] {
     });
 }
 
+/** Every line as printed, with its share of the document's total; of an advance in columns of its own. */
+function salesLines(books: Books): Row[] {
+  const advance = b.ofAdvance(books);
+  return b.billsOf(books).flatMap((json) => {
+    const items = re.parts(json, "items");
+    const shares = (field: string, rate = json["currencyRate"]) => {
+      const amount = re.cents(json[field]);
+      const own = divide(
+        amount,
+        items.map((item) => re.cents(item[field])),
+      );
+      const euros = inEuro(own, re.euro(amount, rate), rate);
+      return own.map((cents, i): Known[] => [{ cents, euro: euros[i] ?? 0n }]);
+    };
+    const [nets, grosses] = [shares("total"), shares("totalWithVat")];
+    const [name, other] = advance(json)
+      ? ["receipted_advances", "revenue"]
+      : ["revenue", "receipted_advances"];
+    return items.map((item, i) => ({
+      document_type: b.isInvoice(json) ? "invoice" : "credit_note",
+      document_id: json["id"] as number,
+      document_number: json["number"] as string,
+      client_id: json["clientId"] as number,
+      client_name: b.clientNameOf(books, json),
+      currency: b.currencyOf(books, json),
+      position: i,
+      price_list_item_id: item["priceListItemId"] as number | null,
+      name: item["name"] as string,
+      total: item["total"] as number,
+      total_with_vat: item["totalWithVat"] as number,
+      ...known(`${name}`, nets[i] ?? []),
+      ...known(`${name}_with_vat`, grosses[i] ?? []),
+      ...known(`${other}`, []),
+      ...known(`${other}_with_vat`, []),
+    }));
+  });
+}
+
 /** By view. */
 export const vatOracles: Readonly<Record<string, Oracle>> = {
   v_vat_documents: vatDocuments,
   v_vat_by_month: vatByMonth,
+  v_sales_lines: salesLines,
 };
