@@ -3,45 +3,15 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { parseBaseUrl, targetOf } from "../../src/http/base-url.ts";
 
-describe("base_url", () => {
-  test.each([
-    ["https://app.fintoro.sk/api/public/v1", "https://app.fintoro.sk", "/api/public/v1"],
-    ["https://app.fintoro.sk/api/public/v1/", "https://app.fintoro.sk", "/api/public/v1"],
-    ["https://app.fintoro.sk:8443", "https://app.fintoro.sk:8443", ""],
-    ["http://127.0.0.1:8080/v1", "http://127.0.0.1:8080", "/v1"],
-    ["http://127.8.9.1/v1", "http://127.8.9.1", "/v1"],
-    ["http://[::1]:81/v1", "http://[::1]:81", "/v1"],
-    ["http://localhost:81/v1", "http://localhost:81", "/v1"],
-  ])("%s is accepted", (text, origin, path) => {
-    expect(parseBaseUrl(text)).toEqual({ origin, path });
+test("base_url is its origin and its path without a slash at the end; anything else is a config error with a hint", () => {
+  expect(parseBaseUrl("https://app.fintoro.sk/api/public/v1/")).toEqual({
+    origin: "https://app.fintoro.sk",
+    path: "/api/public/v1",
   });
-
-  test.each([
-    "",
-    "app.fintoro.sk",
-    "ftp://app.fintoro.sk",
-    "http://app.fintoro.sk/api",
-    "http://10.0.0.1/api",
-    "http://localhost.evil.example/api",
-    "http://127.0.0.1.evil.example/api",
-    "http://[::ffff:10.0.0.1]/api",
-    "https://user@app.fintoro.sk/api",
-    "https://:password@app.fintoro.sk/api",
-    "https://app.fintoro.sk/api?x=1",
-    "https://app.fintoro.sk/api#x",
-    "https://app.fintoro.sk/api?",
-    "https://app.fintoro.sk//api",
-  ])("%j is refused as a config error with a hint", (text) => {
-    const refusal = (() => {
-      try {
-        return parseBaseUrl(text);
-      } catch (error) {
-        return error;
-      }
-    })();
-    expect(refusal).toBeInstanceOf(MirrorError);
-    expect(refusal).toMatchObject({ kind: "config", hint: expect.any(String) as string });
-  });
+  expect(parseBaseUrl("http://[::1]:81")).toEqual({ origin: "http://[::1]:81", path: "" });
+  expect(() => parseBaseUrl("http://app.fintoro.sk/api")).toThrow(
+    expect.objectContaining({ kind: "config", hint: expect.any(String) as string }) as Error,
+  );
 });
 
 const queries = fc.dictionary(
@@ -55,27 +25,11 @@ describe("I9: whatever the path and query, the target stays under the base", () 
 
   // Fault: secrets | paths that would lead to another origin | any path of a request | the target stays under `base_url` (I9)
   test("for any path that is taken", () => {
-    const piece = fc.constantFrom(
-      "/",
-      "..",
-      ".",
-      "%2e",
-      "%2E",
-      "a",
-      "\\",
-      "@",
-      ":",
-      "//",
-      "?",
-      "#",
-      "%2f",
-      "\t",
-      "é",
-      " ",
-    );
+    const pieces = "/ .. . %2e %2E a \\ @ : // ? # %2f \t é".split(" ");
+    const piece = fc.constantFrom(" ", ...pieces);
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
-        const url = urlOr(() => targetOf(base, { path: `/${pieces.join("")}` }));
+      fc.property(fc.array(piece, { maxLength: 8 }), (parts) => {
+        const url = urlOr(() => targetOf(base, { path: `/${parts.join("")}` }));
         return (
           url === null ||
           (url.origin === base.origin && url.pathname.startsWith("/api/v1/") && url.hash === "")

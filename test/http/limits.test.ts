@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 import { get, lenientRateLimiter } from "../support/http/http-client.ts";
@@ -44,9 +43,10 @@ describe("the deadline covers the whole attempt", () => {
   test("a service that never answers", async () => {
     const rateLimiter = lenientRateLimiter();
     const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, rateLimiter });
-    const error = await failureOf(http.send(get("/x")));
-    expect(error).toBeInstanceOf(NetworkError);
-    expect(error.message).toBe("GET /x: no complete answer within 60 ms");
+    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+      kind: "network",
+      message: "GET /x: no complete answer within 60 ms",
+    });
     expect([rateLimiter.open(), rateLimiter.lost(), rateLimiter.mayArrive()]).toEqual([0, 1, 1]);
   });
 
@@ -98,17 +98,6 @@ describe("the deadline covers the whole attempt", () => {
     for (let i = 0; i < 3; i++) await http.send(get("/x")).catch(() => undefined);
     expect(clock.sleeping()).toBe(0);
   });
-
-  test("the attempt after it is a fresh one", async () => {
-    const { http } = await serviceOnce(
-      (answer, _, index) => (index === 0 ? undefined : json(answer, { ok: 1 })),
-      {
-        timeoutMs: 1_000,
-        attempts: 2,
-      },
-    );
-    expect(await http.send(get("/x"))).toMatchObject({ attempts: 2 });
-  });
 });
 
 describe("no answer is larger than allowed", () => {
@@ -121,9 +110,8 @@ describe("no answer is larger than allowed", () => {
       },
       { maxResponseBytes: 1_000_000 },
     );
-    const error = await failureOf(http.send(get("/x")));
-    expect(error).toBeInstanceOf(ProtocolError);
-    expect(error).toMatchObject({
+    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+      kind: "protocol",
       retryable: false,
       message: "GET /x: the answer is larger than 1000000 bytes",
     });
@@ -198,8 +186,8 @@ function pourZipped(answer: ServerResponse, sizeBytes: number): void {
 
 describe("a large answer is held once", () => {
   const sizeBytes = 104_857_600;
-  test("300 MB are read into one buffer of that size", async () => {
-    const total = 300 * 1_048_576;
+  test("150 MB are read into one buffer of that size", async () => {
+    const total = 150 * 1_048_576;
     const { http } = await serviceOnce(
       (answer) => {
         answer.writeHead(200, { ...jsonHead, "content-length": String(total) });
@@ -215,14 +203,11 @@ describe("a large answer is held once", () => {
     expect(peakBytes).toBeLessThan(total * 1.3);
   });
 
-  test.each([
-    ["compressed", { "content-encoding": "gzip" }, pourZipped],
-    ["as it is", {}, pour],
-  ])("also without a Content-Length, %s", async (_, encoding, write) => {
+  test("also without a Content-Length, compressed", async () => {
     const { http } = await serviceOnce(
       (answer) => {
-        answer.writeHead(200, { ...jsonHead, ...encoding });
-        void write(answer, sizeBytes);
+        answer.writeHead(200, { ...jsonHead, "content-encoding": "gzip" });
+        pourZipped(answer, sizeBytes);
       },
       { timeoutMs: 60_000 },
     );

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
-import { BodyError } from "../../src/http/response-body.ts";
 import { networkErrorOf, createSafeText } from "../../src/http/http-errors.ts";
 
 const broken = { where: "GET /x", requestId: "req-9" };
@@ -18,11 +16,17 @@ describe("what breaks a request has a plain message", () => {
     ["UND_ERR_SOCKET", "the connection was closed before the answer was complete"],
     ["UND_ERR_CONNECT_TIMEOUT", "the connection timed out"],
   ])("%s is retryable", (code, why) => {
-    const error = failureFrom(withCode(code));
-    expect(error).toBeInstanceOf(NetworkError);
-    expect(error.message).toBe(`GET /x: ${why}`);
-    expect(error).toMatchObject({ retryable: true, requestId: "req-9", cause: { code } });
-    expect(error.hint).toBeTypeOf("string");
+    const facts = {
+      retryable: true,
+      requestId: "req-9",
+      hint: expect.any(String) as string,
+      cause: { code },
+    };
+    expect(failureFrom(withCode(code))).toMatchObject({
+      kind: "network",
+      message: `GET /x: ${why}`,
+      ...facts,
+    });
   });
 
   // Fault: network | the certificate is expired, self-signed or another name's | the error's code | ended at once: it cannot pass by itself
@@ -35,22 +39,6 @@ describe("what breaks a request has a plain message", () => {
     const error = failureFrom(withCode(code, "certificate has expired"));
     expect(error).toMatchObject({ kind: "network", retryable: false });
     expect(error.message).toContain("certificate");
-  });
-
-  test("a header that cannot be sent is the caller's fault", () => {
-    expect(failureFrom(withCode("UND_ERR_INVALID_ARG", "invalid x header"))).toMatchObject({
-      kind: "usage",
-      retryable: false,
-    });
-  });
-
-  test("an answer too large is not retryable, a broken encoding is", () => {
-    const large = failureFrom(new BodyError("too_large", "the answer is larger than 5 bytes"));
-    expect(large).toBeInstanceOf(ProtocolError);
-    expect(large).toMatchObject({ retryable: false, message: "GET /x: the answer is larger than 5 bytes" });
-    expect(failureFrom(new BodyError("encoding", "the gzip content is broken"))).toMatchObject({
-      retryable: true,
-    });
   });
 
   test("whatever else breaks it becomes a MirrorError, too", () => {

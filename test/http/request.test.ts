@@ -77,22 +77,23 @@ describe("a request", () => {
     ]);
   });
 
-  test.each([
-    "x",
-    "//x",
-    "/a//b",
-    "/../x",
-    "/a/..",
-    "/a/%2e%2E/b",
-    "/a?b=1",
-    "/a#b",
-    "/a\\b",
-    "/a b",
-    "/ž",
-    "/a\r\nx: y",
-  ])("of the path %j is refused before anything is sent", async (path) => {
+  test("of a path that could lead elsewhere is refused before anything is sent", async () => {
     const { service, http } = await serviceWith((answer) => json(answer, {}));
-    await expect(http.send(get(path))).rejects.toMatchObject({ kind: "usage" });
+    const paths = [
+      "x",
+      "//x",
+      "/a//b",
+      "/../x",
+      "/a/..",
+      "/a/%2e%2E/b",
+      "/a?b=1",
+      "/a#b",
+      "/a\\b",
+      "/a b",
+      "/ž",
+    ];
+    for (const path of [...paths, "/a\r\nx: y"])
+      await expect(http.send(get(path)), path).rejects.toMatchObject({ kind: "usage" });
     expect(service.asked).toHaveLength(0);
   });
 
