@@ -1,5 +1,4 @@
 import { filePath } from "../../src/export/files/export-manifest.ts";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { defineResource } from "../../src/connector/resource.ts";
@@ -63,31 +62,28 @@ describe("a lake", () => {
     ]);
   });
 
-  test("its manifest names every file by its relative path, with its rows", async () => {
-    const mirror = await aMirror([
-      ["2025-12-31", 1.5],
-      ["2026-01-01", 2],
-    ]);
-    const exported = await exportOf(mirror, { format: "csv", partition: "year", tables: ["bills"] });
-    expect(exported.manifest.files.map(({ file, rows }) => [file, rows])).toEqual([
-      ["../company=acme/bills/year=2025/part-0.csv", 1],
-      ["../company=acme/bills/year=2026/part-0.csv", 1],
-    ]);
-    const [first] = exported.manifest.files;
-    const text = readFileSync(path.join(exported.out, "acme", first?.file ?? ""), "utf8");
-    expect(text).toBe("id,total,issued_on\r\n1,1.5,2025-12-31\r\n");
-  });
-
-  test("JSON lines are partitioned too, and are still the service's records", async () => {
-    const mirror = await aMirror([
-      ["2025-12-31", 1.5],
-      ["2026-01-01", 2],
-    ]);
-    const { text } = await exportOf(mirror, { format: "jsonl", partition: "year", tables: ["bills"] });
-    expect(text("../company=acme/bills/year=2026/part-0.jsonl")).toBe(
-      '{"id":2,"total":2,"issuedOn":"2026-01-01"}\n',
-    );
-  });
+  test.each([
+    ["csv", "id,total,issued_on\r\n1,1.5,2025-12-31\r\n"],
+    ["jsonl", '{"id":1,"total":1.5,"issuedOn":"2025-12-31"}\n'],
+  ] as const)(
+    "of %s has a manifest that names every file by its relative path, with its rows",
+    async (format, content) => {
+      const mirror = await aMirror([
+        ["2025-12-31", 1.5],
+        ["2026-01-01", 2],
+      ]);
+      const { manifest: written, text } = await exportOf(mirror, {
+        format,
+        partition: "year",
+        tables: ["bills"],
+      });
+      expect(written.files.map(({ file, rows }) => [file, rows])).toEqual([
+        [`../company=acme/bills/year=2025/part-0.${format}`, 1],
+        [`../company=acme/bills/year=2026/part-0.${format}`, 1],
+      ]);
+      expect(text(written.files[0]?.file ?? "")).toBe(content);
+    },
+  );
 });
 
 describe("the date that a table is partitioned by", () => {

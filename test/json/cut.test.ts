@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { cutArray, cutList, cutObject, isEmptyObject, valueOf } from "../../src/json/cut.ts";
-import { maxDepth } from "../../src/json/scan.ts";
+import { describeCharacter, maxDepth } from "../../src/json/scan.ts";
 import { refusal } from "../support/json/json.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 const textsOf = (slices: Iterable<{ slice: Buffer }>) => [...slices].map(({ slice }) => slice.toString());
 
 const nested = (depth: number) => `{"data":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
+
+const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
 
 const textOf = (record: string, key: string) => valueOf(bytes(record), key)?.toString() ?? null;
 
@@ -134,6 +136,45 @@ describe("a list answer", () => {
   });
 });
 
+describe("cutting", () => {
+  test("takes the paginator and no other member", () => {
+    const body = '{"before":1,"paginator":{"page":2},"data":[],"after":3}';
+    expect(cutList(bytes(body)).paginator).toEqual({ page: 2 });
+  });
+
+  test.each([
+    [0xef, 0x20, 0x20],
+    [0xef, 0xbb, 0x20],
+    [0xef, 0x20, 0xbf],
+    [0x20, 0x20, 0xbf],
+    [0x20, 0xbb, 0xbf],
+  ])("takes a part of a byte order mark for none: %i %i %i", (...mark) => {
+    expect(() => cutArray(Buffer.from([...mark, 0x5b, 0x5d]))).toThrow("expected an array, found 0x");
+  });
+
+  test("refuses one level too many where it begins", () => {
+    expect(cutArray(deep(maxDepth + 1)).count).toBe(1);
+    expect(() => cutArray(deep(maxDepth + 2))).toThrow(`at byte ${maxDepth + 1} expected`);
+  });
+
+  test("finds a string's end behind an escaped quote or backslash at any place", () => {
+    for (let before = 0; before < 9; before++)
+      for (let after = 0; after < 9; after++)
+        for (const escape of [String.raw`\"`, String.raw`\\`, String.raw`\\\"`]) {
+          const text = `"${"x".repeat(before)}${escape}${"[".repeat(after)}"`;
+          const records = [`{"a":${text}}`, text];
+          const slices = cutArray(Buffer.from(`[${records.join(",")}]`));
+          expect([...slices].map(({ slice }) => slice.toString())).toEqual(records);
+        }
+  });
+
+  test("follows strings and brackets only, whatever stands between them", () => {
+    const records = ["[z]", "[|]", "[\\]", "[Z]", "{~:^}"];
+    const slices = cutArray(Buffer.from(`[${records.join(",")}]`));
+    expect([...slices].map(({ slice }) => slice.toString())).toEqual(records);
+  });
+});
+
 describe("slices", () => {
   test("share the answer's memory: cutting copies nothing", () => {
     const body = bytes('{"data":[{"id":1}]}');
@@ -214,4 +255,15 @@ describe("the value of a key", () => {
     for (const text of ["[]", "1", "", '{"a"'])
       expect(refusal(() => valueOf(bytes(text), "a")).kind).toBe("protocol");
   });
+});
+
+test.each([
+  [0x20, "0x20"],
+  [0x21, '"!"'],
+  [0x7e, '"~"'],
+  [0x7f, "0x7F"],
+  [0x0a, "0x0A"],
+  [undefined, "the end"],
+])("a message shows the character %s as %s", (code, shown) => {
+  expect(describeCharacter(code)).toBe(shown);
 });

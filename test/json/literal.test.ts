@@ -4,10 +4,12 @@ import {
   decimalText,
   integerOf,
   isExact,
+  jsonEquals,
   NumberLiteral,
   numberLiteral,
   stringifyLossless,
 } from "../../src/json/literal.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
 import { numberText, ratioOf, sameRatio } from "../support/json/json.ts";
 
 describe("a number literal", () => {
@@ -96,7 +98,10 @@ describe("the decimal text of an amount", () => {
     );
   });
 
-  test("does not become a billion zeros", () => {
+  test("is written out up to a thousand places", () => {
+    expect(decimalText(new NumberLiteral("1e999"))).toBe(`1${"0".repeat(999)}`);
+    expect(decimalText(new NumberLiteral("1e1000"))).toBe("1e1000");
+    expect(decimalText(new NumberLiteral("12e-999"))).toBe("12e-999");
     expect(decimalText(new NumberLiteral("1e999999999"))).toBe("1e999999999");
     expect(decimalText(new NumberLiteral("1e-999999999"))).toBe("1e-999999999");
   });
@@ -114,17 +119,45 @@ describe("the integer of a value", () => {
     [new NumberLiteral("9007199254740993"), 9007199254740993n],
     [new NumberLiteral("-9223372036854775808"), -(2n ** 63n)],
     [new NumberLiteral("1152921504606846976.0"), 2n ** 60n],
+    [new NumberLiteral("9223372036854775807"), 2n ** 63n - 1n],
   ])("%s is %s", (value, integer) => {
     expect(integerOf(value)).toBe(integer);
   });
 
-  test.each([1.5, 1e21, Number.NaN, "17", null, true, {}, new NumberLiteral("9223372036854775808")])(
-    "%s is none",
-    (value) => expect(integerOf(value)).toBeNull(),
+  const beyond = ["9223372036854775808", "1e19", "1e400"].map((text) => new NumberLiteral(text));
+
+  test.each([1.5, 1e21, Number.NaN, "17", null, true, {}, ...beyond])("%s is none", (value) =>
+    expect(integerOf(value)).toBeNull(),
   );
 
   test("is not looked for in a literal that would fill the memory", () => {
     expect(integerOf(new NumberLiteral("1e999999999"))).toBeNull();
     expect(integerOf(new NumberLiteral("0.5000000000000000000001"))).toBeNull();
   });
+});
+
+test.each([
+  ['{"a":1,"b":[1.50,{"c":null}]}', '{"b":[1.5,{"c":null}],"a":1}'],
+  ['{"a":1.00000000000000000000000001}', '{"a":1.000000000000000000000000010}'],
+  ['{"a":1,"more":2}', '{"a":1,"other":3}'],
+  ["[]", "[]"],
+])("%s and %s say the same wherever both say something", (a, b) => {
+  expect(jsonEquals(parseLossless(a), parseLossless(b))).toBe(true);
+});
+
+test.each([
+  ['{"a":{"name":"old"}}', '{"a":{"name":"new"}}'],
+  ['{"a":1}', '{"a":"1"}'],
+  ['{"a":null}', '{"a":{}}'],
+  ['{"a":[1,2]}', '{"a":[2,1]}'],
+  ['{"a":[1]}', '{"a":[1,2]}'],
+  ['{"a":1.00000000000000000000000001}', '{"a":1.00000000000000000000000002}'],
+  ["[]", "{}"],
+  ["1e400", '"1e400"'],
+  ["[]", '{"length":0}'],
+  ['["x"]', '{"length":1,"0":"x"}'],
+  ['{"a":1,"b":2}', '{"a":1,"b":3}'],
+])("%s and %s do not", (a, b) => {
+  expect(jsonEquals(parseLossless(a), parseLossless(b))).toBe(false);
+  expect(jsonEquals(parseLossless(b), parseLossless(a))).toBe(false);
 });

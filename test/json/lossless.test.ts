@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { NumberLiteral, type JsonObject } from "../../src/json/literal.ts";
-import { assertUtf8, parseLossless } from "../../src/json/lossless.ts";
+import { assertUtf8, mayLosePrecision, parseLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
-import { refusal } from "../support/json/json.ts";
+import { asDoubles, refusal } from "../support/json/json.ts";
 
 describe("parsing without loss", () => {
   test("gives what JSON.parse gives where no number is lost, from bytes and from text", () => {
@@ -180,6 +180,14 @@ describe("parsing without loss", () => {
     native.mockRestore();
   });
 
+  test("reads numbers that no double holds beside any number of lists and objects", () => {
+    const many = Array.from({ length: maxDepth + 100 }, (_, i) => (i % 2 === 0 ? "[]" : "{}"));
+    for (const wrap of [(text: string) => `[${text}]`, (text: string) => `[[${text}]]`]) {
+      const read = parseLossless(wrap(`${many.join(",")},9007199254740993`));
+      expect(asDoubles(read)).toEqual(JSON.parse(wrap(`${many.join(",")},9007199254740992`)));
+    }
+  });
+
   test("counts nested brackets, not those side by side", () => {
     const text = `[${"[],{},".repeat(1000)}"[{"]`;
     expect(parseLossless(text)).toEqual(JSON.parse(text));
@@ -210,4 +218,37 @@ describe("the check for UTF-8", () => {
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain(`at byte ${at} expected UTF-8, found 0x`);
   });
+});
+
+/** The check looks at some characters only: each text is tried at every distance from them. */
+const indents = Array.from({ length: 32 }, (_, length) => " ".repeat(length));
+
+test.each([
+  '{":a":"x"}',
+  '{"a":"\\n","b":1}',
+  '["\\"\\\\"]',
+  '["a\\u010d", "b", ":"]',
+  '{"sum":0.30000000000000004,"rate":123456789.12345}',
+  '{"iban":"SK3112000000198742637541","id":"ab1e400"}',
+  '{"phone":" 0905123456-1, 2026-11-22"}',
+  '"9007199254740993"',
+])("the native parser is trusted with %s", (text) => {
+  for (const indent of indents) expect(mayLosePrecision(indent + text)).toBe(false);
+});
+
+test.each([
+  "9007199254740993",
+  "[9007199254740993]",
+  '{"a":1.000000000000000000001}',
+  '{"a":1e400}',
+  '{"\\"x":2}',
+  '{"a\\nbc" :2}',
+  '{"a":"\\\\","\\u0069d":2}',
+])("the native parser is not trusted with %s", (text) => {
+  for (const indent of indents) expect(mayLosePrecision(indent + text)).toBe(true);
+});
+
+test("a long run of digits is looked at once, not at each of its characters", () => {
+  for (const text of [`["${"1".repeat(20_000)}"]`, `[1.${"0".repeat(20_000)}]`])
+    expect(mayLosePrecision(text)).toBe(false);
 });

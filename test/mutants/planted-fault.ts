@@ -5,8 +5,8 @@ type Invariant = `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12}`;
 export interface PlantedFault {
   /** Kebab-case, unique. */
   readonly id: string;
-  /** What it breaks; null: a promise of the program beside the invariants. */
-  readonly invariant: Invariant | null;
+  /** What it breaks; absent: a promise of the program beside the invariants. */
+  readonly invariant?: Invariant;
   /** From the project's folder. */
   readonly file: string;
   /** Stands in the file exactly once. */

@@ -1,11 +1,7 @@
 import { outside, type PlantedFault } from "../planted-fault.ts";
 
-const beside = { invariant: null, outsideSimulation: outside.report } as const;
-
-/** Published reports, exported files and answers: promises beside the invariants that tests once did not hold. */
-export const fileFaults: readonly PlantedFault[] = [
+const faults: readonly PlantedFault[] = [
   {
-    ...beside,
     id: "file-renamed-before-it-is-on-the-disk",
     file: "src/base/files/atomic-file.ts",
     find: "  syncToDisk(finished);\n",
@@ -14,7 +10,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/base/atomic-file.test.ts"],
   },
   {
-    ...beside,
     id: "rename-not-on-the-disk",
     file: "src/base/files/atomic-file.ts",
     find: "  syncToDisk(path.dirname(file));\n",
@@ -23,7 +18,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/base/atomic-file.test.ts"],
   },
   {
-    ...beside,
     id: "exported-file-not-on-the-disk",
     file: "src/base/files/hashed-file.ts",
     find: "    await handle.sync();\n",
@@ -32,7 +26,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/export/staging.test.ts"],
   },
   {
-    ...beside,
     id: "folder-of-exported-files-not-on-the-disk",
     file: "src/export/files/staging.ts",
     find: "    for (const folder of folders) syncToDisk(folder);\n",
@@ -41,7 +34,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/export/staging.test.ts"],
   },
   {
-    ...beside,
     id: "manifest-before-its-files",
     file: "src/export/files/staging.ts",
     find: "      for (const file of files) await this.#move(file.path);",
@@ -51,7 +43,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/export/staging.test.ts"],
   },
   {
-    ...beside,
     id: "report-renamed-before-it-is-on-the-disk",
     file: "src/report/report-file.ts",
     find: "  replaceFile(next, report);\n",
@@ -60,7 +51,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/report/publish.test.ts"],
   },
   {
-    ...beside,
     id: "deleted-record-that-came-back-stays-deleted",
     file: "src/report/build-report.ts",
     find: "[documentFiles, deletedRecords]",
@@ -80,7 +70,6 @@ export const fileFaults: readonly PlantedFault[] = [
       ["0-days", "> 0 THEN '1 to 30'", ">= 0 THEN '1 to 30'"],
     ] as const
   ).map(([edge, find, replace]) => ({
-    ...beside,
     id: `age-wrong-at-${edge}`,
     file: "connectors/fintoro/report/view-sql.ts",
     find,
@@ -89,7 +78,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/fintoro/views-ageing.test.ts"],
   })),
   {
-    ...beside,
     id: "due-today-is-overdue",
     file: "connectors/fintoro/report/sales.ts",
     find: '${sql.daysSince("d.due_date")} > 0`',
@@ -98,7 +86,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/fintoro/views-ageing.test.ts"],
   },
   {
-    ...beside,
     id: "currencies-added-up",
     file: "connectors/fintoro/report/receivables.ts",
     find: "GROUP BY buyer, client_id, currency, age",
@@ -107,7 +94,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/fintoro/views-ageing.test.ts"],
   },
   {
-    ...beside,
     id: "retry-after-of-503-not-obeyed",
     outsideSimulation: outside.network,
     file: "src/http/attempt.ts",
@@ -117,7 +103,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/http/attempts.test.ts"],
   },
   {
-    ...beside,
     id: "no-cap-after-decompression",
     outsideSimulation: outside.network,
     file: "src/http/response-body.ts",
@@ -127,7 +112,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/http/compressed.test.ts"],
   },
   {
-    ...beside,
     id: "outdated-overlay-is-read",
     file: "src/store/snapshot/overlay.ts",
     find: "coalesce(known, last) = last AS isKnown",
@@ -136,7 +120,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/state/as-of.test.ts"],
   },
   {
-    ...beside,
     id: "clock-trusted-for-as-of",
     file: "src/state/as-of/moment.ts",
     find: "ORDER BY score, id DESC LIMIT 1",
@@ -145,3 +128,6 @@ export const fileFaults: readonly PlantedFault[] = [
     tests: ["test/state/as-of.test.ts"],
   },
 ];
+
+/** Published reports, exported files and answers: promises beside the invariants that tests once did not hold. */
+export const fileFaults = faults.map((fault) => ({ outsideSimulation: outside.report, ...fault }));

@@ -1,88 +1,69 @@
 import { outside, type PlantedFault } from "../planted-fault.ts";
 
-const outsideSimulation = outside.fleet;
-
-/** Many machines: one owner of each company, and nothing that only an owner had is lost. */
-export const fleetFaults: readonly PlantedFault[] = [
+const faults: readonly PlantedFault[] = [
   {
     id: "lease-outlives-a-pause-that-the-wall-clock-shows",
-    invariant: null,
     file: "src/fleet/ownership/ownership.ts",
     find: "      clock.nowMs() - sentAt.nowMs < heldMs;",
     replace: "      true;",
     why: "a virtual machine that was paused for an hour believes that it still owns its companies",
     tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-    outsideSimulation,
   },
   {
     id: "lease-outlives-a-sleeping-machine",
-    invariant: null,
     file: "src/fleet/ownership/ownership.ts",
     find: "      this.uptimeMs() - sentAt.uptimeMs < heldMs &&\n",
     replace: "",
     why: "a machine that slept and woke with another time of day believes that it still owns its companies",
     tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-    outsideSimulation,
   },
   {
     id: "lease-counted-from-the-answer",
-    invariant: null,
     file: "src/fleet/ownership/lease-keeper.ts",
     find: "if (kept.has(lease.company)) lease.renewed(sentAt);",
     replace: "if (kept.has(lease.company)) lease.renewed(readSentAt(clock));",
     why: "a renewal that was answered late lasts longer here than in Postgres",
     tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-    outsideSimulation,
   },
   {
     id: "ended-lease-begins-again",
-    invariant: null,
     file: "src/fleet/ownership/ownership.ts",
     find: "    if (this.lost.aborted) return false;\n    const { clock",
     replace: "    const { clock",
     why: "an owner that was replaced goes on as long as its time would have lasted",
     tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-    outsideSimulation,
   },
   {
     id: "own-live-lease-claimed-again",
-    invariant: null,
     file: "src/fleet/postgres/tables/owners-table.ts",
     find: "if (last?.live) return",
     replace: "if (last?.live && last.node !== node) return",
     why: "two assignments of one node own the same company",
     tests: ["test/fleet/postgres/owners-table.test.ts"],
-    outsideSimulation,
   },
   {
     id: "claim-keeps-the-epoch",
-    invariant: null,
     file: "src/fleet/postgres/tables/owners-table.ts",
     find: "SET epoch = epoch + 1, node = $2",
     replace: "SET epoch = epoch, node = $2",
     why: "a node that owned the company before has the epoch of the owner of now",
     tests: ["test/fleet/postgres/owners-table.test.ts"],
-    outsideSimulation,
   },
   {
     id: "owner-checked-without-a-lock",
-    invariant: null,
     file: "src/fleet/postgres/tables/owners-table.ts",
     find: "AND expires_at > clock_timestamp() FOR KEY SHARE`;",
     replace: "AND expires_at > clock_timestamp()`;",
     why: "a company is claimed between the check and the commit of what its last owner publishes",
     tests: ["test/fleet/postgres/owners-table.test.ts", "test/fleet/postgres/snapshots-table.test.ts"],
-    outsideSimulation,
   },
   {
     id: "expired-owner-publishes",
-    invariant: null,
     file: "src/fleet/postgres/tables/owners-table.ts",
     find: "AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE`;",
     replace: "AND node = $3 FOR KEY SHARE`;",
     why: "who was paused for an hour publishes, as long as nobody else has claimed the company",
     tests: ["test/fleet/postgres/owners-table.test.ts"],
-    outsideSimulation,
   },
   {
     id: "account-of-a-claim-not-locked",
@@ -92,7 +73,6 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "",
     why: "two companies of one account are claimed at once, each before the other is seen",
     tests: ["test/fleet/postgres/accounts.test.ts"],
-    outsideSimulation,
   },
   {
     id: "window-of-another-owner-not-waited-for",
@@ -102,17 +82,14 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "",
     why: "a new owner sends beside what the last one has sent in the service's window",
     tests: ["test/fleet/assignment/permits.test.ts"],
-    outsideSimulation,
   },
   {
     id: "lost-company-still-asked",
-    invariant: null,
     file: "src/http/pool.ts",
     find: "        assertMaySend();\n",
     replace: "",
     why: "a process that was paused sends its request when the company has another owner",
     tests: ["test/http/connections.test.ts", "test/http/env-proxy.test.ts"],
-    outsideSimulation,
   },
   {
     id: "account-not-waited-for",
@@ -122,7 +99,6 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "((await isAccountNoted()), true) ? spent",
     why: "two new tokens of one company are read side by side, each with a budget of its own",
     tests: ["test/fleet/assignment/permits.test.ts"],
-    outsideSimulation,
   },
   {
     id: "undrained-deliveries-deleted",
@@ -132,7 +108,6 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "",
     why: "deliveries that no published snapshot has are deleted after a week",
     tests: ["test/fleet/postgres/inbox-table.test.ts"],
-    outsideSimulation,
   },
   {
     id: "inbox-numbers-given-without-a-lock",
@@ -142,7 +117,6 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "WHERE h.company = $1`;",
     why: "receivers give the same numbers, or a later one becomes visible first and its reader skips the other",
     tests: ["test/fleet/postgres/inbox-table.test.ts"],
-    outsideSimulation,
   },
   {
     id: "inbox-position-before-its-deliveries",
@@ -153,7 +127,6 @@ export const fleetFaults: readonly PlantedFault[] = [
       "  notePosition();\n  logStored(log, company, ingest.storeReceived(received, clock.nowMs(), () => undefined));",
     why: "a kill between both loses deliveries that were answered with 204",
     tests: ["test/fleet/assignment/drain.test.ts"],
-    outsideSimulation,
   },
   {
     id: "change-log-goes-back",
@@ -163,27 +136,22 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "",
     why: "a mirror that is behind replaces the published one, and its change numbers come twice",
     tests: ["test/fleet/postgres/snapshots-table.test.ts", "test/fleet/snapshot/snapshot.test.ts"],
-    outsideSimulation,
   },
   {
     id: "snapshot-published-unread",
-    invariant: null,
     file: "src/file-store/file-store.ts",
     find: "if (isSame(expected ?? sent, await hashOf(store.read(key, right.signal)))) return sent;",
     replace: "if (isSame(expected ?? sent, sent)) return sent;",
     why: "the pointer leads to a snapshot that the store did not keep as it was given",
     tests: ["test/fleet/snapshot/snapshot.test.ts"],
-    outsideSimulation,
   },
   {
     id: "damaged-snapshot-unpacked",
-    invariant: null,
     file: "src/file-store/file-store.ts",
     find: "if (!isSame(came, expected) || !isSame(await hashOf(target), expected)) throw damaged();",
     replace: "",
     why: "whatever stands where the snapshot was is unpacked",
     tests: ["test/fleet/snapshot/restore.test.ts"],
-    outsideSimulation,
   },
   {
     id: "local-file-of-any-epoch-continued",
@@ -193,17 +161,14 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "return Number(new Meta(db).get(epochKey)) < epoch && !isBehind;",
     why: "a node goes on from what it left before another one owned the company",
     tests: ["test/fleet/assignment/local-mirror.test.ts"],
-    outsideSimulation,
   },
   {
     id: "stored-reports-are-noted-by-nobody",
-    invariant: null,
     file: "src/fleet/reports/publish-reports.ts",
     find: "await reports.begin(owner, number, written);",
     replace: "await reports.begin(owner, number, []);",
     why: "files that a lost owner has stored stay for ever",
     tests: ["test/fleet/reports/reports.test.ts"],
-    outsideSimulation,
   },
   {
     id: "company-keeps-the-day-of-its-first-joining",
@@ -213,26 +178,24 @@ export const fleetFaults: readonly PlantedFault[] = [
     replace: "c.added_at",
     why: "deliveries that were refused while the company was out of the fleet are never missed",
     tests: ["test/fleet/postgres/companies-table.test.ts"],
-    outsideSimulation,
   },
   {
     id: "catalogue-keeps-files-that-count-no-more",
-    invariant: null,
     file: "src/fleet/postgres/catalogue/plan-snapshot.ts",
     find: "now.files.filter(({ path }) => !keys.has(path));",
     replace: "now.files.filter(() => false);",
     why: "a query of all companies has old rows beside the new ones, and fails when the old file is removed",
     tests: ["test/fleet/catalogue/catalogue.test.ts"],
-    outsideSimulation,
   },
   {
     id: "catalogue-narrows-a-type",
-    invariant: null,
     file: "src/fleet/postgres/catalogue/plan-snapshot.ts",
     find: "column_type: commonType(column_type, type)",
     replace: "column_type: type",
     why: "what the last company has decides the type, and amounts of others lose digits or cannot be read",
     tests: ["test/fleet/catalogue/catalogue.test.ts"],
-    outsideSimulation,
   },
 ];
+
+/** Many machines: one owner of each company, and nothing that only an owner had is lost. */
+export const fleetFaults = faults.map((fault) => ({ ...fault, outsideSimulation: outside.fleet }));
