@@ -3,7 +3,7 @@ import { Runs } from "../state/runs.ts";
 import type { Span } from "../state/uptime-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
-import { usualRun } from "../runs/run-request.ts";
+import { usualRun } from "../runs/run-queue.ts";
 import type { OpenCompany } from "./daemon-context.ts";
 import { parseCronSchedule, runSchedule, type CronSchedule } from "./cron-schedule.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";

@@ -188,7 +188,7 @@ function asMirrorError(error: unknown, path: string): unknown {
 }
 
 /** The id of this boot on Linux; null elsewhere, where the clocks are compared. */
-export function readBootId(): string | null {
+function readBootId(): string | null {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {

@@ -6,10 +6,17 @@ import { webhooksCover } from "../status/event-status.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { RunParts } from "../sync/context/run-context.ts";
 import { parentsPerRunOf } from "../sync/plan/scrub.ts";
-import type { ScrubOptions } from "../sync/run/begin-run.ts";
+import type { AskedRun, ScrubOptions } from "../sync/run/begin-run.ts";
 import { runSync } from "../sync/run/sync-run.ts";
 import type { ProcessContext } from "./process-context.ts";
-import type { RunRequest } from "./run-request.ts";
+
+export interface RunRequest extends AskedRun {
+  readonly quick: boolean;
+  /** Reads again what lists do not show, as the config says. */
+  readonly scrub: boolean;
+  /** Per company, retries included. */
+  readonly mostRequests: number | undefined;
+}
 
 export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices"> {
   readonly context: Pick<ProcessContext, "clock" | "random" | "log">;

@@ -3,12 +3,11 @@ import { messageOf } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
-import { isWorthPublishing, listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
+import { isWorthPublishing, listedOutcome, modeOf, notBegun } from "../sync/context/run-report.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { RunMode } from "../state/runs.ts";
-import { modeOf } from "../sync/run/begin-run.ts";
 import type { ProgressView } from "../log/progress.ts";
-import type { CompanyRun } from "./company-run.ts";
-import { notBegun, usualRun, type RunRequest } from "./run-request.ts";
+import type { CompanyRun, RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { progressView } from "./run-progress.ts";
 
@@ -37,6 +36,16 @@ export function createRunPlaces(mostRuns = 4, mostScrubs = 24) {
     },
   };
 }
+
+/** What a run that no person asked for does. */
+export const usualRun = {
+  full: false,
+  quick: false,
+  allowMassDelete: false,
+  acceptIdentity: false,
+  scrub: false,
+  mostRequests: undefined,
+};
 
 interface RunUnderWay {
   readonly request: RunRequest;

@@ -5,7 +5,7 @@ import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { identify } from "../sync/identity/identify.ts";
-import { BatchRetryPolicy } from "../sync/retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../sync/retry/batch-retry-policy.ts";
 import type { ComparedReads } from "./compared-reads.ts";
 import { MirrorView } from "./compare-record.ts";
 import { Comparison, nameDifferences, type DeepRead, type Finding } from "./comparison.ts";
@@ -61,7 +61,7 @@ export class Verification {
     const { signal } = parts;
     const ask = () =>
       identify({ ...parts, mirror: parts, tally }, { acceptIdentity: false, lane: "list", signal });
-    return new BatchRetryPolicy({ ...parts, tally, ended: signal }, ask);
+    return batchRetryPolicy({ ...parts, tally, ended: signal }, ask);
   }
 
   /**

@@ -12,7 +12,8 @@ import {
   type DaemonCommand,
   type CommandServerParts,
 } from "../../src/daemon/commands.ts";
-import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
+import type { RunRequest } from "../../src/runs/company-run.ts";
+import { emptyReport } from "../../src/sync/context/run-report.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { askDaemon } from "../../src/daemon/commands.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Daemon } from "../../src/daemon/daemon.ts";
-import { usualRun } from "../../src/runs/run-request.ts";
+import { usualRun } from "../../src/runs/run-queue.ts";
 import { needsRestart, type CompanySettings } from "../../src/daemon/daemon-context.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../src/state/inbox/inbox.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import type { CompanyRun } from "../../src/runs/company-run.ts";
-import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
+import type { CompanyRun, RunRequest } from "../../src/runs/company-run.ts";
 import { createRunPlaces, RunQueue, type RunQueueParts } from "../../src/runs/run-queue.ts";
+import { emptyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 
 const clock = jumpingClock(Date.UTC(2026, 10, 21));

@@ -13,7 +13,7 @@ const dayMs = 24 * hourMs;
 const detailed = [...documentNames, "price_list_items"];
 
 function aVirtualCompany(documents: number, most = limit): VirtualCompany {
-  const company = new VirtualCompany(companyOf(documents), { limit: most });
+  const company = new VirtualCompany(companyOf(documents), most);
   onTestFinished(() => company.close());
   return company;
 }

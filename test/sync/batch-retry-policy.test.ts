@@ -9,7 +9,7 @@ import {
 } from "../../src/connector/service-errors.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import { Tally, type Outage } from "../../src/sync/context/tally.ts";
-import { BatchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
+import { batchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
 import { mayPass } from "../../src/sync/retry/retry-policy.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
@@ -75,7 +75,7 @@ function policyWith(ask: () => Promise<unknown> = () => Promise.resolve()) {
   const clock = createDrivenClock();
   const ended = new AbortController().signal;
   const parts = { clock, log: silentLog, tally: new Tally(), patienceMs: 900_000, ended };
-  return { policy: new BatchRetryPolicy(parts, ask), clock };
+  return { policy: batchRetryPolicy(parts, ask), clock };
 }
 
 test("one record's own failures: tried again 5 times over a minute while others succeed, then set aside", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
-import { judgeDeletion, deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
+import { deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
@@ -30,58 +30,46 @@ function asking(run: RunContext, resource: string, id: number, why: Partial<Work
   return { run, resource: resourceOf(resource), item, stamp: stampOf(run.mirror) };
 }
 
+const notFound = (serviceMessage: string | null) => new NotFoundError("404", { serviceMessage });
+
 describe("I5: what a 404 proves", () => {
+  const notThere = "The route could not be found.";
   test.each([
     ["on a route that answered 200 in this run: the record is deleted", missing, true, [], "deleted"],
     ["with another message, on a proven route: deleted too", "Not Found", true, [], "deleted"],
     ["without the service's JSON: nothing, it may be a proxy's page", null, true, [], "unproven"],
     [
-      "on an unproven route, with a record the list has just shown: that one is probed first",
+      "on an unproven route, with records its list shows: one of them is read first",
       missing,
       false,
-      [3],
+      [7, 3],
       "probe",
     ],
     ["of a record that the list of the same run shows", missing, false, [7], "unproven"],
     [
-      "on an unproven route with no other record to probe: the service's message counts",
+      "on an unproven route with no other record: the service's message counts",
       missing,
       false,
       [],
       "deleted",
     ],
-    [
-      "on an unproven route with the message for a missing route: nothing",
-      "The route could not be found.",
-      false,
-      [],
-      "unproven",
-    ],
-    ["on an unproven route with an empty message: nothing", "", false, [], "unproven"],
-  ] as const)("%s", (_case, message, proven, candidates, kind) => {
-    const facts = { routeProven: proven, candidates, isSuspected: true };
-    expect(judgeDeletion(message, facts, 7).kind).toBe(kind);
-  });
-
-  test("on an unproven route, with nothing else that says so and no other record to probe: nothing", () => {
-    const facts = { routeProven: false, candidates: [], isSuspected: false };
-    expect(judgeDeletion(missing, facts, 7)).toEqual({ kind: "probe", candidates: [] });
-    expect(judgeDeletion(missing, { ...facts, routeProven: true }, 7).kind).toBe("deleted");
-  });
-
-  test("a route probe is never the record in question", () => {
-    const facts = { routeProven: false, candidates: [7, 9], isSuspected: true };
-    expect(judgeDeletion(missing, facts, 7)).toEqual({ kind: "probe", candidates: [9] });
+    ["there with the message for a missing route: nothing", notThere, false, [], "unproven"],
+    ["there with an empty message: nothing", "", false, [], "unproven"],
+  ] as const)("%s", async (_case, message, proven, shown, kind) => {
+    const run = await withPeople(0);
+    if (proven) run.provenRoutes.add("people");
+    run.probeCandidates.set("people", [...shown]);
+    const verdict = deletionVerdict(asking(run, "people", 7), notFound(message));
+    expect(verdict).toMatchObject({ kind, ...(kind === "probe" && { candidates: [3] }) });
   });
 
   test("a detail that was read proves its route for the run, and for that resource only", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
-    const error = new NotFoundError("404", { serviceMessage: "Not Found" });
-    expect(deletionVerdict(asking(run, "people", 7), error).kind).toBe("unproven");
+    const verdict = (name: string) => deletionVerdict(asking(run, name, 7), notFound("Not Found")).kind;
+    expect(verdict("people")).toBe("unproven");
     detail(run, "people", person(1), detailWork(run, "people", 1));
-    expect(deletionVerdict(asking(run, "people", 7), error).kind).toBe("deleted");
-    expect(deletionVerdict(asking(run, "notes", 7), error).kind).toBe("unproven");
+    expect([verdict("people"), verdict("notes")]).toEqual(["deleted", "unproven"]);
   });
 });
 
@@ -116,8 +104,8 @@ describe("route probes that all answer 404", () => {
     expect(due(run)).toBe(startMs + longestDelayMs);
     await page(run, "people", [person(1), person(3)], { perPage: 10 });
     expect(due(run)).toBe(0);
-    const error = new NotFoundError("404", { serviceMessage: missing });
-    expect(deletionVerdict(asking(run, "people", 1), error)).toEqual({ kind: "probe", candidates: [3] });
+    const verdict = deletionVerdict(asking(run, "people", 1), notFound(missing));
+    expect(verdict).toEqual({ kind: "probe", candidates: [3] });
   });
 
   // Fault: service | a run is resumed, and the route is broken for all records | the answers of their route, after a list of an earlier run | the list is read once and none is deleted (I5)
@@ -133,7 +121,7 @@ describe("route probes that all answer 404", () => {
 });
 
 describe("I5: of the only record that the mirror holds, a 404 on a route that nothing proves", () => {
-  const error = new NotFoundError("404", { serviceMessage: missing });
+  const error = notFound(missing);
   const verdict = async (why: Partial<WorkItem>) =>
     deletionVerdict(asking(await withPeople(1), "people", 1, why), error).kind;
 
@@ -188,18 +176,14 @@ describe("I5: a run that would remove too much needs permission", () => {
     expect(massDeleteLimit(live)).toBe(limit);
   });
 
-  test("counts over the whole run, each resource for itself, and not what it refused", async () => {
+  test("counts over the whole run, each resource for itself, not what it refused; --allow-mass-delete lifts it", async () => {
     const run = runContextOf(await openShop());
     expect(mayRemove(run, "people", 15)).toBe(true);
     expect(mayRemove(run, "people", 6)).toBe(false);
     expect(mayRemove(run, "people", 5)).toBe(true);
     expect(mayRemove(run, "people", 1)).toBe(false);
     expect(mayRemove(run, "orders", 20)).toBe(true);
-  });
-
-  test("--allow-mass-delete lifts it", async () => {
-    const run = runContextOf(await openShop(), { allowMassDelete: true });
-    expect(mayRemove(run, "people", 10_000)).toBe(true);
+    expect(mayRemove({ ...run, allowMassDelete: true }, "people", 10_000)).toBe(true);
   });
 });
 
@@ -223,7 +207,10 @@ describe("I5: absence is a reason to ask, never to delete", () => {
   });
 
   // Fault: pagination | an empty list where there were many | a list's answer | too many at once: none is asked for or deleted (I5)
-  test("an empty list checks none of many records: too many at once", async () => {
+  test("an empty list checks each of few records, and none of many: too many at once", async () => {
+    const few = await withPeople(3);
+    await page(few, "people", []);
+    expect([waiting(few).length, few.mirror.records.counts("people").live]).toEqual([3, 3]);
     const run = await withPeople(25);
     await page(run, "people", []);
     expect(waiting(run)).toEqual([]);
@@ -231,13 +218,6 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(trouble).toMatchObject({ resource: "people", kind: "held" });
     expect(trouble?.message).toContain("25 of 25");
     expect(trouble?.hint).toContain("--allow-mass-delete");
-  });
-
-  test("an empty list checks each of few records", async () => {
-    const run = await withPeople(3);
-    await page(run, "people", []);
-    expect(waiting(run)).toHaveLength(3);
-    expect(run.mirror.records.counts("people").live).toBe(3);
   });
 
   test("a lookup without a route of its own is removed when its complete list no longer shows it", async () => {
@@ -257,25 +237,12 @@ describe("I5: absence is a reason to ask, never to delete", () => {
   });
 
   test.each([
-    [
-      "shows one twice",
-      "unsettled",
-      [
-        { id: 1, label: "x" },
-        { id: 1, label: "x" },
-      ],
-    ],
-    [
-      "holds one without a usable id",
-      "held",
-      [
-        { id: 1, label: "x" },
-        { id: "two", label: "x" },
-      ],
-    ],
-  ])("nor when the list cannot be trusted: it %s", async (_case, kept, shown) => {
+    ["shows one twice", "unsettled", 1],
+    ["holds one without a usable id", "held", "two"],
+  ])("nor when the list cannot be trusted: it %s", async (_case, kept, second) => {
     const run = await withPeople(0);
     for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
+    const shown = [1, second].map((id) => ({ id, label: "x" }));
     for (const attempt of [1, 2, 3]) await page(run, "colours", shown, { attempt });
     expect(run.mirror.records.counts("colours").live).toBe(2);
     expect(run.tally.allTroubles().map(({ kind }) => kind)).toContain(kept);

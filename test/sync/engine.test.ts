@@ -5,7 +5,7 @@ import type { ServiceRequest, Transport } from "../../src/connector/transport.ts
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { Engine, type EngineOptions } from "../../src/sync/engine/engine.ts";
-import { BatchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
@@ -34,7 +34,7 @@ function workOn(
 ): Promise<"done" | "drained"> {
   const signal = new AbortController().signal;
   const parts = { clock: stillClock, log: silentLog, tally: new Tally(), patienceMs: 60_000 };
-  const policy = new BatchRetryPolicy({ ...parts, ended: signal }, () => Promise.resolve());
+  const policy = batchRetryPolicy({ ...parts, ended: signal }, () => Promise.resolve());
   return new Engine(run, { transport, concurrency: 1, policy, signal, closed: signal, ...more }).work();
 }
 

@@ -4,7 +4,7 @@ import { invoices } from "../../connectors/fakturoid/resources/invoices-and-expe
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { BatchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { ServiceCopy } from "../../src/verify/service-copy.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { stillClock } from "../support/mirror/run.ts";
@@ -21,7 +21,7 @@ async function readInvoices(page: (number: number) => readonly { readonly id: nu
   const { signal } = new AbortController();
   const [clock, log, tally] = [stillClock, silentLog, new Tally()];
   const waiting = { clock, log, tally, patienceMs: 0, ended: signal };
-  const policy = new BatchRetryPolicy(waiting, async () => null);
+  const policy = batchRetryPolicy(waiting, async () => null);
   const parts = { clock, log, signal, concurrency: 1, transport: { send } };
   const shown = { ...parts, manifest: fakturoid, resources: [invoices] };
   const copy = new ServiceCopy(`${tempFolder()}/shown.db`, shown, tally, policy);

@@ -3,11 +3,15 @@ import { MirrorError } from "../../base/errors.ts";
 import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Config } from "../../config/config.ts";
-import { notBegun } from "../../runs/run-request.ts";
+import {
+  notBegun,
+  isWorthPublishing,
+  type CompanyReport,
+  type ScrubReport,
+} from "../../sync/context/run-report.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import { changesOf } from "../../state/sweeps.ts";
-import { isWorthPublishing, type CompanyReport, type ScrubReport } from "../../sync/context/run-report.ts";
 import { companyScopes, selectResources, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";

@@ -1,7 +1,6 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { wholeListSettings } from "../../runs/company-run.ts";
-import type { RunRequest } from "../../runs/run-request.ts";
+import { wholeListSettings, type RunRequest } from "../../runs/company-run.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";

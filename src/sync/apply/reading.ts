@@ -5,7 +5,7 @@ import type { ListedPage, Listing, ShownRecords } from "../../state/listings.ts"
 /** So many pages running without a new record mean that a paginator does not lead on. */
 export const mostIdlePages = 3;
 /** The end of a list that grows while it is read is read again this many times per reading. */
-export const mostTails = 5;
+const mostTails = 5;
 
 export interface PageEffect {
   readonly page: ListedPage & Pick<Listing, "overstated">;

@@ -1,4 +1,7 @@
-import type { RequestCounts, ResourceCounts, Trouble } from "./tally.ts";
+import { isoTime, type Clock } from "../../base/clock.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import type { RunMode } from "../../state/runs.ts";
+import { Tally, type RequestCounts, type ResourceCounts, type Trouble } from "./tally.ts";
 
 /**
  * How a run ended. `complete`: everything selected is mirrored. `partial`: some of it is not, the rest is
@@ -15,6 +18,11 @@ export type Outcome =
   | "interrupted"
   | "database"
   | "locked";
+
+export function modeOf({ full, quick }: { readonly full: boolean; readonly quick?: boolean }): RunMode {
+  if (quick) return "quick";
+  return full ? "full" : "incremental";
+}
 
 /** What `sync --json` prints for a company; also stored in `_runs.report`. */
 export interface CompanyReport {
@@ -84,4 +92,25 @@ export interface RunError {
   readonly message: string;
   readonly hint?: string;
   readonly request_id?: string;
+}
+
+type WallClock = Pick<Clock, "nowMs">;
+
+export function emptyReport(clock: WallClock, startedAt: string, outcome: Outcome): CompanyReport {
+  const times = { started_at: startedAt, finished_at: isoTime(clock.nowMs()) };
+  const phases = { listed_at: null, resumed: false, scrub: null };
+  const work = { ...phases, requests: new Tally().requests, resources: {}, swept: {}, troubles: [] };
+  const fields = { new_columns: [], missing_fields: [], unkept_fields: [], uncompared_fields: [] };
+  return { outcome, ...times, ...work, ...fields };
+}
+
+/** Kinds of errors that are an outcome of a run as well. */
+const outcomes = ["locked", "database", "identity", "unauthenticated", "stopped"] as const;
+
+/** The report of a run that could not begin, with the error and the outcome that stands for it. */
+export function notBegun(clock: WallClock, startedAt: string, error: unknown): CompanyReport {
+  const kind = error instanceof MirrorError ? error.kind : "bug";
+  const outcome = outcomes.find((one) => one === kind) ?? "failed";
+  const report = emptyReport(clock, startedAt, outcome);
+  return { ...report, error: { kind, message: messageOf(error), ...hintOf(error) } };
 }

@@ -7,7 +7,7 @@ import { ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import type { Outage, Tally } from "../context/tally.ts";
 import { failureOutcome, mayPass, ownFailures, retryPauseMs } from "./retry-policy.ts";
-import type { FailureOutcome, RetryPolicy } from "./retry-policy.ts";
+import type { FailureOutcome } from "./retry-policy.ts";
 
 /** A run tries a work item again this often, after failures of its own. */
 const mostRetries = 5;
@@ -45,116 +45,96 @@ interface BatchParts {
  * rechecks. A failure that may pass is the item's own only where others were answered between two of its failures:
  * then it is tried again 5 times over a minute and set aside. Otherwise the service may be away: the run waits, and one
  * request at a time asks for it. It is the only owner of that wait: the transport sends requests of a run once.
+ *
+ * @param ask reads something that always exists
  */
-export class BatchRetryPolicy<T> implements RetryPolicy {
-  readonly ends = true;
-  private readonly parts: BatchParts;
-  private readonly ask: () => Promise<T>;
-  private readonly own = ownFailures();
+export function batchRetryPolicy<T>(parts: BatchParts, ask: () => Promise<T>) {
+  const { clock, tally, ended } = parts;
+  const failures = ownFailures();
+  const failing = new Set<string>();
   /** Answers 200 so far: a failure with one before and one after it is not the service's. */
-  private successes = 0;
-  private readonly failing = new Set<string>();
-
-  /** `ask` reads something that always exists. */
-  constructor(parts: BatchParts, ask: () => Promise<T>) {
-    this.parts = parts;
-    this.ask = ask;
-  }
-
-  get outage(): Outage | null {
-    return this.parts.tally.outage;
-  }
-
-  isFailing(resource: string): boolean {
-    return this.failing.has(resource);
-  }
-
-  async probe(): Promise<void> {
-    await this.askOnce();
-  }
-
-  /** Asks until the service answers. Throws what does not pass, what ends the run, and `stopped`. */
-  async untilAnswered(): Promise<T> {
-    const { clock, ended, tally } = this.parts;
-    for (;;) {
-      const asked = await this.askOnce();
-      if (asked) return asked.answer;
-      const { probeAtMs = 0, error = null } = this.outage ?? {};
-      await clock.sleep(Math.max(0, probeAtMs - clock.monotonicMs()), ended);
-      if (ended.aborted)
-        throw new MirrorError("stopped", `stopped while waiting for the service: ${messageOf(error)}`, {
-          hint: "Run again when the service answers.",
-        });
-      tally.requests.retried += 1;
-    }
-  }
-
-  succeeded(item: WorkItem): void {
-    this.successes += 1;
-    this.answered();
-    this.own.forget(item);
-    this.failing.delete(item.resource);
-  }
-
-  judge(error: unknown, item: WorkItem): FailureOutcome {
-    if (!mayPass(error)) {
-      if (error instanceof ServiceError && error.status !== null) this.answered();
-      return failureOutcome(error, item);
-    }
-    const because = this.failed(error);
-    if (because !== null) return { kind: "stop", because };
-    this.failing.add(item.resource);
-    const { own, isOwn } = this.own.add(item, this.successes);
-    if (own > mostRetries) return { kind: "dead" };
-    return { kind: isOwn ? "retry" : "postpone", afterMs: retryPauseMs(own) };
-  }
-
+  let successes = 0;
   /** Null: the service may be away. Throws what ends the run. */
-  private async askOnce(): Promise<{ readonly answer: T } | null> {
+  const askOnce = async (): Promise<{ readonly answer: T } | null> => {
     try {
-      const answer = await this.ask();
-      this.successes += 1;
-      this.answered();
+      const answer = await ask();
+      successes += 1;
+      endOutage(parts);
       return { answer };
     } catch (error) {
-      const ending = mayPass(error) ? this.failed(error) : error;
+      const ending = mayPass(error) ? addFailure(parts, error) : error;
       if (ending !== null) throw ending;
       return null;
     }
-  }
+  };
+  return {
+    ends: true,
+    get outage() {
+      return tally.outage;
+    },
+    isFailing: (resource: string) => failing.has(resource),
+    probe: async () => void (await askOnce()),
+    /** Asks until the service answers. Throws what does not pass, what ends the run, and `stopped`. */
+    async untilAnswered(): Promise<T> {
+      for (;;) {
+        const asked = await askOnce();
+        if (asked) return asked.answer;
+        const { probeAtMs = 0, error = null } = tally.outage ?? {};
+        await clock.sleep(Math.max(0, probeAtMs - clock.monotonicMs()), ended);
+        if (ended.aborted)
+          throw new MirrorError("stopped", `stopped while waiting for the service: ${messageOf(error)}`, {
+            hint: "Run again when the service answers.",
+          });
+        tally.requests.retried += 1;
+      }
+    },
+    succeeded(item: WorkItem) {
+      successes += 1;
+      endOutage(parts);
+      failures.forget(item);
+      failing.delete(item.resource);
+    },
+    judge(error: unknown, item: WorkItem): FailureOutcome {
+      if (!mayPass(error)) {
+        if (error instanceof ServiceError && error.status !== null) endOutage(parts);
+        return failureOutcome(error, item);
+      }
+      const because = addFailure(parts, error);
+      if (because !== null) return { kind: "stop", because };
+      failing.add(item.resource);
+      const { own, isOwn } = failures.add(item, successes);
+      if (own > mostRetries) return { kind: "dead" };
+      return { kind: isOwn ? "retry" : "postpone", afterMs: retryPauseMs(own) };
+    },
+  };
+}
 
-  /** The service answered, be it with a refusal. */
-  private answered(): void {
-    const { clock, log, tally } = this.parts;
-    const { outage } = tally;
-    if (outage && outage.probes > 0)
-      log.info("the service answers again", { after_ms: Math.round(clock.monotonicMs() - outage.sinceMs) });
-    tally.outage = null;
-  }
+/** The service answered, be it with a refusal. */
+function endOutage({ clock, log, tally }: BatchParts): void {
+  const { outage } = tally;
+  if (outage && outage.probes > 0)
+    log.info("the service answers again", { after_ms: Math.round(clock.monotonicMs() - outage.sinceMs) });
+  tally.outage = null;
+}
 
-  /** One failure that may pass. Returns the error to end with when the run has waited long enough, else null. */
-  private failed(error: MirrorError): MirrorError | null {
-    const { clock, patienceMs, tally } = this.parts;
-    const nowMs = clock.monotonicMs();
-    const before = tally.outage;
-    const outage = outageAfter(before, { error, nowMs }, patienceMs);
-    tally.outage = outage;
-    if (nowMs >= outage.untilMs) return givenUp(outage, nowMs);
-    if (before && outage.probes > before.probes) this.logWait(outage, nowMs);
-    return null;
-  }
-
-  private logWait({ probes, sinceMs, untilMs, probeAtMs, error }: Outage, nowMs: number): void {
-    const { clock, log } = this.parts;
-    const facts = {
-      since: isoTime(clock.nowMs() - (nowMs - sinceMs)),
-      error: messageOf(error),
-      next_try_in_ms: Math.round(probeAtMs - nowMs),
-      gives_up_in_ms: Math.round(untilMs - nowMs),
-    };
-    if (probes === 1) log.warn("the service gives no usable answer: waiting for it, and asking again", facts);
-    else log.info("still waiting for the service", facts);
-  }
+/** One failure that may pass. Returns the error to end with when the run has waited long enough, else null. */
+function addFailure({ clock, log, patienceMs, tally }: BatchParts, error: MirrorError): MirrorError | null {
+  const nowMs = clock.monotonicMs();
+  const before = tally.outage;
+  const outage = outageAfter(before, { error, nowMs }, patienceMs);
+  tally.outage = outage;
+  const { probes, sinceMs, untilMs, probeAtMs } = outage;
+  if (nowMs >= untilMs) return givenUp(outage, nowMs);
+  if (!before || probes === before.probes) return null;
+  const facts = {
+    since: isoTime(clock.nowMs() - (nowMs - sinceMs)),
+    error: messageOf(error),
+    next_try_in_ms: Math.round(probeAtMs - nowMs),
+    gives_up_in_ms: Math.round(untilMs - nowMs),
+  };
+  if (probes === 1) log.warn("the service gives no usable answer: waiting for it, and asking again", facts);
+  else log.info("still waiting for the service", facts);
+  return null;
 }
 
 function givenUp({ sinceMs, error }: Outage, nowMs: number): MirrorError {

@@ -2,11 +2,11 @@ import { isoTime } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { shardKey, rememberIdentity } from "../../state/meta.ts";
-import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
+import { Runs, type RunRow } from "../../state/runs.ts";
 import { applySingle } from "../apply/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
 import type { ParentReads, RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
-import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
+import { isWholeRun, modeOf, type CompanyReport } from "../context/run-report.ts";
 import { runRouteProofs } from "../deletion/deletion.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import type { Identified } from "../identity/identify.ts";
@@ -55,11 +55,6 @@ export interface RunOptions extends AskedRun, WorkOptions {
   readonly patienceMs: number;
   /** `others` where an event worker takes the lane of events, else `all`. */
   readonly share: LaneShare;
-}
-
-export function modeOf({ full, quick }: Pick<RunOptions, "full" | "quick">): RunMode {
-  if (quick) return "quick";
-  return full ? "full" : "incremental";
 }
 
 /** Writes the run's row, the company's record and the initial work in one transaction. */

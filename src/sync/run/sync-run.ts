@@ -14,7 +14,7 @@ import { refreshLists } from "../plan/initial-work.ts";
 import { queueScrub } from "../plan/read-reasons.ts";
 import { readRecent, readScrubChoice, readScrubPlan, useScrubDay, withdrawScrub } from "../plan/scrub.ts";
 import type { ParentsPerRun } from "../plan/scrub.ts";
-import { BatchRetryPolicy } from "../retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../retry/batch-retry-policy.ts";
 import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
 import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 
@@ -73,7 +73,7 @@ class SyncRun {
     const { concurrency, acceptIdentity, closed, scrub, patienceMs, quick } = options;
     const ask = () => identify(parts, { acceptIdentity, lane: "list", signal });
     const waiting = { ...parts, patienceMs, ended: AbortSignal.any([signal, closed]) };
-    const policy = new BatchRetryPolicy(waiting, ask);
+    const policy = batchRetryPolicy(waiting, ask);
     const identified = await policy.untilAnswered();
     const { run, resumed } = await this.free(() => beginRun(parts, options, identified, this.startedAtMs));
     Object.assign(this, { run, resumed });

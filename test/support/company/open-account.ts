@@ -7,8 +7,8 @@ import { startStandIn, type StandInOptions } from "../../../connectors/fakturoid
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { CompanyConfig, Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import { performRun } from "../../../src/runs/company-run.ts";
-import { usualRun, type RunRequest } from "../../../src/runs/run-request.ts";
+import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
+import { usualRun } from "../../../src/runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../../../src/runs/service-connection.ts";
 import { createNotices } from "../../../src/runs/store-notices.ts";
 import { openMirror } from "../../../src/state/mirror.ts";

@@ -19,6 +19,7 @@ import { runSync } from "../../../src/sync/run/sync-run.ts";
 import type { RunOptions, ScrubOptions } from "../../../src/sync/run/begin-run.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
+import { defaultRun } from "../mirror/run.ts";
 import { startProxy, type FaultProxy } from "./proxy.ts";
 
 /** One company: the service it lives in, the way to it, and the folder its mirror stands in. */
@@ -120,21 +121,6 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
     await transport.close();
   }
 }
-
-export const defaultRun: RunOptions = {
-  resources: manifest.resources,
-  full: false,
-  allowMassDelete: false,
-  acceptIdentity: false,
-  parentsPerRun: "auto",
-  scrub: null,
-  concurrency: 6,
-  patienceMs: 15 * 60_000,
-  share: "all",
-  signal: new AbortController().signal,
-  closed: new AbortController().signal,
-  graceMs: 30_000,
-};
 
 /** A scrub of so many reads a day. */
 export function scrubOf(perDay: number, more: Partial<ScrubOptions> = {}): ScrubOptions {

@@ -7,8 +7,6 @@ import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
-import { runSync } from "../../../src/sync/run/sync-run.ts";
-import { Tally } from "../../../src/sync/context/tally.ts";
 import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
@@ -16,13 +14,13 @@ import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { DrivenClock } from "../rate-limit/rate-limit.ts";
 import {
-  defaultRun,
   loggingTo,
   resourcesNamed,
   transportTo,
   type Company,
   type SyncOptions,
 } from "../company/open-company.ts";
+import { defaultRun, runOnce } from "./run.ts";
 import { longestWaitMs } from "../eventually.ts";
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
@@ -95,15 +93,7 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
         () => `still due: ${waitingRows(mirror).join(", ")}`,
       ),
     run: (more: SyncOptions = {}): Promise<CompanyReport> =>
-      runSync(
-        {
-          ...parts,
-          tally: new Tally(),
-          rateLimited: () => 0,
-          notices: { newColumns: [], missingFields: new Set(), unkeptFields: new Set() },
-        },
-        { ...defaultRun, ...more, share: "others", resources },
-      ),
+      runOnce(parts, { ...more, share: "others", resources }),
     stop,
   };
 }

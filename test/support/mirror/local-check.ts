@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Manifest } from "../../../src/connector/connector-manifest.ts";
 import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
 import type { Company } from "../company/open-company.ts";
@@ -10,6 +12,7 @@ import { repairLocally, type LocalRepair } from "../../../src/verify/local/repai
 import { order as anOrder, person as aPerson } from "./shop-records.ts";
 import { put, putPreview, remove, stampOf } from "./store.ts";
 import { stillClock } from "./run.ts";
+import { tempFolder } from "../temporary-folder.ts";
 
 export const person = (id: number, more: object = {}) => aPerson(id, { score: 1.5, ...more });
 
@@ -31,8 +34,23 @@ export const order = (id: number, more: object = {}) => {
  * A shop with everything that a healthy mirror may hold: records changed and deleted, deleted ones that came back,
  * provisional rows, payments that name no owner, unknown fields, a record in quarantine, an event in the log.
  */
-export async function aFullShop(manifest: Manifest = manifestOf()): Promise<Mirror> {
-  const mirror = await openHasty({ manifest });
+export async function aFullShop(manifest: Manifest = shop): Promise<Mirror> {
+  const bytes = fullShops.get(manifest);
+  const file = join(tempFolder(), "shop.db");
+  if (bytes) writeFileSync(file, bytes);
+  const mirror = await openHasty({ path: file, manifest });
+  if (!bytes) {
+    fill(mirror);
+    fullShops.set(manifest, mirror.db.serialize());
+  }
+  return mirror;
+}
+
+const shop = manifestOf();
+/** Made once: each test gets a copy. */
+const fullShops = new Map<Manifest, Buffer>();
+
+function fill(mirror: Mirror): void {
   for (const id of [1, 2, 3, 4, 5, 6]) put(mirror, "people", person(id));
   for (const score of [2, 3]) put(mirror, "people", person(2, { score, nickname: "x", "🙂": { a: 1 } }));
   for (const id of [3, 4]) remove(mirror, "people", id);
@@ -48,7 +66,6 @@ export async function aFullShop(manifest: Manifest = manifestOf()): Promise<Mirr
   put(mirror, "shop", { id: 1, name: "Shop" });
   const stamp = stampOf(mirror, { cause: "webhook" });
   mirror.apply(() => mirror.log.addEvent(stamp, "foreign_bills", 5, "{}"));
-  return mirror;
 }
 
 function putOrder(mirror: Mirror, id: number): void {
@@ -75,6 +92,12 @@ export function named({ resources, problems }: LocalCheck): string[] {
     ...different.map(({ id, field }) => `${resource} different ${id} ${field}`),
   ]);
   return [...records, ...problems.map(({ kind }) => kind)];
+}
+
+/** A line each: what is named for a wound, and the SQL that makes it: `people missing 1 < DELETE …`. */
+export function woundsIn(text: string): string[][] {
+  const lines = text.trim().split(/\n(?= {2}\S)/);
+  return lines.map((line) => line.trim().split(/ <\s+/));
 }
 
 /** What the mirror of a company shows wrong against itself, when nobody writes it. */

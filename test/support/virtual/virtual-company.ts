@@ -7,7 +7,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../../../src/connector/transport.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
-import type { RunRequest } from "../../../src/runs/run-request.ts";
+import { usualRun } from "../../../src/runs/run-queue.ts";
 import { createNotices, type Notices } from "../../../src/runs/store-notices.ts";
 import { HttpCounters } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
@@ -27,16 +27,8 @@ import { startLimiter } from "../rate-limit/simulated-budget.ts";
 import { firstDayMs, StubService, type CompanySize } from "./stub-service.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** How a simulated company differs from the usual one. */
-export interface VirtualOptions {
-  /** Requests in a window of 60 s. @default 120 */
-  readonly limit?: number;
-  /** Lines of YAML besides the company. */
-  readonly config?: string;
-}
-
 /** What one run is asked for. */
-export interface VirtualRun extends Partial<Pick<RunRequest, "full" | "mostRequests">> {
+export interface VirtualRun {
   /** `--max-duration`. */
   readonly mostMs?: number;
   /** Called before each request of the run. */
@@ -60,20 +52,21 @@ export class VirtualCompany {
   private readonly rateLimiter: RateLimiter;
   private readonly folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-plan-"));
 
-  constructor(size: CompanySize, { limit = 120, config = "" }: VirtualOptions = {}) {
+  /** @param limit requests in a window of 60 s */
+  constructor(size: CompanySize, limit = 120) {
     const { clock } = this;
     this.service = new StubService(size, () => clock.nowMs());
     this.limit = limit;
     this.budget = startLimiter({ ends: "exact", reports: "at_answer" }, limit, windowMs);
     const rules = { reserveShare: 0, windowMs, defaultLimit: limit };
     this.rateLimiter = createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...rules });
-    const text = `base_url: http://127.0.0.1:1\ndata_dir: .\ncompanies: { acme: { token: a } }\n${config}`;
+    const text = "base_url: http://127.0.0.1:1\ndata_dir: .\ncompanies: { acme: { token: a } }";
     const files = { env: {}, cwd: this.folder, readFile: () => text };
     this.config = loadConfig({ ...files, connectors: [manifest] }).config;
   }
 
   /** One run of `sync` now; it ends when the run ends, on the company's own clock. */
-  sync({ full = false, mostRequests, mostMs, onSend }: VirtualRun = {}): Promise<CompanyReport> {
+  sync({ mostMs, onSend }: VirtualRun = {}): Promise<CompanyReport> {
     const { clock, config, rateLimiter } = this;
     const [company] = config.companies;
     if (!company) throw new Error("the config has no company");
@@ -81,14 +74,14 @@ export class VirtualCompany {
       const ended = new AbortController();
       const over = new AbortController();
       if (mostMs !== undefined) void clock.sleep(mostMs, ended.signal).then(() => over.abort());
-      const limits = { closed: over.signal, ...(mostRequests !== undefined && { mostRequests }) };
-      const transport = this.transport(limitRequests(rateLimiter, limits), () => onSend?.(mirror));
+      const { signal: closed } = over;
+      const transport = this.transport(limitRequests(rateLimiter, { closed }), () => onSend?.(mirror));
       const counted = { tally: new Tally(), notices: notices.begin() };
       return performRun({
         context: { clock, random: seededRandom(1), log: silentLog },
         config,
         company,
-        request: { ...usualRequest, full, mostRequests, closed: over.signal },
+        request: { ...usualRun, resources: manifest.resources, scrub: true, closed },
         transport: { ...transport, stats: () => new HttpCounters(), close: async () => undefined },
         rateLimiter,
         mirror,
@@ -167,14 +160,6 @@ export class VirtualCompany {
     return this.service.answer(route, new URLSearchParams(values));
   }
 }
-
-const usualRequest = {
-  resources: manifest.resources,
-  allowMassDelete: false,
-  acceptIdentity: false,
-  quick: false,
-  scrub: true,
-};
 
 function answerWith(body: string): ServiceAnswer {
   return { status: 200, headers: {}, body: Buffer.from(body), requestId: null, attempts: 1 };
