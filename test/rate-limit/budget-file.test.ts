@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
-import { openBudgetFile, readBootId, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
+import { openBudgetFile, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 import { recordingLog } from "../support/http/http-client.ts";
@@ -42,11 +42,6 @@ const failing = () => {
 };
 
 describe("the budget's file", () => {
-  test("is made with its folder, and knows nothing at first", () => {
-    expect(opened().read()).toBeNull();
-    expect(opened().transact((state) => ({ state: coldState, result: state }))).toBeNull();
-  });
-
   test("keeps the state across a restart", () => {
     const first = opened();
     first.transact(withLimit(240));
@@ -137,11 +132,6 @@ describe("the budget's file", () => {
     expect(() => openBudgetFile({ path: where(), clock, bootId: null })).toThrow(
       expect.objectContaining(expected) as Error,
     );
-  });
-
-  test("knows this boot of the machine, or returns null", () => {
-    const bootId = readBootId();
-    expect(bootId === null || /^[0-9a-f-]{36}$/.test(bootId)).toBe(true);
   });
 });
 

@@ -1,26 +1,19 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limiterKinds, simulate, type Outcome } from "../support/rate-limit/simulated-budget.ts";
+import {
+  limiterKinds,
+  simulate,
+  type LimiterKind,
+  type Outcome,
+} from "../support/rate-limit/simulated-budget.ts";
 import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const kinds = fc.constantFrom(...limiterKinds);
 const seeds = fc.integer({ min: 0, max: 1_000_000 });
 
-const shared = (
-  seed: number,
-  kind: (typeof limiterKinds)[number],
-  othersPerSecond: number,
-  retryAfter = true,
-) =>
-  simulate({
-    seed,
-    kind,
-    latencyMs: [30, 300],
-    concurrency: 6,
-    durationMs: 1_200_000,
-    othersPerSecond,
-    retryAfter,
-  });
+const usual = { latencyMs: [30, 300], concurrency: 6, durationMs: 1_200_000 } as const;
+const shared = (seed: number, kind: LimiterKind, othersPerSecond: number, retryAfter = true) =>
+  simulate({ seed, kind, ...usual, othersPerSecond, retryAfter });
 
 /** The shortest time from a refusal to the next request that was sent after it. */
 function shortestPauseMs(outcome: Outcome): number {
@@ -103,15 +96,6 @@ describe("the last permit of a window is kept for a look at its end", () => {
     expect(ledger.room(60_300)).toBe(119 - 12 - 1 - 1);
   });
 
-  test("which is not risked where others are known to take more than their reserve", () => {
-    const ledger = looking();
-    ledger.answer(ledger.send(200), 300, 90);
-    expect(ledger.nextAt(300)).toBe(300);
-    for (let i = 0; i < 77; i++) ledger.answer(ledger.send(400), 500, 89 - i);
-    expect(ledger.room(500)).toBe(0);
-    expect(ledger.nextAt(500)).toBe(60_200);
-  });
-
   test("and kept again when others were not seen for a long time", () => {
     const ledger = looking();
     ledger.answer(ledger.send(200), 300, 90);
@@ -121,10 +105,6 @@ describe("the last permit of a window is kept for a look at its end", () => {
     }
     expect(ledger.room(ledger.state().window!.lowestAt)).toBe(118);
   });
-
-  test("not of a small budget, where one permit is much", () => {
-    expect(openedLedger({ lookBeforeMs: 1_000, defaultLimit: 10 }).room(100)).toBe(9);
-  });
 });
 
 /** Two permits used, one of them by us. */
@@ -132,19 +112,6 @@ function withOthers() {
   const ledger = openedLedger();
   ledger.answer(ledger.send(200), 300, 117);
   return ledger;
-}
-
-/** The margin three windows after others took much, whether or not we looked at the windows' ends. */
-function marginWindowsLater(look: boolean): number {
-  const ledger = looking();
-  ledger.answer(ledger.send(200), 300, 30);
-  for (let i = 0; i < 3; i++) {
-    const atMs = ledger.state().window!.deadAt + 1;
-    ledger.answer(ledger.send(atMs), atMs + 100, 119);
-    if (look) ledger.answer(ledger.send(atMs + 58_500), atMs + 58_600, 118);
-  }
-  const { lowest, lowestAt } = ledger.state().window!;
-  return lowest - 12 - ledger.room(lowestAt);
 }
 
 describe("others are seen by drops that own requests do not explain", () => {
@@ -160,30 +127,5 @@ describe("others are seen by drops that own requests do not explain", () => {
     ledger.send(201);
     ledger.answer(first, 300, 117);
     expect(ledger.state().others.until).toBeNull();
-  });
-
-  test("when they are not seen for ten windows, everything is ours again", () => {
-    const ledger = withOthers();
-    let atMs = 300;
-    for (let i = 0; i < 11; i++) {
-      atMs = ledger.state().window!.deadAt + 1;
-      ledger.answer(ledger.send(atMs), atMs + 100, 119);
-    }
-    expect(ledger.room(atMs + 100)).toBe(119);
-  });
-
-  test("their rate only falls after a look at the end of a window", () => {
-    expect(marginWindowsLater(false)).toBe(3);
-    expect(marginWindowsLater(true)).toBe(1);
-  });
-
-  test("their rate makes the margin, and never more than half the limit is held back", () => {
-    const ledger = openedLedger();
-    ledger.answer(ledger.send(200), 300, 60);
-    const before = ledger.room(300);
-    expect(before).toBeLessThanOrEqual(60 - 12 - 2);
-    const greedy = openedLedger({ reserveShare: 0.9 });
-    greedy.answer(greedy.send(200), 300, 117);
-    expect(greedy.room(300)).toBe(117 - 60);
   });
 });

@@ -25,7 +25,9 @@ describe("a refused request", () => {
   test("is another one of the same burst if it was sent by the time the last one came", () => {
     const first = refuse();
     expect(refuse(first, aFlight({ sentAt: 300 }), 400).refusals.inARow).toBe(1);
-    expect(refuse(first, aFlight({ sentAt: 301 }), 400).refusals.inARow).toBe(2);
+    expect(first.refusals.serialUntil).toBeNull();
+    const second = refuse(first, aFlight({ sentAt: 301 }), 400).refusals;
+    expect(second).toMatchObject({ inARow: 2, serialUntil: 62_400 });
   });
 
   test("without Retry-After waits two seconds at least, and a whole window where this one is over", () => {

@@ -33,13 +33,6 @@ describe("429", () => {
     expect(ledger.nextAt(300)).toBe(600_300);
   });
 
-  test("of a whole burst is one refusal", () => {
-    const ledger = openedLedger();
-    const burst = Array.from({ length: 6 }, () => ledger.send(200));
-    for (const flight of burst) ledger.refuse(flight, 300, 5);
-    expect(ledger.state().refusals).toMatchObject({ inARow: 1, serialUntil: null });
-  });
-
   test("means that other programs are there: more is held back", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, 1);
@@ -65,23 +58,6 @@ describe("429", () => {
     ledger.answer(alone, 4_500, 119);
     expect(ledger.room(4_500)).toBe(1);
     expect(ledger.room(64_400)).toBeGreaterThan(1);
-  });
-
-  test("an answer in between ends the row", () => {
-    const ledger = openedLedger();
-    ledger.refuse(ledger.send(200), 300, 1);
-    ledger.answer(ledger.send(2_300), 2_400, 119);
-    ledger.refuse(ledger.send(2_500), 2_600, 1);
-    expect(ledger.state().refusals).toMatchObject({ inARow: 1, serialUntil: null });
-  });
-
-  test("of a window already left does not spend the new one", () => {
-    const ledger = openedLedger({ defaultLimit: 20 });
-    const late = ledger.send(59_000);
-    ledger.answer(ledger.send(60_200), 60_300, 19);
-    ledger.refuse(late, 60_400, 0);
-    expect(ledger.nextAt(60_400)).toBe(62_400);
-    expect(ledger.room(62_400)).toBeGreaterThan(8);
   });
 
   test("caution fades when windows pass without another", () => {

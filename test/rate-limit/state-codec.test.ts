@@ -22,15 +22,8 @@ describe("the state comes back as it was", () => {
   test("for every state that a simulation leads to", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(...limiterKinds), (seed, kind) => {
-        const outcome = simulate({
-          seed,
-          kind,
-          latencyMs: [5, 3_000],
-          concurrency: 6,
-          durationMs: 70_000,
-          loss: 0.1,
-          othersPerSecond: 0.3,
-        });
+        const pace = { latencyMs: [5, 3_000] as const, concurrency: 6, durationMs: 70_000 };
+        const outcome = simulate({ seed, kind, ...pace, loss: 0.1, othersPerSecond: 0.3 });
         const here = at(outcome.endedAt + 60_000);
         expect(decodeState(encodeState(outcome.state, here), here)).toEqual(outcome.state);
       }),
@@ -57,12 +50,8 @@ test("after another boot a window is waited out: the last steps may be lost, and
   const bootedAt = (monotonicMs: number) => {
     const here = { bootId: "boot-b", monotonicMs, wallMs: wallMs + 20_400 };
     const known = decodeState(text, here);
-    expect(known).toMatchObject({
-      limit: exhausted().limit,
-      nextId: exhausted().nextId,
-      window: null,
-      flights: [],
-    });
+    const { limit, nextId } = exhausted();
+    expect(known).toMatchObject({ limit, nextId, window: null, flights: [] });
     return openLedger({ defaultLimit: 2 }, known ?? coldState);
   };
   expect(bootedAt(12_000).nextAt(12_000)).toBe(61_000);
@@ -70,8 +59,13 @@ test("after another boot a window is waited out: the last steps may be lost, and
 });
 
 const stored = () => encodeState(exhausted(), at(400));
-const changed = (change: (document: { version: number; state: Record<string, unknown> }) => void) => {
-  const document = JSON.parse(stored()) as { version: number; state: Record<string, unknown> };
+interface StoredState {
+  version: number;
+  readonly state: Record<string, unknown>;
+}
+type Change = (document: StoredState) => void;
+const changed = (change: Change) => {
+  const document = JSON.parse(stored()) as StoredState;
   change(document);
   return JSON.stringify(document);
 };
@@ -84,24 +78,11 @@ describe("an implausible state is discarded", () => {
     },
   );
 
-  test("another version", () => {
-    expect(
-      decodeState(
-        changed((document) => void (document.version = 2)),
-        at(500),
-      ),
-    ).toBeNull();
-  });
-
-  test("a missing or odd part", () => {
+  test("another version, and a missing or odd part", () => {
+    const changes: Change[] = [(document) => void (document.version = 2)];
     for (const key of Object.keys(exhausted()))
-      for (const odd of [undefined, "x", -1, { a: 1 }])
-        expect(
-          decodeState(
-            changed(({ state }) => void (state[key] = odd)),
-            at(500),
-          ),
-        ).toBeNull();
+      for (const odd of [undefined, "x", -1, { a: 1 }]) changes.push(({ state }) => void (state[key] = odd));
+    for (const change of changes) expect(decodeState(changed(change), at(500))).toBeNull();
   });
 
   // Fault: clock | the stored budget is of the future | the stored budget | discarded
@@ -131,10 +112,8 @@ describe("the edge of what is plausible", () => {
   test("is a limit of 1, a first request of number 1, and no count below 0", () => {
     expect([known({ limit: 1 }), known({ limit: 0 })]).toEqual([true, false]);
     expect([known({ nextId: 1 }), known({ nextId: 0 })]).toEqual([true, false]);
-    expect([
-      known({ others: { perWindow: 0, until: null } }),
-      known({ others: { perWindow: -1, until: null } }),
-    ]).toEqual([true, false]);
+    const taking = (perWindow: number) => known({ others: { perWindow, until: null } });
+    expect([taking(0), taking(-1)]).toEqual([true, false]);
   });
 
   test("of clocks of which a boot is not known is a second, less counts as none", () => {

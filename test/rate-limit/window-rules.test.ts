@@ -128,6 +128,10 @@ describe("an answer within a window", () => {
       [59_500, 0],
       [59_000, 1],
     ]);
+    const crowded = aState({ late: [{ sentAt: 90, endedAt: 59_550 }], flights: [aFlight({ id: 3 })] });
+    const last = aFlight({ sentAt: 59_500, ceiling: 120 });
+    const aliveUntil = (remaining: number) => report(crowded, last, remaining).window?.aliveUntil;
+    expect([aliveUntil(116), aliveUntil(117)]).toEqual([59_500, 59_000]);
   });
 
   test("with a full budget ends it, if it counted the request", () => {
@@ -224,6 +228,7 @@ test("requests that can have filled the next window are waited for", () => {
   const state = { ...coldState, limit: 2, late: [{ sentAt: 50, endedAt: 100 }], flights: [aFlight()] };
   expect(admit(state, "list", 400, rules).result).toEqual({ untilMs: 60_200 });
   expect(admit({ ...state, limit: 3 }, "list", 400, rules).result).toHaveProperty("flight");
+  expect(admit(state, "list", 60_200, rules).result).toHaveProperty("flight");
 });
 
 test("a request without a window carries none", () => {

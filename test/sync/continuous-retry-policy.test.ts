@@ -22,7 +22,7 @@ function row(id: number, attempts = 0): WorkItem {
 }
 
 /** `probe`: why the service does not answer; null when it does. */
-async function policyWith(probe: () => unknown) {
+function policyWith(probe: () => unknown) {
   const seen = { working: 0, probes: 0 };
   const ask = async () => {
     seen.probes += 1;
@@ -33,11 +33,12 @@ async function policyWith(probe: () => unknown) {
   return { policy, seen };
 }
 
+const notFound = (serviceMessage: string | null) => new NotFoundError("404", { serviceMessage });
 const away = () => new UnavailableError("503");
 
 // Fault: service | a well-formed answer shows another record | the event worker | not taken for an outage, without a probe: tried 5 times, then set aside
 test("an answer that contradicts its question is no outage, however often: the record is tried 5 times", async () => {
-  const { policy, seen } = await policyWith(() => new NetworkError("nobody there"));
+  const { policy, seen } = policyWith(() => new NetworkError("nobody there"));
   const kinds: string[] = [];
   for (let times = 0; times < 40; times++)
     kinds.push((await policy.judge(new ContradictionError("returned record 8"), row(times, times % 5))).kind);
@@ -52,50 +53,43 @@ describe("a failure that may be an outage", () => {
     ["no answer", new NetworkError("reset")],
     ["429 for ever", new RateLimitedError("429")],
     ["a page with 200", new ProtocolError("HTML")],
-    ["a page with 404", new NotFoundError("404", { serviceMessage: null })],
-  ])(
-    "%s: the service is probed, and when the probe fails, its error is the reason to pause",
-    async (_c, error) => {
-      const why = new NetworkError("nobody there");
-      const { policy, seen } = await policyWith(() => why);
-      expect(await policy.judge(error, row(1))).toEqual({ kind: "stop", because: why });
-      expect(seen.probes).toBe(1);
-    },
-  );
+    ["a page with 404", notFound(null)],
+  ])("%s: the service is probed; where that fails, its error is the reason to pause", async (_c, error) => {
+    const why = new NetworkError("nobody there");
+    const { policy, seen } = policyWith(() => why);
+    expect(await policy.judge(error, row(1))).toEqual({ kind: "stop", because: why });
+    expect(seen.probes).toBe(1);
+  });
 
   test("is probed once, for all items that fail meanwhile", async () => {
-    const { policy, seen } = await policyWith(() => null);
+    const { policy, seen } = policyWith(() => null);
     await Promise.all([1, 2, 3].map((id) => policy.judge(away(), row(id))));
     expect(seen.probes).toBe(1);
   });
 
   test("uses up no attempt of an item that fails while nothing else succeeds", async () => {
-    const { policy } = await policyWith(() => null);
+    const { policy } = policyWith(() => null);
     for (let times = 1; times < 12; times++) {
       expect((await policy.judge(away(), row(1, 1))).kind).toBe("postpone");
     }
     expect((await policy.judge(away(), row(1, 1))).kind).toBe("stop");
   });
 
-  test("counts as the item's own when others succeeded in between, and ends as a dead letter", async () => {
-    const { policy } = await policyWith(() => null);
-    const kinds = [];
-    for (const attempts of [0, 1, 2]) {
-      kinds.push((await policy.judge(away(), row(1, attempts))).kind);
-      policy.succeeded(row(2));
-    }
-    expect(kinds).toEqual(["postpone", "retry", "dead"]);
-  });
-
-  test("is forgotten when the item succeeds after all", async () => {
-    const { policy } = await policyWith(() => null);
-    await policy.judge(away(), row(1));
+  test("counts as the item's own when others succeeded in between, not it, and ends as a dead letter", async () => {
+    const policy = policyWith(() => null).policy;
+    const judge = async (attempts: number) => (await policy.judge(away(), row(1, attempts))).kind;
+    const kinds = [await judge(0)];
+    policy.succeeded(row(2));
+    kinds.push(await judge(0));
     policy.succeeded(row(1));
-    expect((await policy.judge(away(), row(1))).kind).toBe("postpone");
+    kinds.push(await judge(1));
+    policy.succeeded(row(2));
+    kinds.push(await judge(2));
+    expect(kinds).toEqual(["postpone", "retry", "postpone", "dead"]);
   });
 
   test("a probe that was aborted by the end of the worker is no outage", async () => {
-    const { policy } = await policyWith(() => new MirrorError("stopped", "closing"));
+    const { policy } = policyWith(() => new MirrorError("stopped", "closing"));
     expect(await policy.judge(away(), row(1))).toEqual({ kind: "drain" });
   });
 });
@@ -104,20 +98,16 @@ describe("a failure that is the record's own", () => {
   test.each([
     ["403 concerns one item, not the resource", new ForbiddenError("403"), "dead"],
     ["422 is a dead letter", new InvalidError("422", {}), "dead"],
-    [
-      "404 with the service's message is judged by its proofs",
-      new NotFoundError("404", { serviceMessage: "No" }),
-      "missing",
-    ],
+    ["404 with the service's message is judged by its proofs", notFound("No"), "missing"],
     ["an unforeseen error concerns that item only", new TypeError("undefined is no function"), "dead"],
   ])("%s, without a probe", async (_case, error, kind) => {
-    const { policy, seen } = await policyWith(() => null);
+    const { policy, seen } = policyWith(() => null);
     expect((await policy.judge(error, row(1))).kind).toBe(kind);
     expect(seen).toEqual({ probes: 0, working: 1 });
   });
 
   test("an odd answer is, once the probe has succeeded", async () => {
-    const { policy } = await policyWith(() => null);
+    const { policy } = policyWith(() => null);
     expect(await policy.judge(new ProtocolError("HTML"), row(1))).toEqual({ kind: "dead" });
   });
 });
@@ -125,14 +115,14 @@ describe("a failure that is the record's own", () => {
 test.each([new UnauthenticatedError("401"), new MirrorError("database", "full")])(
   "%s pauses everything at once",
   async (error) => {
-    const { policy, seen } = await policyWith(() => null);
+    const { policy, seen } = policyWith(() => null);
     expect(await policy.judge(error, row(1))).toEqual({ kind: "stop" });
     expect(seen).toEqual({ probes: 0, working: 0 });
   },
 );
 
 test("having nothing to do counts as working, unless the last read failed", async () => {
-  const { policy, seen } = await policyWith(() => null);
+  const { policy, seen } = policyWith(() => null);
   policy.idle();
   expect(seen.working).toBe(1);
   await policy.judge(away(), row(1));

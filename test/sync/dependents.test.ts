@@ -45,6 +45,11 @@ function work(run: RunContext, resource: string, id: number, reason: string): Wo
   return leased(run, { kind: "detail", resource, target: `id:${id}`, lane, reason });
 }
 
+/** Such a read, and its answer. */
+function read<T extends { id: number }>(run: RunContext, resource: string, record: T, reason: string) {
+  detail(run, resource, record, work(run, resource, record.id, reason));
+}
+
 function followed(run: RunContext): string[] {
   const rows = waiting(run).filter((row) => row.endsWith(" changed with another"));
   return rows.map((row) => row.replace(" detail changed with another", ""));
@@ -54,12 +59,12 @@ describe("what changes with a record that no event announced", () => {
   test("is read after a detail that a list led to, once, and no more when that finds nothing", async () => {
     const run = await aRun();
     put(run.mirror, "orders", order(1), { source: "detail" });
-    detail(run, "notes", note(5, 1), work(run, "notes", 5, "new"));
+    read(run, "notes", note(5, 1), "new");
     const place = run.mirror.db.prepare("SELECT lane, due_ms FROM _work").raw().get();
     expect([followed(run), place]).toEqual([["orders id:1"], [2, 0]]);
-    detail(run, "orders", order(1), work(run, "orders", 1, "changed with another"));
+    read(run, "orders", order(1), "changed with another");
     expect(waiting(run)).toEqual([]);
-    detail(run, "notes", note(5, 1), work(run, "notes", 5, "scrub"));
+    read(run, "notes", note(5, 1), "scrub");
     expect(waiting(run)).toEqual([]);
   });
 
@@ -76,18 +81,14 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun();
     put(run.mirror, "orders", order(2), { source: "detail" });
     remove(run.mirror, "orders", 2);
-    for (const [id, personId] of [
-      [5, 1],
-      [6, 2],
-    ] as const)
-      detail(run, "notes", note(id, personId), work(run, "notes", id, "new"));
+    for (const id of [5, 6]) read(run, "notes", note(id, id - 4), "new");
     expect(waiting(run)).toEqual([]);
   });
 
   test("is not read where its own list shows it in full in every run", async () => {
     const run = await aRun();
     put(run.mirror, "colours", { id: 3, label: "red" });
-    detail(run, "orders", order(7, { colourId: 3 }), work(run, "orders", 7, "new"));
+    read(run, "orders", order(7, { colourId: 3 }), "new");
     expect(waiting(run)).toEqual([]);
   });
 
@@ -107,13 +108,10 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun();
     put(run.mirror, "orders", order(7), { source: "detail" });
     put(run.mirror, "orders", order(8), { source: "detail" });
-    for (const [id, documentType, documentId] of [
-      [5, "order", 7],
-      [6, "offer", 8],
-    ] as const) {
-      const payment = { id, documentType, documentId, amount: 1 };
+    for (const [documentType, documentId] of [["order", 7] as const, ["offer", 8] as const]) {
+      const payment = { id: documentId, documentType, documentId, amount: 1 };
       put(run.mirror, "receipts", payment);
-      detail(run, "receipts", { ...payment, amount: 2 }, work(run, "receipts", id, "cascade"));
+      read(run, "receipts", { ...payment, amount: 2 }, "cascade");
     }
     expect(followed(run)).toEqual(["orders id:7"]);
   });
@@ -122,7 +120,7 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun();
     for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
     put(run.mirror, "orders", order(7, { lines: [{ id: "1" }, { id: 2 }] }), { source: "detail" });
-    detail(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), work(run, "orders", 7, "scrub"));
+    read(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), "scrub");
     expect(followed(run)).toEqual(["notes id:1", "notes id:2", "notes id:3"]);
   });
 
@@ -134,7 +132,7 @@ describe("what changes with a record that no event announced", () => {
     const by = { kind: "parts", field: "extra", key: "id" } as const;
     const run = await aRun([{ resource: "orders", dependent: "notes", by }]);
     for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
-    detail(run, "orders", order(7, { extra }), work(run, "orders", 7, "new"));
+    read(run, "orders", order(7, { extra }), "new");
     expect(followed(run)).toEqual(expected);
   });
 
@@ -160,13 +158,10 @@ describe("what changes with a record that no event announced", () => {
   test("after an event is what no event of its own announces, and no record without an id", async () => {
     const run = await aRun();
     put(run.mirror, "notes", note(1, 9), { source: "detail" });
-    for (const [id, colourId] of [
-      [7, 3],
-      [8, null],
-    ] as const) {
-      const item = { ...work(run, "orders", id, "recheck"), lane: "webhook" } as const;
+    for (const colourId of [3, null]) {
+      const item = { ...work(run, "orders", 7, "recheck"), lane: "webhook" } as const;
       const stamp = stampOf(run.mirror, { cause: "webhook" });
-      detail(run, "orders", order(id, { colourId, lines: [{ id: 1 }] }), item, stamp);
+      detail(run, "orders", order(7, { colourId, lines: [{ id: 1 }] }), item, stamp);
     }
     expect(followed(run)).toEqual(["colours id:3"]);
   });
@@ -178,28 +173,17 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun([{ resource: "notes", dependent: "people", by }], resources);
     put(run.mirror, "people", person(1), { source: "list" });
     put(run.mirror, "people", person(2), { source: "detail" });
-    for (const [id, personId] of [
-      [5, 1],
-      [6, 2],
-    ] as const)
-      detail(run, "notes", note(id, personId), work(run, "notes", id, "scrub"));
+    for (const id of [5, 6]) read(run, "notes", note(id, id - 4), "scrub");
     expect(followed(run)).toEqual(["people id:2"]);
   });
 
   test("is read in a quick run even where its own list shows it in full: such a run reads a part of it", async () => {
-    const rule = {
-      resource: "notes",
-      dependent: "people",
-      by: { kind: "column", column: "person_id" },
-    } as const;
-    for (const [share, expected] of [
-      ["all", []],
-      ["quick", ["people id:1"]],
-    ] as const) {
-      const run = { ...(await aRun([rule])), share };
+    const by = { kind: "column", column: "person_id" } as const;
+    for (const share of ["all", "quick"] as const) {
+      const run = { ...(await aRun([{ resource: "notes", dependent: "people", by }])), share };
       put(run.mirror, "people", person(1));
-      detail(run, "notes", note(5, 1), work(run, "notes", 5, "scrub"));
-      expect(followed(run)).toEqual(expected);
+      read(run, "notes", note(5, 1), "scrub");
+      expect(followed(run)).toEqual(share === "all" ? [] : ["people id:1"]);
     }
   });
 
@@ -210,7 +194,7 @@ describe("what changes with a record that no event announced", () => {
       for (const id of [1, 2]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
       put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
       run.mirror.db.exec(`UPDATE _raw_orders SET json = ${json}`);
-      detail(run, "orders", order(7, { lines: [{ id: 2 }] }), work(run, "orders", 7, "scrub"));
+      read(run, "orders", order(7, { lines: [{ id: 2 }] }), "scrub");
       expect(followed(run)).toEqual(["notes id:2"]);
     },
   );
@@ -220,7 +204,7 @@ describe("what changes with a record that no event announced", () => {
     put(run.mirror, "notes", note(1, 9), { source: "detail" });
     put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
     const changed = order(7, { lines: [{ id: 1 }], remark: "x" });
-    detail(run, "orders", changed, work(run, "orders", 7, "scrub"));
+    read(run, "orders", changed, "scrub");
     expect(followed(run)).toEqual([]);
   });
 
@@ -229,13 +213,8 @@ describe("what changes with a record that no event announced", () => {
     put(run.mirror, "people", person(5));
     put(run.mirror, "orders", order(8, { number: "person", colourId: 5 }), { source: "detail" });
     putPreview(run.mirror, "orders", { id: 4, number: "A", total: 1 });
-    detail(run, "notes", note(5, 4), work(run, "notes", 5, "scrub"));
-    detail(
-      run,
-      "receipts",
-      { id: 1, documentType: null, documentId: null, amount: 1 },
-      work(run, "receipts", 1, "scrub"),
-    );
+    read(run, "notes", note(5, 4), "scrub");
+    read(run, "receipts", { id: 1, documentType: null, documentId: null, amount: 1 }, "scrub");
     expect(followed(run)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ForbiddenError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
-import { estimateRun } from "../../src/sync/plan/estimate.ts";
+import { estimateRun, minutesFor, minutesText, planRun, scrubText } from "../../src/sync/plan/estimate.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 
 const names = ["shop", "colours", "counters", "people", "orders", "receipts", "notes"];
@@ -32,13 +32,6 @@ const holding = (count: number, parents = 0, waiting = 0) => ({
   waiting: () => waiting,
 });
 const usual = { full: false, parentsPerRun: "auto" } as const;
-
-/** Parents' lists that a run reads, of 12 parents with so many read before. */
-const child = async (parentsPerRun: "auto" | "all" | number, full = false, read = 9) => {
-  const known = holding(12, read);
-  const options = { full, parentsPerRun };
-  return (await estimateRun(service({}), [resourceOf("notes")], known, options)).get("notes")?.child;
-};
 
 describe("the estimate of a run", () => {
   test("takes one small request per list", async () => {
@@ -81,37 +74,31 @@ describe("the estimate of a run", () => {
     expect([people?.detail, orders?.detail, notes?.child]).toEqual([2, 5, 2]);
   });
 
-  test("takes parents that are not read in this run from the mirror", async () => {
-    const estimates = await estimateRun(service({}), [resourceOf("notes")], holding(12), usual);
-    expect(estimates.get("notes")?.child).toBe(12);
-  });
-
-  test("counts only parents whose list was never read, or as many as the config says", async () => {
-    const none = 0;
-    expect([await child("auto"), await child("all", false, none), await child(5, false, none)]).toEqual([
-      3, 12, 5,
-    ]);
-    expect([
-      await child("auto", true, none),
-      await child("auto", false, 12),
-      await child(5, true, none),
-    ]).toEqual([12, 0, 12]);
-  });
-
-  test("leaves out the parents' lists that the runs read which this one continues", async () => {
-    expect([await child("all", false, 4), await child(5, false, 4), await child(5, false, 9)]).toEqual([
-      8, 1, 0,
-    ]);
-  });
+  test.each([
+    ["auto", false, 0, 12],
+    ["auto", false, 9, 3],
+    ["auto", false, 12, 0],
+    ["auto", true, 0, 12],
+    ["all", false, 0, 12],
+    ["all", false, 4, 8],
+    [5, false, 0, 5],
+    [5, false, 4, 1],
+    [5, false, 9, 0],
+    [5, true, 0, 12],
+  ] as const)(
+    "of 12 parents' lists, %s in every run (a full one: %s), %i read before: %i",
+    async (parentsPerRun, full, read, expected) => {
+      const options = { full, parentsPerRun };
+      const estimates = await estimateRun(service({}), [resourceOf("notes")], holding(12, read), options);
+      expect(estimates.get("notes")?.child).toBe(expected);
+    },
+  );
 
   test("counts details where the list shows records in part", async () => {
-    for (const [key, detail] of [
-      ["score", 0],
-      ["stocks", 3],
-    ] as const) {
+    for (const key of ["score", "stocks"]) {
       const people = { ...resourceOf("people"), fullWhen: ["id", key] };
       const estimates = await estimateRun(service({ "/people": 5 }), [people], holding(2), usual);
-      expect(estimates.get("people")?.detail).toBe(detail);
+      expect(estimates.get("people")?.detail).toBe(key === "score" ? 0 : 3);
     }
   });
 
@@ -121,13 +108,10 @@ describe("the estimate of a run", () => {
   });
 
   test("continues after a list whose paginator is of another page", async () => {
-    const page = {
-      body: Buffer.from(
-        JSON.stringify({ data: [], paginator: { currentPage: 2, perPage: 1, totalResults: 5 } }),
-      ),
-    };
+    const paginator = { currentPage: 2, perPage: 1, totalResults: 5 };
+    const body = Buffer.from(JSON.stringify({ data: [], paginator }));
     const transport = {
-      send: async () => ({ status: 200, headers: {}, requestId: null, attempts: 1, ...page }),
+      send: async () => ({ status: 200, headers: {}, requestId: null, attempts: 1, body }),
     };
     const estimates = await estimateRun(transport, [resourceOf("people")], null, usual);
     expect(estimates.get("people")).toMatchObject({ list: 1, error: "GET /people returned page 2" });
@@ -143,4 +127,49 @@ describe("the estimate of a run", () => {
     const away = service({ "/people": new UnavailableError("503") });
     await expect(estimateRun(away, two, null, usual)).rejects.toThrow("503");
   });
+});
+
+const budget = { granted: 120, windowMs: 60_000 };
+
+test("each part of a run has its requests and the minutes that the granted budget needs", () => {
+  const requests = { lists: 64, missing: 12_500, scrub: 3_600 };
+  expect(planRun(requests, { total: 12_500, nights: 4 }, budget)).toEqual({
+    lists: { requests: 64, minutes: 0 },
+    missing: { requests: 12_500, minutes: 104 },
+    scrub: { requests: 3_600, minutes: 29, total: 12_500, nights: 4 },
+    minutes: 134,
+  });
+  const half = planRun(requests, { total: 12_500, nights: 4 }, { ...budget, granted: 60 });
+  expect(half.scrub.minutes).toBe(59);
+});
+
+const text = (total: number, nights: number, requests: number) =>
+  scrubText(planRun({ lists: 0, missing: 0, scrub: requests }, { total, nights }, budget).scrub);
+
+test("how often everything is proved is said in words", () => {
+  expect(text(12_500, 4, 3_600)).toBe(
+    "3,600 of 12,500, about 29 minutes; every detail and CRM parent read so far is proved every 4 nights",
+  );
+  expect(text(100, 1, 100)).toContain("100 of 100, less than a minute; every detail");
+  expect(text(100, 1, 100)).toContain("proved every night");
+  expect(text(0, 0, 0)).toBe("nothing yet");
+});
+
+test("how long something takes is said in whole words", () => {
+  expect([0, 0.9, 1, 1.1, 2].map(minutesText)).toEqual([
+    "less than a minute",
+    "less than a minute",
+    "about a minute",
+    "about 1.1 minutes",
+    "about 2 minutes",
+  ]);
+});
+
+test("the last window of requests costs no time, and a budget of nothing is one request in a window", () => {
+  expect([0, 1, 120, 121, 240, 241].map((requests) => minutesFor(requests, budget))).toEqual([
+    0, 0, 0, 1, 1, 2,
+  ]);
+  expect(minutesFor(3, { granted: 0, windowMs: 60_000 })).toBe(2);
+  expect(minutesFor(3, { granted: 1, windowMs: 6_000 })).toBe(0.2);
+  expect(minutesFor(50_000, { granted: 1, windowMs: 60_000 })).toBe(49_999);
 });

@@ -5,64 +5,41 @@ import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
-import { person } from "../support/mirror/shop-records.ts";
+import { work } from "../support/mirror/state-rows.ts";
+import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";
 import { detail, leased, runContextOf, waiting } from "../support/mirror/run.ts";
 
-const manifest: Manifest = {
-  ...manifestOf(),
-  events: ["people", "orders", "receipts"].map((resource) => ({
-    type: `${resource}.updated`,
-    resourceType: resource,
-    resource,
-    action: "refetch" as const,
-  })),
-};
+const events = ["people", "orders", "receipts"].map((resource) => {
+  return { type: `${resource}.updated`, resourceType: resource, resource, action: "refetch" as const };
+});
+const manifest: Manifest = { ...manifestOf(), events };
 
 const receipt = { id: 5, documentType: "order", documentId: 7, amount: 1 };
 
-async function openEvents(): Promise<RunContext> {
-  return runContextOf(await openShop({ manifest }), { runId: null, share: "events" });
+async function openEvents(shop = manifest): Promise<RunContext> {
+  return runContextOf(await openShop({ manifest: shop }), { runId: null, share: "events" });
 }
 
 function read(run: RunContext, resource: string, record: { readonly id: number }, reason: string): void {
-  const work = leased(run, {
-    kind: "detail",
-    resource,
-    target: `id:${record.id}`,
-    lane: "webhook",
-    reason,
-  });
+  const item = { kind: "detail", resource, target: `id:${record.id}`, lane: "webhook", reason } as const;
+  const work = leased(run, item);
   detail(run, resource, record, work, stampOf(run.mirror, { cause: "webhook" }));
 }
 
 /** Notes and a counter change with people, by one rule each. */
-const withRules: Manifest = {
-  ...manifest,
-  invalidationRules: [
-    {
-      resource: "people",
-      dependent: "notes",
-      by: { kind: "pointing", column: "body", is: "b", idColumn: "person_id" },
-    },
-    {
-      resource: "people",
-      dependent: "counters",
-      by: { kind: "counting", column: "document_type", is: "order" },
-    },
-  ],
-};
+const pointing = { kind: "pointing", column: "body", is: "b", idColumn: "person_id" } as const;
+const counting = { kind: "counting", column: "document_type", is: "order" } as const;
+const invalidationRules = [
+  { resource: "people", dependent: "notes", by: pointing },
+  { resource: "people", dependent: "counters", by: counting },
+];
 
 async function openWithRules(): Promise<RunContext> {
-  const run = runContextOf(await openShop({ manifest: withRules }), { runId: null, share: "events" });
+  const run = await openEvents({ ...manifest, invalidationRules });
   put(run.mirror, "counters", { id: 1, documentType: "order", next: 1 });
   put(run.mirror, "counters", { id: 2, documentType: "credit-note", next: 1 });
-  for (const [id, personId, body] of [
-    [1, 1, "b"],
-    [2, 2, "b"],
-    [3, 1, "c"],
-  ] as const)
-    put(run.mirror, "notes", { id, body, personId, attachments: [] });
+  for (const one of [note(1, 1), note(2, 2), note(3, 1, "c")]) put(run.mirror, "notes", one);
   return run;
 }
 
@@ -114,28 +91,16 @@ describe("after an event's read", () => {
   test("an event's own read goes before all that changed with another", async () => {
     const run = await openWithRules();
     read(run, "people", person(1), "people.updated");
-    const dirtySeq = run.mirror.sequence.next();
-    run.queue.add({
-      kind: "detail",
-      resource: "people",
-      target: "id:9",
-      lane: "webhook",
-      reason: "people.updated",
-      dirtySeq,
-    });
+    run.queue.add(work({ target: "id:9", lane: "webhook", reason: "people.updated" }));
     const names = ["people", "notes", "counters"];
     expect(run.queue.lease(Date.now() + 60_000, names)).toMatchObject({ target: "id:9" });
   });
 
   test("an item whose reason was replaced is still its event's", async () => {
     const run = await openWithRules();
-    const { mirror } = run;
-    const dirtySeq = mirror.sequence.next();
-    mirror.db
-      .prepare(
-        "INSERT INTO _inbox (event_id, type, received_at, body, state, resource, target, dirty_seq) VALUES ('e', 'people.updated', '', '', 'waiting', 'people', 'id:1', ?)",
-      )
-      .run(dirtySeq);
+    const sql = `INSERT INTO _inbox (event_id, type, received_at, body, state, resource, target, dirty_seq)
+      VALUES ('e', 'people.updated', '', '', 'waiting', 'people', 'id:1', ?)`;
+    run.mirror.db.prepare(sql).run(run.mirror.sequence.next());
     read(run, "people", person(1), "changed with another");
     expect(dependents(run)).toContain("notes id:1 detail changed with another");
     run.mirror.db.exec("DELETE FROM _work");
@@ -146,21 +111,12 @@ describe("after an event's read", () => {
   test("what follows from it stays in its lane; what follows from a run's read does not", async () => {
     const run = await openEvents();
     put(run.mirror, "colours", { id: 3, label: "red" });
-    put(run.mirror, "orders", {
-      id: 1,
-      number: "A",
-      total: 1,
-      lines: [],
-      receipts: [],
-      remark: null,
-      colourId: 3,
-    });
+    put(run.mirror, "orders", order(1, { colourId: 3 }));
     for (const cause of ["webhook", "sweep"] as const) {
       run.mirror.db.exec("DELETE FROM _work");
       put(run.mirror, "colours", { id: 3, label: cause });
-      run.mirror.apply(() =>
-        removeRecord({ run, stamp: stampOf(run.mirror, { cause }) }, resourceOf("colours"), 3),
-      );
+      const stamp = stampOf(run.mirror, { cause });
+      run.mirror.apply(() => removeRecord({ run, stamp }, resourceOf("colours"), 3));
       expect(lanes(run)).toEqual([cause === "webhook" ? "orders 0 0" : "orders 2 0"]);
     }
   });
@@ -184,30 +140,14 @@ describe("I5: what counts against the limit", () => {
     const run = await openEvents();
     const { mirror } = run;
     const day = 24 * 3_600_000;
-    const deletions = [
-      ["webhook", 0],
-      ["webhook", -day + 1],
-      ["webhook", -day - 1],
-      ["confirm", 0],
-    ] as const;
-    for (const [id, [cause, ago]] of deletions.entries()) {
+    for (const [id, ago] of [0, day - 1, day + 1, 0].entries()) {
       put(mirror, "people", person(id + 1));
-      const at = stampOf(mirror, { cause, receivedAtMs: clock.nowMs() + ago });
+      const cause = id === 3 ? "confirm" : "webhook";
+      const at = stampOf(mirror, { cause, receivedAtMs: clock.nowMs() - ago });
       mirror.apply(() => removeRecord({ run, stamp: at }, resourceOf("people"), id + 1));
     }
     expect(dailyRemovals(mirror.db, clock).count("people")).toBe(2);
     expect(runRemovals().count("people")).toBe(0);
-  });
-
-  test("a route that answered is proven for ten minutes", async () => {
-    const clock = createDrivenClock();
-    const proofs = sharedRouteProofs((await openEvents()).queue, clock);
-    expect(proofs.has("people")).toBe(false);
-    proofs.add("people");
-    await clock.advance(600_000);
-    expect([proofs.has("people"), proofs.has("orders")]).toEqual([true, false]);
-    await clock.advance(1);
-    expect(proofs.has("people")).toBe(false);
   });
 
   test("a route that answered one worker of the queue is proven to the others, for ten minutes", async () => {

@@ -10,25 +10,17 @@ import {
   UnauthenticatedError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { failureOutcome } from "../../src/sync/retry/retry-policy.ts";
-import { mostAttempts, itemRetryDelayMs } from "../../src/sync/retry/retry-policy.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import { failureOutcome, itemRetryDelayMs } from "../../src/sync/retry/retry-policy.ts";
 import { SetAsideItems } from "../../src/sync/context/run-context.ts";
 import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";
 
 function work(kind: WorkKind, attempts = 0): WorkItem {
-  const row: WorkItem = {
-    id: 1,
-    kind,
-    resource: "people",
-    target: "id:1",
-    lane: "list",
-    reason: "test",
-    dirtySeq: 1,
-    attempts,
-  };
-  return row;
+  const place = { id: 1, resource: "people", target: "id:1", lane: "list", reason: "test" } as const;
+  return { ...place, kind, dirtySeq: 1, attempts };
 }
 
+const mayPass = new ProtocolError("HTML", { retryable: true });
 const refused = (field: string) => new InvalidError("422", { [field]: ["no"] });
 
 describe("what a failed read means", () => {
@@ -50,24 +42,9 @@ describe("what a failed read means", () => {
     ["503 is tried again", new UnavailableError("503"), "detail", "retry"],
     ["no answer is tried again", new NetworkError("reset"), "list", "retry"],
     ["429 is tried again", new RateLimitedError("429"), "child", "retry"],
-    [
-      "a malformed answer that may pass is tried again",
-      new ProtocolError("HTML", { retryable: true }),
-      "list",
-      "retry",
-    ],
-    [
-      "a malformed answer that will not pass makes a dead letter",
-      new ProtocolError("too large"),
-      "detail",
-      "dead",
-    ],
-    [
-      "the user's limit lets requests in flight finish",
-      new MirrorError("stopped", "enough"),
-      "list",
-      "drain",
-    ],
+    ["a malformed answer that may pass is tried again", mayPass, "list", "retry"],
+    ["one that will not pass makes a dead letter", new ProtocolError("too large"), "detail", "dead"],
+    ["a limit lets requests in flight finish", new MirrorError("stopped", "enough"), "list", "drain"],
     ["a full disk ends the run", new MirrorError("database", "full"), "list", "stop"],
     ["a bug of ours ends the run", new TypeError("undefined"), "list", "stop"],
     ["a thrown text ends the run", "a text", "list", "stop"],
@@ -77,11 +54,8 @@ describe("what a failed read means", () => {
 
   test("no attempt is endless: the last one makes a dead letter", () => {
     const error = new UnavailableError("503");
-    const kinds = Array.from(
-      { length: mostAttempts + 2 },
-      (_, n) => failureOutcome(error, work("detail", n)).kind,
-    );
-    expect(kinds).toEqual(["retry", "retry", "dead", "dead", "dead"]);
+    const kinds = [0, 1, 2, 3].map((attempts) => failureOutcome(error, work("detail", attempts)).kind);
+    expect(kinds).toEqual(["retry", "retry", "dead", "dead"]);
   });
 
   test("each attempt waits longer, up to half a minute", () => {
@@ -115,5 +89,13 @@ describe("records that a run sets aside", () => {
     }
     expect(setAside.spentReason(item)).toBe("403");
     expect(setAside.spentReason({ ...item, target: "id:2" })).toBeNull();
+  });
+
+  test("are one trouble for each resource and kind, with the latest message", () => {
+    const tally = new Tally();
+    tally.trouble({ resource: "people", kind: "dead", message: "first" });
+    tally.trouble({ resource: "people", kind: "dead", message: "second" });
+    tally.trouble({ resource: "people", kind: "held", message: "third" });
+    expect(tally.allTroubles().map(({ message }) => message)).toEqual(["second", "third"]);
   });
 });

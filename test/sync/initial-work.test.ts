@@ -101,12 +101,7 @@ describe("parents' lists", () => {
       const at = stampOf(mirror, { receivedAtMs: startMs + night * 1_000 });
       for (const row of chosen) await childPage(run, Number(row.split(":")[2]), [], { at });
     }
-    expect(nights).toEqual([
-      ["1", "2"],
-      ["3", "1"],
-      ["2", "1"],
-      ["3", "1"],
-    ]);
+    expect(nights.map((night) => night.join())).toEqual(["1,2", "3,1", "2,1", "3,1"]);
   });
 
   test("spread over runs: listing the parents queues no known ones again, and new ones within the budget", async () => {
@@ -163,9 +158,12 @@ describe("lists that grow old in a run that lasts days", () => {
     const { run, pass } = await runWithClock();
     addWork(run);
     await page(run, "people", [person(1), person(2)], { total: 6 });
-    const failed = run.queue.lease(startMs, ["colours"]);
-    if (failed) run.queue.deadLetter(failed, "odd");
-    if (failed) run.queue.release(failed);
+    const fail = () => {
+      const item = run.queue.lease(startMs, ["colours"])!;
+      run.queue.deadLetter(item, "odd");
+      run.queue.release(item);
+    };
+    fail();
     pass(listAgeMs);
     expect(refreshLists(run)).toBe(true);
     expect(waiting(run)).toEqual([
@@ -173,9 +171,7 @@ describe("lists that grow old in a run that lasts days", () => {
       "people page::3 list sweep",
       "people page::2 list sweep",
     ]);
-    const again = run.queue.lease(startMs, ["colours"]);
-    if (again) run.queue.deadLetter(again, "odd");
-    if (again) run.queue.release(again);
+    fail();
     pass(listAgeMs - 1);
     expect(refreshLists(run)).toBe(false);
     await page(run, "people", [person(5), person(6)], { page: 3, total: 6 });
@@ -192,12 +188,8 @@ describe("lists that grow old in a run that lasts days", () => {
     pass(listAgeMs);
     expect(refreshLists(run)).toBe(true);
     // Colours were never read whole.
-    expect(
-      rows(run.mirror, "SELECT resource, rank FROM _work WHERE kind = 'list' ORDER BY resource"),
-    ).toEqual([
-      { resource: "colours", rank: 0 },
-      { resource: "people", rank: 1 },
-    ]);
+    const lists = rows(run.mirror, "SELECT resource, rank FROM _work WHERE kind = 'list' ORDER BY resource");
+    expect(lists.map(({ resource, rank }) => `${resource} ${rank}`)).toEqual(["colours 0", "people 1"]);
   });
 });
 

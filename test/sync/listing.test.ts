@@ -6,6 +6,7 @@ import { removeRecord } from "../../src/sync/deletion/deletion.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty, openShop } from "../support/mirror/mirror.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
+import { work } from "../support/mirror/state-rows.ts";
 import { put, stampOf, rows, startMs, written } from "../support/mirror/store.ts";
 import {
   childPage,
@@ -79,17 +80,10 @@ test("I1, I7: a long answer is applied in parts, and after a crash in between th
   const last = many.length - 1;
   const broken = `{"data":[${many.map((one, i) => (i === last ? '{"id":9999,"label":tru}' : JSON.stringify(one))).join(",")}]}`;
   const colours = resourceNamed(mirror.manifest, "colours");
-  const item = leased(run, {
-    kind: "list",
-    resource: "colours",
-    target: "page::1",
-    lane: "list",
-    reason: "sweep",
-    payload: { variant: "", page: 1 },
-  });
-  await expect(
-    applyList({ run, resource: colours, item, stamp: stampOf(mirror) }, Buffer.from(broken)),
-  ).rejects.toThrow();
+  const place = { kind: "list", resource: "colours", target: "page::1", lane: "list" } as const;
+  const item = leased(run, { ...place, reason: "sweep", payload: { variant: "", page: 1 } });
+  const answer = { run, resource: colours, item, stamp: stampOf(mirror) };
+  await expect(applyList(answer, Buffer.from(broken))).rejects.toThrow();
   run.queue.release(item);
   expect(mirror.records.counts("colours").live).toBe(recordsAtOnce);
   expect(waiting(run)).toEqual(["colours page::1 list sweep"]);
@@ -162,14 +156,8 @@ describe("a proven deletion", () => {
     const run = runContextOf(mirror);
     put(mirror, "people", person(1));
     put(mirror, "notes", note(7, 1));
-    run.queue.add({
-      kind: "child",
-      resource: "notes",
-      target: "child:people:1:2",
-      lane: "list",
-      reason: "parent",
-      dirtySeq: 1,
-    });
+    const list = { kind: "child", resource: "notes", target: "child:people:1:2", lane: "list" } as const;
+    run.queue.add(work({ ...list, reason: "parent" }));
     const people = resourceNamed(mirror.manifest, "people");
     mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror) }, people, 1));
     expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);

@@ -85,12 +85,8 @@ describe("the lists of a quick run", () => {
   });
 
   test("that come in one answer are read whole, each variant of them", async () => {
-    const run = runContextOf(await openHasty(), { share: "quick" }, [
-      "colours",
-      "counters",
-      "people",
-      "notes",
-    ]);
+    const names = ["colours", "counters", "people", "notes"];
+    const run = runContextOf(await openHasty(), { share: "quick" }, names);
     addQuickWork(run);
     const whole = { kind: "all", params: {} };
     expect(pages(run)).toEqual([
@@ -99,12 +95,6 @@ describe("the lists of a quick run", () => {
       { variant: "credit-note", page: 1, quick: whole },
     ]);
     expect(run.openRecords.size).toBe(0);
-  });
-
-  test("leave nothing of an earlier quick run in the queue", async () => {
-    const run = await aQuickRun({ since });
-    addQuickWork({ ...run, resources: [] });
-    expect(waiting(run)).toEqual([]);
   });
 });
 
@@ -151,11 +141,8 @@ describe("what follows from a page of a quick run", () => {
     if (!item || !resource) throw new Error("no page is queued");
     const { quick: _quick, ...payload } = item.payload as PagePayload;
     const answer = { run, resource, item: { ...item, payload }, stamp: stampOf(run.mirror) };
-    followQuickPage(
-      answer,
-      { page: 1, pages: 9, perPage: 3, total: 27, overstated: false },
-      { ids: some, changes: 1 },
-    );
+    const facts = { page: 1, pages: 9, perPage: 3, total: 27, overstated: false };
+    followQuickPage(answer, facts, { ids: some, changes: 1 });
     expect(waiting(run)).toHaveLength(1);
   });
 });

@@ -16,22 +16,13 @@ describe("a list without a total", () => {
   });
 
   test("ends with an empty page where the last one is full or the only one", async () => {
-    const cases: [number[], number[]][] = [
-      [
-        [1, 2, 3],
-        [1, 2, 1, 2],
-      ],
-      [
-        [1, 2],
-        [1, 2],
-      ],
-      [[], [1]],
-    ];
-    for (const [ids, pages] of cases) {
+    const asked = async (...ids: number[]) => {
       const service = await openParcels(ids);
       await service.run();
-      expect(service.asked).toEqual(pages.map((page) => `/parcels ${page}`));
-    }
+      return service.asked.map((one) => Number(one.replace("/parcels ", "")));
+    };
+    expect(await asked(1, 2, 3)).toEqual([1, 2, 1, 2]);
+    expect([await asked(1, 2), await asked()]).toEqual([[1, 2], [1]]);
   });
 
   // Fault: pagination | the service shows fewer records on a page than it documents | a list without a total | its pages are read to a shorter one, those of the list of changes too
@@ -62,12 +53,9 @@ describe("a list without a total", () => {
 
   // Fault: pagination | every page repeats the first one | a list without a total | the reading ends, and the run says so
   test("whose pages repeat is given up after one of them", async () => {
-    const verdict = judgeWalk(
-      { pages: 2, startedSeq: 1, startedAt: "" },
-      { ids: [1, 1], withoutId: [] },
-      null,
-      { wasWhole: false, isRepeated: true },
-    );
+    const listing = { pages: 2, startedSeq: 1, startedAt: "" };
+    const shown = { ids: [1, 1], withoutId: [] };
+    const verdict = judgeWalk(listing, shown, null, { wasWhole: false, isRepeated: true });
     expect(verdict).toMatchObject({ kind: "dead end", why: "page 2 showed nothing new" });
   });
 });
@@ -165,5 +153,46 @@ describe("a list of changes", () => {
     service.pass(dayMs);
     await service.run();
     expect(service.live()).toEqual([...seven, 9]);
+  });
+});
+
+// Fault: limiter | the whole list takes more requests than a run may spend on it | a list without a total behind a monthly quota | its pages are read over several nights, beside what changed, and it becomes whole
+describe("a whole list that is larger than a run's share", () => {
+  const many = Array.from({ length: 12 }, (_, i) => i + 1);
+
+  test("I5, I11: is read over several nights, beside the list of changes, and then proves deletions", async () => {
+    const service = await openParcels(many);
+    await service.run();
+    service.remove(4);
+    service.pass(8 * dayMs);
+    const nights: string[] = [];
+    for (let night = 0; night < 6; night++) {
+      if (night === 2) service.change(13);
+      expect(await service.run(false, 2)).toMatchObject({ outcome: "complete" });
+      nights.push(
+        service.asked
+          .filter((one) => one.startsWith("/parcels "))
+          .toSorted()
+          .join(", "),
+      );
+      expect(service.live().includes(13)).toBe(night >= 2);
+      service.pass(dayMs);
+    }
+    const changes = "/parcels 1 since";
+    const parts = [1, 2, 3].map((page) => [changes, `/parcels ${page}`].toSorted().join(", "));
+    // The rest fits: the record that is new fills the last page, and an empty one follows.
+    expect(nights).toEqual([...parts, `${changes}, /parcels 4, /parcels 5`, changes, changes]);
+    expect(service.live()).toEqual([...many, 13].filter((id) => id !== 4));
+  });
+
+  test("takes its pages by the day, not by the run, and goes on after a run that was stopped", async () => {
+    const service = await openParcels(many);
+    await service.run();
+    service.pass(8 * dayMs);
+    for (let run = 0; run < 3; run++) await service.run(false, 2);
+    expect(service.asked).toEqual(["/parcels 1 since"]);
+    service.pass(dayMs);
+    await service.run(false, 2);
+    expect(service.asked.toSorted()).toEqual(["/parcels 1 since", "/parcels 2"].toSorted());
   });
 });

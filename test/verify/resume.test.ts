@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
@@ -7,6 +7,8 @@ import { aMirroredCompany, sync, type Company } from "../support/company/company
 import { writeServeConfig } from "../support/program/serve.ts";
 import { named, verify, wound } from "../support/verify/verify.ts";
 import { eventually } from "../support/eventually.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
+import { comparedReads } from "../../src/verify/compared-reads.ts";
 
 const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;
 
@@ -73,17 +75,19 @@ test("what was compared before is compared again when the mirror's record change
   );
 });
 
-test("it begins anew for another command, for another mirror, and after a day", async () => {
-  const company = await interrupted();
-  const kept = readFileSync(comparedFile(company), "utf8");
-  const resumed = async (...args: string[]) => (await verify(company, args)).report.resumed;
-  expect(await resumed("--sample", "2")).toBeNull();
-  appendFileSync(comparedFile(company), `${kept}["invoices 1`);
-  expect(await resumed("--all")).not.toBeNull();
-  appendFileSync(comparedFile(company), kept);
-  const before = Date.now() / 1000 - 25 * 3_600;
-  utimesSync(comparedFile(company), before, before);
-  expect(await resumed("--all")).toBeNull();
-  appendFileSync(comparedFile(company), kept.replace(/"mirror":"[^"]*"/, '"mirror":"other"'));
-  expect(await resumed("--all")).toBeNull();
+test("it begins anew for another command, for another mirror, and after a day; a line that was cut says nothing", () => {
+  const file = `${tempFolder()}/acme.compared.jsonl`;
+  const [one, other] = [1, 2].map((id) => ({ resource: "invoices", id, listOf: null }));
+  const compared = (mirror = "a", by = "verify --all", afterMs = 0) =>
+    comparedReads(file, { mirror, by }, { ...systemClock, nowMs: () => Date.now() + afterMs });
+  const resumes = (...asked: Parameters<typeof compared>) => {
+    compared().add(one!, "state");
+    appendFileSync(file, '["invoices 2');
+    const { since, has } = compared(...asked);
+    return [since !== null, has(one!, "state"), has(one!, "changed"), has(other!, "state")];
+  };
+  expect(resumes()).toEqual([true, true, false, false]);
+  expect(resumes("b")).toEqual([false, false, false, false]);
+  expect(resumes("a", "verify --sample 2")).toEqual([false, false, false, false]);
+  expect(resumes("a", "verify --all", 25 * 3_600_000)).toEqual([false, false, false, false]);
 });

@@ -5,10 +5,12 @@ import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts"
 import { jsonReply } from "../support/company/proxy.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
+import { look } from "../support/truth/compare.ts";
+import { expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { truthOf } from "../support/truth/truth.ts";
 import { hasty, verify, named, wound, liveIds } from "../support/verify/verify.ts";
 
-test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
+test("I11: an untouched mirror matches, with every detail and with a sample, and a repair of it writes no change", async () => {
   const company = await aMirroredCompany();
   const all = await verify(company, ["--all"]);
   expect(all.report.uncompared).toEqual([]);
@@ -16,8 +18,10 @@ test("I11: an untouched mirror matches, with every detail and with a sample", as
   expect([all.code, all.report.match]).toEqual([0, true]);
   expect(all.report.details_compared).toBe(all.report.details_total);
   for (const { service, mirror } of Object.values(all.report.resources)) expect(service).toBe(mirror);
-  const some = await verify(company, ["--sample", "5"]);
+  const some = await verify(company, ["--sample", "5", "--repair"]);
   expect([some.code, some.report.details_compared, some.report.match]).toEqual([0, 5, true]);
+  expect(some.report.repair).toBeNull();
+  expect((await sync(company)).resources["invoices"]).toMatchObject({ inserted: 0, updated: 0, deleted: 0 });
 });
 
 test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is named, without a detail", async () => {
@@ -135,20 +139,49 @@ test("status says what the last verify found, and nothing of another mirror's", 
   expect((await read()).companies.acme.verified).toBeNull();
 });
 
-test("--local names damage without a request, and heals it with --repair", async () => {
-  const company = await aMirroredCompany();
+const first = (table: string) => `(SELECT min(id) FROM ${table} WHERE _deleted_at IS NULL)`;
+
+test("--local names damage without a request, and heals it with --repair (I11)", async () => {
+  const company = await aMirroredCompany({}, { full: true, parentsPerRun: "all" });
   const [invoice] = liveIds(company, "invoices");
-  wound(company, "UPDATE invoices SET number = 'wrong' WHERE id = ?", invoice);
-  const before = company.sandbox.requests().length;
-  const found = await verify(company, ["--local"]);
-  expect([found.code, found.report.match]).toEqual([1, false]);
-  expect(found.report.resources["invoices"]?.different).toMatchObject([{ id: invoice, field: "number" }]);
+  const sql = [
+    `UPDATE invoices SET total = total + 1 WHERE id = ${first("invoices")}`,
+    `DELETE FROM clients WHERE id = ${first("clients")}`,
+    "DELETE FROM invoice_items WHERE position = 0",
+    "UPDATE document_payments SET document_id = document_id + 1000000",
+    `DELETE FROM _fence_orders WHERE id = ${first("orders")}`,
+    "UPDATE price_list_item_stocks SET position = position + 5",
+  ];
+  for (const step of sql) wound(company, step);
+  const { code, report } = await verify(company, ["--local"]);
+  expect([code, report.match]).toEqual([1, false]);
+  expect(report.resources["invoices"]?.different).toContainEqual(
+    expect.objectContaining({ id: invoice, field: "total" }),
+  );
+  for (const table of ["clients", "orders", "price_list_items"])
+    expect(report.resources[table], table).not.toMatchObject({ missing: [], extra: [], different: [] });
   const repaired = await verify(company, ["--local", "--repair"]);
   expect([repaired.code, repaired.report.match]).toEqual([0, true]);
-  expect(company.sandbox.requests()).toHaveLength(before);
-  expect((await verify(company, ["--all"])).report.match).toBe(true);
+  expect(company.sandbox.requests()).toHaveLength(0);
+  expectEqual(company);
+  expectReplayable(company);
   const said = await runCommand(["verify", "--local"], { cwd: company.folder });
   expect(said.stdout).toContain("acme: the mirror fits together");
+});
+
+test("--local queues JSON that is lost or wrong, and the next run heals it, whatever the kind of the resource", async () => {
+  const company = await aMirroredCompany({}, { full: true, parentsPerRun: "all" });
+  wound(company, `DELETE FROM _raw_clients WHERE id = ${first("clients")}`);
+  for (const table of [
+    ...["invoices", "document_payments", "banks", "company"],
+    ...["numerical_series", "price_list_items", "contact_activity_logs"],
+  ])
+    wound(company, `UPDATE _raw_${table} SET json = '{}' WHERE id = ${first(table)}`);
+  expect((await verify(company, ["--local", "--repair"])).report.match).toBe(false);
+  expect(look(company.file, (db) => db.prepare("SELECT count(*) FROM _work").pluck().get())).toBe(8);
+  await sync(company);
+  expect((await verify(company, ["--local"])).report.match).toBe(true);
+  expectEqual(company);
 });
 
 test("refuses to repair beside a writer, another company's token, and what has no mirror", async () => {

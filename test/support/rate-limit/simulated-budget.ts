@@ -1,6 +1,6 @@
-import type { Lane } from "../../../src/base/lane.ts";
 import type { Random } from "../../../src/base/random.ts";
 import { seededRandom } from "../seeded-random.ts";
+import { SimulatedTime } from "../virtual/simulated-time.ts";
 import { admit } from "../../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../../src/rate-limit/budget-answers.ts";
 import {
@@ -88,7 +88,6 @@ export interface Scenario {
   readonly latencyMs: readonly [number, number];
   readonly concurrency: number;
   readonly limit?: number;
-  readonly windowMs?: number;
   /** Share of answers that never arrive. */
   readonly loss?: number;
   /** Share of requests that are given up, and then counted. */
@@ -101,9 +100,7 @@ export interface Scenario {
   readonly retryAfter?: boolean;
   /** Is there work at that time? Always, when not given. */
   readonly demand?: (atMs: number) => boolean;
-  readonly lane?: Lane;
   readonly rules?: Partial<Rules>;
-  readonly state?: RateLimitState;
   /** Used at the start: by others, or by us before the state begins. */
   readonly usedBefore?: number;
 }
@@ -119,34 +116,28 @@ export interface Outcome {
   readonly endedAt: number;
 }
 
-interface Happening {
-  readonly atMs: number;
-  readonly order: number;
-  readonly happen: () => void;
-}
-
 const lostAfterMs = 6_000;
+const { windowMs } = defaultRules;
 
 /** Runs a scenario to its end. */
 export function simulate(scenario: Scenario): Outcome {
   const limit = scenario.limit ?? 120;
-  const windowMs = scenario.windowMs ?? 60_000;
-  const rules: Rules = { ...defaultRules, windowMs, defaultLimit: limit, ...scenario.rules };
+  const rules: Rules = { ...defaultRules, defaultLimit: limit, ...scenario.rules };
   const random = seededRandom(scenario.seed);
   const limiter = startLimiter(scenario.kind, limit, windowMs);
   const startedAt = 1_000_000 + random.next() * windowMs;
   const endedAt = startedAt + scenario.durationMs;
-  const agenda = startAgenda();
+  const agenda = new SimulatedTime(0);
   const sentAt: number[] = [];
   const refusedAt: number[] = [];
-  let state = scenario.state ?? coldState;
+  let state: RateLimitState = coldState;
   let wakeAt = Infinity;
 
   const ask = (nowMs: number) => {
     const wanted = nowMs < endedAt && (scenario.demand?.(nowMs) ?? true);
     if (!wanted) return idle(nowMs);
     while (state.flights.length < scenario.concurrency) {
-      const admission = admit(state, scenario.lane ?? "list", nowMs, rules);
+      const admission = admit(state, "list", nowMs, rules);
       state = admission.state;
       if ("untilMs" in admission.result) return wake(admission.result.untilMs);
       sentAt.push(nowMs);
@@ -221,7 +212,9 @@ export function simulate(scenario: Scenario): Outcome {
   for (const atMs of arrivals(scenario.othersPerSecond ?? 0, startedAt, endedAt, random))
     agenda.at(atMs, () => void limiter.hit(atMs, "others"));
   agenda.at(startedAt, () => ask(startedAt));
-  agenda.run(endedAt + 60_000);
+  let isOver = false;
+  agenda.at(endedAt + 60_000, () => (isOver = true));
+  while (!isOver && agenda.ring());
   return { windows: limiter.windows, state, sentAt, refusedAt, startedAt, endedAt };
 }
 
@@ -242,40 +235,4 @@ function arrivals(perSecond: number, fromMs: number, toMs: number, random: Rando
   for (let atMs = fromMs; atMs < toMs; atMs += (-Math.log(1 - random.next()) * 1000) / perSecond)
     times.push(atMs);
   return times;
-}
-
-function startAgenda() {
-  const heap: Happening[] = [];
-  let order = 0;
-  const before = (a: Happening | undefined, b: Happening | undefined) =>
-    a !== undefined && b !== undefined && (a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
-  const swap = (i: number, j: number) => ([heap[i], heap[j]] = [heap[j] as Happening, heap[i] as Happening]);
-  const sink = (start: number) => {
-    for (let at = start; ;) {
-      const left = 2 * at + 1;
-      const child = before(heap[left + 1], heap[left]) ? left + 1 : left;
-      if (!before(heap[child], heap[at])) return;
-      swap(at, child);
-      at = child;
-    }
-  };
-  return {
-    at(atMs: number, happen: () => void) {
-      heap.push({ atMs, order: order++, happen });
-      for (let i = heap.length - 1; i > 0 && before(heap[i], heap[(i - 1) >> 1]); i = (i - 1) >> 1)
-        swap(i, (i - 1) >> 1);
-    },
-    run(untilMs: number) {
-      for (let steps = 0; heap.length > 0 && steps < 2_000_000; steps++) {
-        const next = heap[0] as Happening;
-        const last = heap.pop() as Happening;
-        if (heap.length > 0) {
-          heap[0] = last;
-          sink(0);
-        }
-        if (next.atMs > untilMs) return;
-        next.happen();
-      }
-    },
-  };
 }

@@ -6,9 +6,8 @@ import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../../../src/connector/transport.ts";
 import { expectedRecords } from "../../../src/state/sweeps.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { Tally } from "../../../src/sync/context/tally.ts";
-import { runSync } from "../../../src/sync/run/sync-run.ts";
 import { manifestOf, openHasty, resourceOf } from "../mirror/mirror.ts";
+import { runOnce } from "../mirror/run.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { startMs } from "../mirror/store.ts";
 
@@ -66,13 +65,8 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     between(asked.length);
     if (found === undefined)
       throw new NotFoundError("no such parcel", { serviceMessage: "gone", status: 404 });
-    return {
-      status: 200,
-      headers: {},
-      body: Buffer.from(JSON.stringify(found)),
-      requestId: null,
-      attempts: 1,
-    };
+    const body = Buffer.from(JSON.stringify(found));
+    return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
   };
   const clock = {
     nowMs: () => nowMs,
@@ -81,31 +75,11 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
   };
   const run = async (acceptIdentity = false, mostRequests: number | null = null) => {
     asked.length = 0;
-    const parts = {
-      mirror,
-      queue: new WorkQueue(mirror.db),
-      transport: { send },
-      clock,
-      random: seededRandom(1),
-    };
-    const notices = { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
-    const more = { log: silentLog, token: "token", tally: new Tally(), rateLimited: () => 0, notices };
-    const never = new AbortController().signal;
-    const limits = { concurrency: 1, patienceMs: 60_000, signal: never, closed: never, graceMs: 30_000 };
-    const report = await runSync(
-      { ...parts, ...more },
-      {
-        resources: manifest.resources,
-        full: false,
-        allowMassDelete: false,
-        acceptIdentity,
-        parentsPerRun: "auto",
-        scrub: null,
-        share: "all",
-        wholeLists: { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 1 },
-        ...limits,
-      },
-    );
+    const [queue, random] = [new WorkQueue(mirror.db), seededRandom(1)];
+    const parts = { mirror, queue, transport: { send }, clock, random, log: silentLog, token: "token" };
+    const wholeLists = { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 1 };
+    const { resources } = manifest;
+    const report = await runOnce(parts, { resources, acceptIdentity, concurrency: 1, wholeLists });
     between = nothing;
     return report;
   };

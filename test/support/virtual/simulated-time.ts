@@ -37,7 +37,12 @@ export class SimulatedTime {
 
   /** Calls back in so many milliseconds. */
   after(ms: number, wake: () => void): Cancel {
-    const wakeUp: WakeUp = { atMs: this.passedMs + Math.max(0, ms), order: this.order++, wake };
+    return this.at(this.passedMs + Math.max(0, ms), wake);
+  }
+
+  /** Calls back when so many milliseconds have passed since the beginning. */
+  at(atMs: number, wake: () => void): Cancel {
+    const wakeUp: WakeUp = { atMs, order: this.order++, wake };
     push(this.heap, wakeUp);
     return () => {
       wakeUp.wake = null;
