@@ -29,7 +29,7 @@ function attempt<T>(read: () => T): T | MirrorError {
   }
 }
 
-const lists = pureTarget("json/lists", 1500, listText, (text) => {
+const lists = pureTarget("json/lists", 500, listText, (text) => {
   const whole = JSON.parse(text) as { data: unknown[]; paginator?: unknown };
   const body = Buffer.from(text);
   const { paginator, records } = cutList(body);
@@ -42,7 +42,7 @@ const lists = pureTarget("json/lists", 1500, listText, (text) => {
   }
 });
 
-const records = pureTarget("json/records", 1500, recordText, (text) => {
+const records = pureTarget("json/records", 500, recordText, (text) => {
   const slice = Buffer.from(text);
   const native = nativeIdOf(text);
   const expected = native !== null && native.length <= 20 ? native : null;
@@ -56,7 +56,7 @@ const records = pureTarget("json/records", 1500, recordText, (text) => {
   }
 });
 
-const values = pureTarget("json/values", 1500, valueText, (text) => {
+const values = pureTarget("json/values", 600, valueText, (text) => {
   const value = parseLossless(text);
   assert.deepEqual(asDoubles(value), JSON.parse(text));
   // A number that a double does not hold makes the precise parser read all of it.
@@ -64,7 +64,7 @@ const values = pureTarget("json/values", 1500, valueText, (text) => {
   assert.deepEqual(withoutSigns(parseLossless(stringifyLossless(value))), withoutSigns(value));
 });
 
-const damagedLists = pureTarget("json/damaged-lists", 2500, fc.tuple(listText, damages), ([text, list]) => {
+const damagedLists = pureTarget("json/damaged-lists", 800, fc.tuple(listText, damages), ([text, list]) => {
   const body = damaged(Buffer.from(text), list);
   const read = attempt(() => readList(body).data.map(asDoubles));
   const whole = natively(body.toString()) as { data?: unknown } | undefined;
@@ -99,7 +99,7 @@ const damagedValues = pureTarget(
 
 const damagedRecords = pureTarget(
   "json/damaged-records",
-  2000,
+  800,
   fc.tuple(recordText, damages),
   ([text, list]) => {
     const bytes = damaged(Buffer.from(text), list);
@@ -114,7 +114,7 @@ const damagedRecords = pureTarget(
 
 const slowestMs = 5_000;
 
-const extremes = pureTarget("json/extremes", 150, extremeText, ({ text, depth }) => {
+const extremes = pureTarget("json/extremes", 60, extremeText, ({ text, depth }) => {
   const list = Buffer.from(`{"data":[${text}]}`);
   const startedMs = performance.now();
   const value = attempt(() => parseLossless(text));

@@ -51,7 +51,7 @@ const words = `SELECT | WITH x AS ( | ) | FROM | orders | v_orders | main. | tem
 const statement = fc.array(fc.constantFrom(...words), { maxLength: 9 }).map((some) => some.join(" "));
 
 const statements = fuzzTarget("queries/statements", {
-  runs: 300,
+  runs: 150,
   input: fc.oneof(
     { weight: 2, arbitrary: statement },
     statement.map((one) => `SELECT ${one}`),

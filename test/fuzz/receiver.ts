@@ -179,7 +179,7 @@ async function checkPlans(
 }
 
 const requests = fuzzTarget("receiver/requests", {
-  runs: 20,
+  runs: 10,
   input: fc.array(connectionPlan, { minLength: 1, maxLength: 3 }),
   open: async (atEnd) => {
     const uncaught = uncaughtErrors(atEnd);

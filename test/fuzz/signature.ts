@@ -136,7 +136,7 @@ function answerTo(headers: readonly string[][], bytes: Buffer, ingest: Ingest): 
   return new Promise((resolve) => receiver.deliver(admission, bytes, resolve));
 }
 
-const headers = pureTarget("signature/headers", 1200, delivered, async (one) => {
+const headers = pureTarget("signature/headers", 600, delivered, async (one) => {
   const bytes = Buffer.from(one.body);
   const all = headersOf(one, bytes);
   const stored: Delivery[] = [];

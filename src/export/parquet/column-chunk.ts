@@ -1,5 +1,6 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import type { ByteWriter, SchemaElement } from "hyparquet-writer";
+import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { freeBytes } from "../columns/cells.ts";
 import type { ColumnBuffer, Dictionary } from "./column-buffer.ts";
 import type { RowGroup } from "./parquet-types.ts";
@@ -28,27 +29,24 @@ export function writeColumnChunk(
   const { plain, dictionary, min, max } = column.encode();
   const encoding = dictionary ? ("RLE_DICTIONARY" as const) : ("PLAIN" as const);
   let uncompressed = 0;
-  if (dictionary)
-    uncompressed += writePage(
-      writer,
-      pageTypes.dictionary,
-      { 1: dictionary.firsts.length, 2: encodings.plain },
-      plain,
-    );
+  if (dictionary) {
+    const values = { num_values: dictionary.firsts.length, encoding: "PLAIN" } as const;
+    uncompressed += writePage(writer, { type: "DICTIONARY_PAGE", dictionary_page_header: values }, plain);
+  }
   const pageStart = writer.offset;
   const levels = element.repetition_type === "REQUIRED" ? noLevels : encodeLevels(column);
-  // Values, NULLs, rows, the values' encoding, bytes of definition and of repetition levels.
-  const header = {
-    1: rows,
-    2: rows - count,
-    3: rows,
-    4: encodings[dictionary ? "dictionary" : "plain"],
-    5: levels.length,
-    6: 0,
+  const sizes = {
+    num_values: rows,
+    num_nulls: rows - count,
+    num_rows: rows,
+    encoding,
+    definition_levels_byte_length: levels.length,
+    repetition_levels_byte_length: 0,
+    is_compressed: true,
   };
   const body = dictionary ? encodeIndexes(dictionary, count) : plain;
-  uncompressed += writePage(writer, pageTypes.data, header, body, levels);
-  const pages = [{ page_type: "DATA_PAGE_V2" as const, encoding, count: 1 }];
+  uncompressed += writePage(writer, { type: "DATA_PAGE_V2", data_page_header_v2: sizes }, body, levels);
+  const pages = [{ page_type: "DATA_PAGE_V2", encoding, count: 1 } as const];
   return {
     file_offset: BigInt(start),
     meta_data: {
@@ -70,15 +68,12 @@ export function writeColumnChunk(
 }
 
 const noLevels = new Uint8Array(0);
-const encodings = { plain: 0, dictionary: 8 } as const;
-/** By Parquet's number of the type, the field of the page header that holds the type's own header. */
-const pageTypes = { dictionary: { type: 2, field: 7 }, data: { type: 3, field: 8 } } as const;
+type PageHeader = Parameters<typeof writePageHeader>[1];
 
 /** Writes a page; returns its uncompressed size, header included. Definition levels are not compressed. */
 function writePage(
   writer: ByteWriter,
-  { type, field }: (typeof pageTypes)[keyof typeof pageTypes],
-  header: ThriftStruct,
+  header: Omit<PageHeader, "uncompressed_page_size" | "compressed_page_size">,
   body: Uint8Array,
   levels: Uint8Array = noLevels,
 ): number {
@@ -86,30 +81,16 @@ function writePage(
   const start = writer.offset;
   const uncompressed = levels.length + body.length;
   const compressed = levels.length + bytes.length;
-  writer.appendBytes(Uint8Array.from(thrift({ 1: type, 2: uncompressed, 3: compressed, [field]: header })));
+  writePageHeader(writer, {
+    ...header,
+    uncompressed_page_size: uncompressed,
+    compressed_page_size: compressed,
+  });
   const headerSize = writer.offset - start;
   writer.appendBytes(levels);
   writer.appendBytes(bytes);
   freeBytes(bytes);
   return headerSize + uncompressed;
-}
-
-/** Numbers of 32 bits, none negative, and such structs, by the number of the field. */
-interface ThriftStruct {
-  readonly [field: number]: number | ThriftStruct;
-}
-
-/** A struct in Thrift's compact protocol. */
-function thrift(struct: ThriftStruct): number[] {
-  let last = 0;
-  const fields = Object.entries(struct).flatMap(([key, value]: [string, number | ThriftStruct]) => {
-    const step = Number(key) - last;
-    last += step;
-    return typeof value === "number"
-      ? [(step << 4) | 5, ...varint(2 * value)]
-      : [(step << 4) | 12, ...thrift(value)];
-  });
-  return [...fields, 0];
 }
 
 /** The body of an RLE_DICTIONARY page: the bit width, then the indexes. */
