@@ -28,11 +28,11 @@ export function formatSyncOptions(request: RunRequest, untilMs: number | null) {
   return { ...flags, resources: resources.map(({ name }) => name), untilMs };
 }
 
-/** The daemon's answers; `gone`: the connection ended without one; `absent`: there was none; `interrupted`: by us. */
+/** The daemon's answers; `gone`: there is none, or the connection ended without one; `interrupted`: by us. */
 type DaemonAnswer =
   | { readonly ended: "done"; readonly report: unknown }
   | { readonly ended: "failed"; readonly error: string }
-  | { readonly ended: "gone" | "absent" | "interrupted" };
+  | { readonly ended: "gone" | "interrupted" };
 
 /** One line of the daemon: how far a command is, null before it begins; at last its answer. */
 type CommandLine = { readonly progress: ProgressView | null } | DaemonAnswer;
@@ -50,7 +50,6 @@ export async function askDaemon(
   signal: AbortSignal,
   onProgress: (progress: ProgressView | null) => void = () => undefined,
 ): Promise<DaemonAnswer> {
-  let ended: "gone" | "absent" = "absent";
   const socket = atShortPath(file, (address) => connect({ path: address, signal }));
   socket.setTimeout(silentMs, () => socket.destroy());
   socket.write(`${JSON.stringify({ ...command, pid: process.pid })}\n`);
@@ -58,13 +57,12 @@ export async function askDaemon(
     for await (const line of linesFrom(socket)) {
       const said = JSON.parse(line) as CommandLine;
       if ("ended" in said) return said;
-      ended = "gone";
       onProgress(said.progress);
     }
   } catch {
     // The connection is lost.
   }
-  return { ended: signal.aborted ? "interrupted" : ended };
+  return { ended: signal.aborted ? "interrupted" : "gone" };
 }
 
 /** Throws where the connection is lost, and destroys it when nobody reads on. */

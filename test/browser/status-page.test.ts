@@ -5,13 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import { defaultReadyLimits } from "../../src/status/conditions.ts";
-import { createPageAccess, type AccessOptions } from "../../src/status/page/page-access.ts";
-import { StatusSite } from "../../src/status/page/status-site.ts";
 import { startServer, type WebhookServer } from "../../src/server/server.ts";
 import { openPage, startBrowser } from "../support/status/browser.ts";
 import { lookedAtMs } from "../support/status/company-view.ts";
 import { hostile } from "../support/status/rows.ts";
+import { aSite, type SiteFacts } from "../support/status/site.ts";
 import { openStates, type StatusStates } from "../support/status/states.ts";
 
 /** The wall clock stands still; intervals pass twenty times as fast. */
@@ -30,20 +28,9 @@ let browser: Browser | null;
 let url: string;
 
 /** The pages of all states behind a server of their own. */
-function startSite(
-  access: Pick<AccessOptions, "isLocal" | "token">,
-  companies: readonly string[] = states.names,
-) {
-  const site = new StatusSite({
-    clock,
-    version: "1.2.3",
-    access: createPageAccess({ clock, log: silentLog, ...access }),
-    companies: () => companies,
-    find: states.find,
-    views: () => Promise.resolve([...states.views.values()]),
-    limits: () => defaultReadyLimits,
-    timeZone: () => "Europe/Bratislava",
-  });
+function startSite(facts: SiteFacts = {}) {
+  const view = (company: string) => states.views.get(company)!;
+  const site = aSite({ clock, names: states.names, find: states.find, view, ...facts });
   const nobody = { find: () => null, countAnswer: () => undefined };
   const parts = { companies: nobody, clock: systemClock, pages: {}, site, log: silentLog };
   return startServer({ host: "127.0.0.1", port: 0, ...parts });
@@ -51,13 +38,13 @@ function startSite(
 
 beforeAll(async () => {
   [browser, states] = await Promise.all([startBrowser(), openStates(clock)]);
-  server = await startSite({ isLocal: true, token: () => null });
+  server = await startSite();
   url = `http://127.0.0.1:${server.port}`;
 });
 
 /** The picture of the documents: one company that is well. */
 async function takePicture(folder: string): Promise<void> {
-  const one = await startSite({ isLocal: true, token: () => null }, ["acme"]);
+  const one = await startSite({ names: ["acme"] });
   const opened = browser && (await openPage(browser, `http://127.0.0.1:${one.port}/`));
   await opened?.page.setViewportSize({ width: 1_160, height: 1_010 });
   await opened?.page.screenshot({ path: `${folder}/status-page.png` });

@@ -206,9 +206,9 @@ describe("the socket", () => {
     const nobody = join(tempFolder(), "no.sock");
     const command = { kind: "prune", options: {} } as const;
     const { signal } = new AbortController();
-    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "absent" });
+    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "gone" });
     const server = createServer((socket) => socket.end("{nonsense\n")).listen(nobody);
     onTestFinished(() => void server.close());
-    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "absent" });
+    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "gone" });
   });
 });

@@ -143,18 +143,14 @@ describe("a run that is owed", () => {
     close.abort();
   });
 
-  test("is not made when somebody else's run came first", async () => {
+  test.each([
+    ["is not made when somebody else's run came first", "partial", {}, 0],
+    ["is made after one that only continued a run", "complete", { invoices: isoTime(noon - hourMs) }, 1],
+  ] as const)("%s", async (_, outcome, swept, runs) => {
     const { scheduler, ran, mirror, clock } = await schedulerWith(["complete"]);
-    remember(mirror, clock.nowMs(), "partial");
+    remember(mirror, clock.nowMs(), outcome, swept);
     await scheduler.runUntilWhole(noon, "reason");
-    expect(ran).toEqual([]);
-  });
-
-  test("is made after one that only continued a run from before", async () => {
-    const { scheduler, ran, mirror, clock } = await schedulerWith(["complete"]);
-    remember(mirror, clock.nowMs(), "complete", { invoices: isoTime(noon - hourMs) });
-    await scheduler.runUntilWhole(noon, "reason");
-    expect(ran).toHaveLength(1);
+    expect(ran).toHaveLength(runs);
   });
 
   test("ends with the daemon", async () => {

@@ -2,45 +2,28 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
-import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { defaultReadyLimits } from "../../src/status/conditions.ts";
-import { createPageAccess } from "../../src/status/page/page-access.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import type { PageCompany } from "../../src/status/page/page-facts.ts";
-import { StatusSite } from "../../src/status/page/status-site.ts";
 import { HandOverCounts } from "../../src/state/as-of/hand-overs.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { companyView } from "../support/status/company-view.ts";
+import { aSite, type SiteFacts } from "../support/status/site.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { dial, servePages } from "../support/webhook/webhook.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
 const token = "a-token-of-the-pages-0123";
 
-interface SiteFacts {
-  readonly isLocal?: boolean;
-  readonly token?: string | null;
+interface ServedFacts extends Omit<SiteFacts, "token"> {
+  readonly token?: string;
   readonly isMade?: boolean;
-  readonly names?: readonly string[];
-  readonly find?: (company: string) => PageCompany | null;
-  readonly clock?: Clock;
 }
 
 /** The site with companies that exist in name only, behind the real server. */
-async function served(facts: SiteFacts = {}) {
-  const { isLocal = true, token: set = null, isMade = false, names = ["acme", "beta"] } = facts;
-  const { find = () => null, clock = systemClock } = facts;
+async function served({ token: set, isMade = false, ...facts }: ServedFacts = {}) {
   const { log, records } = recordingLog();
-  const wanted = set === null ? null : { secret: Secret.of(set), isMade };
-  const site = new StatusSite({
-    clock,
-    version: "1.2.3",
-    access: createPageAccess({ clock, log, isLocal, token: () => wanted }),
-    companies: () => names,
-    find,
-    views: () => Promise.resolve(names.map((company) => companyView({ company }))),
-    limits: () => defaultReadyLimits,
-    timeZone: () => "Europe/Bratislava",
-  });
+  const wanted = set === undefined ? null : { secret: Secret.of(set), isMade };
+  const site = aSite({ ...facts, log, token: () => wanted });
   const { url, port } = await servePages({ site }, log);
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(url + path, { headers, redirect: "manual" });

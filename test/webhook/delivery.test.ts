@@ -20,7 +20,8 @@ describe("the three headers are there, once", () => {
 
   // Fault: webhook | one of the three headers comes twice | the request's headers | no delivery, even if both say the same
   test.each([0, 2, 4])("with one of them twice neither, even if both say the same", (at) => {
-    expect(readHead([...whole, ...whole.slice(at, at + 2)])).toMatchObject({ status: 400 });
+    const twice = [...whole, ...whole.slice(at, at + 2)];
+    expect(readHead(twice)).toMatchObject({ status: 400, reason: "repeated_header" });
   });
 });
 
@@ -101,15 +102,15 @@ describe("what was signed is read as it was written", () => {
 describe("only the signed id says which event it is", () => {
   // Fault: webhook | an unsigned header says another id than the signed body | the id header | refused
   test.each([
-    ["another id in the header", '{"id":"evt-2"}'],
-    ["the same in other letters", '{"id":"EVT-1"}'],
-    ["no id", '{"type":"a.b"}'],
-    ["an empty id", '{"id":""}'],
-    ["a number", '{"id":1}'],
-    ["null", '{"id":null}'],
-    ["a repeated id, of which the last counts", '{"id":"evt-1","id":"evt-2"}'],
-  ])("%s: refused", (_, body) => {
-    expect(readDelivery(Buffer.from(body), "evt-1")).toMatchObject({ status: 400 });
+    ["another id in the header", '{"id":"evt-2"}', "wrong_id"],
+    ["the same in other letters", '{"id":"EVT-1"}', "wrong_id"],
+    ["no id", '{"type":"a.b"}', "missing_id"],
+    ["an empty id", '{"id":""}', "missing_id"],
+    ["a number", '{"id":1}', "missing_id"],
+    ["null", '{"id":null}', "missing_id"],
+    ["a repeated id, of which the last counts", '{"id":"evt-1","id":"evt-2"}', "wrong_id"],
+  ])("%s: refused", (_, body, reason) => {
+    expect(readDelivery(Buffer.from(body), "evt-1")).toMatchObject({ status: 400, reason });
   });
 });
 

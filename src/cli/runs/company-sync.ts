@@ -132,7 +132,7 @@ export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | 
   if (answer.ended === "done") return answer.report as CompanyReport;
   if (answer.ended === "failed")
     return notBegun(clock, run.startedAt, new MirrorError("usage", `the daemon refuses it: ${answer.error}`));
-  if (answer.ended === "gone" && !request.closed.aborted)
+  if (answer.ended === "gone" && latest !== undefined && !request.closed.aborted)
     log.warn(`${name}: the daemon is gone; going on without it`);
   if (answer.ended === "interrupted" && signal.aborted)
     log.info(`${name}: no longer followed; the daemon ${latest ? "continues the run" : "does not begin it"}`);

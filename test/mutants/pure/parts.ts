@@ -8,7 +8,9 @@ export interface Part {
   readonly without?: readonly string[];
 }
 
-const webhookTests = ["delivery", "keyring", "key-files", "signature"];
+const webhookTests = ["delivery", "keyring", "key-files", "signature"].map(
+  (name) => `test/webhook/${name}.test.ts`,
+);
 const applied = ["merge-rules", "fences", "held-record", "previews", "preview-differences", "resource-table"];
 
 /** By the name that the command takes. */
@@ -34,7 +36,7 @@ export const parts: Readonly<Record<string, Part>> = {
   signature: {
     title: "webhook signature",
     files: ["src/webhook/keys/*.ts", "src/webhook/ingest/delivery.ts"],
-    tests: webhookTests.map((name) => `test/webhook/${name}.test.ts`),
+    tests: [...webhookTests, "test/fakturoid/events.test.ts"],
   },
 };
 

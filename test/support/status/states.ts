@@ -129,6 +129,11 @@ function steps(...names: readonly string[]): CompanyStatusView["afterRun"] {
   };
 }
 
+function anIncident(subject: string, message: string): CompanyStatusView["alerts"]["incidents"][number] {
+  const began = { began_at: ago(3 * hourMs), ended_at: null, clear_since: null, returns: 0 };
+  return { id: "i1", kind: "failed", subject, message, ...began, sent_to: ["mail"] };
+}
+
 function failingView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
   const failed = {
     step: "parquet s3://reports/acme",
@@ -140,17 +145,7 @@ function failingView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
     seq: 1,
     age_ms: 50 * hourMs,
   } as const;
-  const incident = {
-    id: "i1",
-    kind: "failed" as const,
-    subject: "reading",
-    message: "the service does not take the token",
-    began_at: ago(3 * hourMs),
-    ended_at: null,
-    clear_since: null,
-    returns: 0,
-    sent_to: ["mail"],
-  };
+  const incident = anIncident("reading", "the service does not take the token");
   return companyView({
     company: "failing",
     sweptMs,
@@ -182,19 +177,7 @@ function hostileView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
     lastRun: { outcome: "failed", startedMs: lookedAtMs - hourMs, finishedMs: lookedAtMs, message: script },
     afterRun: { steps: [step as never], problem: long, isReportScheduled: false },
     alerts: {
-      incidents: [
-        {
-          id: "x",
-          kind: "failed",
-          subject: script,
-          message: turned + long,
-          began_at: ago(hourMs),
-          ended_at: null,
-          clear_since: null,
-          returns: 0,
-          sent_to: [],
-        },
-      ],
+      incidents: [anIncident(script, turned + long)],
       undelivered: [],
     },
   });

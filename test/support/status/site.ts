@@ -1,0 +1,32 @@
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { silentLog, type Log } from "../../../src/base/logger.ts";
+import { defaultReadyLimits } from "../../../src/status/conditions.ts";
+import { createPageAccess, type AccessOptions } from "../../../src/status/page/page-access.ts";
+import type { PageCompany } from "../../../src/status/page/page-facts.ts";
+import { StatusSite } from "../../../src/status/page/status-site.ts";
+import { companyView } from "./company-view.ts";
+
+export interface SiteFacts extends Partial<Pick<AccessOptions, "isLocal" | "token">> {
+  readonly names?: readonly string[];
+  readonly find?: (company: string) => PageCompany | null;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** @default all are well */
+  readonly view?: (company: string) => ReturnType<typeof companyView>;
+}
+
+/** The pages of these companies, as they are seen on this machine without a token. */
+export function aSite(facts: SiteFacts = {}): StatusSite {
+  const { isLocal = true, token = () => null, names = ["acme", "beta"], find = () => null } = facts;
+  const { clock = systemClock, log = silentLog, view = (company) => companyView({ company }) } = facts;
+  return new StatusSite({
+    clock,
+    version: "1.2.3",
+    access: createPageAccess({ clock, log, isLocal, token }),
+    companies: () => names,
+    find,
+    views: () => Promise.resolve(names.map(view)),
+    limits: () => defaultReadyLimits,
+    timeZone: () => "Europe/Bratislava",
+  });
+}
