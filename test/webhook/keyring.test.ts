@@ -60,13 +60,18 @@ describe("the keyring", () => {
   test("accepts every secret of the config that is there, each once, and those in its files", () => {
     const { accepted: inNoFile, refresh } = keyring({ one: fromFile() });
     expect([inNoFile(), refresh()]).toEqual([["one"], false]);
-    writeFileSync(hook, "in-the-file-0123\n");
-    const places = { one: fromVariable, two: { kind: "config" }, "in-the-file-0123": fromFile() } as const;
-    const { accepted } = keyring(places);
-    expect(accepted()).toEqual(["one", "two", "in-the-file-0123"]);
-    expect(accepted()).toBe(accepted());
     const absent = Secret.absent(new Error("not set"));
-    expect(keyring({}, { secrets: [absent], places: [fromVariable] }).accepted()).toEqual([]);
+    const unset = { secrets: [absent, absent], places: [fromVariable, fromFile()] };
+    expect([keyring({}, unset).accepted(), keyring({}, unset).missing()]).toEqual([
+      [],
+      ["not set", "not set"],
+    ]);
+    writeFileSync(hook, "in-the-file-0123\n");
+    expect(keyring({}, unset).missing()).toEqual(["not set"]);
+    const places = { one: fromVariable, two: { kind: "config" }, "in-the-file-0123": fromFile() } as const;
+    const { accepted, missing } = keyring(places);
+    expect([accepted(), missing()]).toEqual([["one", "two", "in-the-file-0123"], []]);
+    expect(accepted()).toBe(accepted());
     expect([emptyKeyring.accepted(), emptyKeyring.refresh()]).toEqual([[], false]);
   });
 
