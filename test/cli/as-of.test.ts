@@ -77,7 +77,7 @@ test("the rows of an earlier day stand in the order of their ids, also those tha
   for (const [day, id, symbol] of days)
     put(mirror, "currencies", { id, symbol }, { stamp: stampOf(mirror, { receivedAtMs: at(day) }) });
   mirror.close();
-  const asked = ["export", "currencies", "--format", "jsonl", "--as-of", "2026-03-03", "--out", "out"];
+  const asked = "export currencies --format jsonl --as-of 2026-03-03 --out out".split(" ");
   expect((await runCommand(asked, { cwd })).code).toBe(0);
   expect(linesOf(cwd, "out")).toMatchObject([{ id: 1, symbol: "EUR" }, { id: 2 }]);
 });
@@ -107,11 +107,8 @@ test("an export as of a time or a position says so, redacts, and its follower go
 
 test("one query over a history gives the rows of any moment, and deletions keep the last values", async () => {
   const cwd = await aFolder();
-  const { code } = await runCommand(
-    ["export", "currencies", "--history", "--format", "parquet", "--out", "out"],
-    { cwd },
-  );
-  expect(code).toBe(0);
+  const asked = "export currencies --history --format parquet --out out".split(" ");
+  expect((await runCommand(asked, { cwd })).code).toBe(0);
   const from = `'${path.join(cwd, "out/acme/currencies.history.parquet")}'`;
   const asOf = (moment: string) =>
     duckRows(`SELECT symbol FROM ${from} WHERE valid_from <= TIMESTAMPTZ '${moment}' AND _op <> 'delete'
@@ -146,11 +143,9 @@ test("what was pruned is gone: the first day that is left is named, and has the 
   const cwd = await aFolder();
   appendFileSync(path.join(cwd, "config.yaml"), "retention: { changes: 1d }\n");
   expect(await runCommand(["prune"], { cwd, env: { TOKEN: "t" } })).toMatchObject({ code: 0 });
-  const { stderr, ...refused } = await runCommand(["publish", "--as-of", "2026-03-04"], { cwd });
-  expect([refused.code, stderr]).toEqual([
-    2,
-    expect.stringContaining("The first day that can be had is 2026-03-06"),
-  ]);
+  const { code, stderr } = await runCommand(["publish", "--as-of", "2026-03-04"], { cwd });
+  const said = expect.stringContaining("The first day that can be had is 2026-03-06");
+  expect([code, stderr]).toEqual([2, said]);
   await runCommand(["publish", "--as-of", "2026-03-06"], { cwd });
   expect(symbols(path.join(cwd, "acme.report.2026-03-06.db"))).toEqual(["EURO"]);
 });

@@ -64,11 +64,8 @@ describe("completion offers", () => {
 
   test("tables of the connector that the config or the line names", async () => {
     const cwd = temporaryFolder({ "config.yaml": "connector: other\n" });
-    const other = {
-      ...connectorEntry(),
-      name: "other",
-      resources: [{ name: "visits", list: { kind: "whole" } }],
-    };
+    const resources = [{ name: "visits", list: { kind: "whole" } }];
+    const other = { ...connectorEntry(), name: "other", resources };
     const parts = { connectors: [connectorEntry(), other] as const };
     expect(await offered("sync ", cwd, parts)).toEqual(["visits"]);
     expect(await offered("sync ", undefined, parts)).toContain("invoices");
@@ -104,12 +101,8 @@ describe("completion offers", () => {
   });
 
   test("is refused for a shell that there is no script for", async () => {
-    const { code, stderr } = await runCommand(["completion", "fisch"]);
-    expect({ code, stderr }).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("Did you mean fish?"),
-    });
-    expect((await runCommand(["completion"])).stderr).toContain("missing required argument 'shell'");
+    const fish = expect.stringContaining("Did you mean fish?");
+    expect(await runCommand(["completion", "fisch"])).toMatchObject({ code: 2, stderr: fish });
   });
 });
 
@@ -139,17 +132,9 @@ test.each(present)("%s itself completes by its script", (shell) => {
   const quiet = { zsh: ["-f"], fish: ["--no-config"] }[shell];
   const { cwd, env } = installed();
   const script = questions[shell].replaceAll("\\{", "{");
-  const { stdout, stderr } = spawnSync(shell, [...quiet, "-c", script], {
-    cwd,
-    env: processEnv(env),
-    encoding: "utf8",
-  });
-  const [company, format] = stdout.trim().split("\n");
-  expect({ company, format: format?.replace("--format=", ""), stderr }).toEqual({
-    company: "acme",
-    format: "parquet",
-    stderr: "",
-  });
+  const options = { cwd, env: processEnv(env), encoding: "utf8" } as const;
+  const { stdout, stderr } = spawnSync(shell, [...quiet, "-c", script], options);
+  expect([stdout.replace("--format=", ""), stderr]).toEqual(["acme\nparquet\n", ""]);
 });
 
 test("at a terminal, Tab completes the word, and names of files", async () => {

@@ -81,27 +81,6 @@ describe("from options alone", () => {
     expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(false);
   });
 
-  test("a token that the service refuses ends with 4; a service that is away with 1; nothing is written", async () => {
-    const setup = await setUp();
-    const args = ["--token-env", "TOKEN", "--no-input"];
-    expect((await init(setup, args, { env: { TOKEN: "another-token" } })).code).toBe(4);
-    await setup.sandbox.close();
-    expect((await init(setup, args)).code).toBe(1);
-    expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(false);
-  });
-
-  test("never replaces a config without --force", async () => {
-    const setup = await setUp();
-    const args = ["--token-env", "TOKEN", "--company", "acme", "--no-input"];
-    await init(setup, args);
-    const before = textOf(setup, "config.yaml");
-    const again = await init(setup, [...args, "--schedule", "off"]);
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing was written") });
-    expect(textOf(setup, "config.yaml")).toBe(before);
-    expect((await init(setup, [...args, "--schedule", "off", "--force"])).code).toBe(0);
-    expect(textOf(setup, "config.yaml")).toContain('  sync: "off"');
-  });
-
   test("a token's file is named as the config's folder sees it", async () => {
     const setup = await setUp();
     writeFileSync(path.join(setup.cwd, "token"), `${setup.sandbox.token}\n`);

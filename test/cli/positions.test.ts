@@ -57,15 +57,6 @@ describe("a follower of the change log", () => {
     expect((await changes(cwd, "--since", `${log}:${next_since}`)).lines).toHaveLength(1);
   });
 
-  test("finds the same in the manifest of an export", async () => {
-    const cwd = await aFolder();
-    await exporting(cwd, "all");
-    const { log, next_since } = manifestIn(cwd, "all");
-    await read(cwd, 2);
-    expect((await exporting(cwd, "delta", "--since", `${log}:${next_since}`)).code).toBe(0);
-    expect(manifestIn(cwd, "delta")).toMatchObject({ log, since: next_since, files: [{ rows: 2 }] });
-  });
-
   // Fault: disk | the mirror's file is removed, and the mirror made anew | `changes` and `export` from a position of before | exit 2 that says how to begin anew; nothing is written, no change is skipped
   test("of a mirror that was made anew is refused with any earlier position, and nothing is written", async () => {
     const cwd = await aFolder();

@@ -3,7 +3,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { CompanyStatus } from "../../src/status/read-status.ts";
-import type { EventStatus } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
@@ -20,16 +19,15 @@ async function status(company: Company, ...args: string[]) {
   return runCommand(["status", ...args], { cwd, env: { T: company.sandbox.token } });
 }
 
-async function eventsOf(company: Company): Promise<EventStatus> {
+async function statusOf(company: Company): Promise<CompanyStatus & { readonly answers: object }> {
   const { stdout } = await status(company, "--json");
-  return (JSON.parse(stdout) as { companies: { acme: { events: EventStatus } } }).companies.acme.events;
+  type Document = { readonly companies: { readonly acme: CompanyStatus & { readonly answers: object } } };
+  return (JSON.parse(stdout) as Document).companies.acme;
 }
 
 /** The ids of what is wrong. */
 async function conditionsOf(company: Company): Promise<string[]> {
-  const { stdout } = await status(company, "--json");
-  const { companies } = JSON.parse(stdout) as { companies: { acme: CompanyStatus } };
-  return companies.acme.conditions.map(({ kind, subject }) => `${kind} ${subject}`);
+  return (await statusOf(company)).conditions.map(({ kind, subject }) => `${kind} ${subject}`);
 }
 
 function arrived(company: Company, id: string, agoMs: number, state: string): void {
@@ -84,7 +82,11 @@ describe("status", () => {
     const company = await mirrored();
     const before = await status(company);
     expect([before.code, before.stdout]).toEqual([0, expect.not.stringMatching(/events:|receiver:/)]);
-    expect(await eventsOf(company)).toMatchObject({ listening: false, mayBeLost: false, counts: {} });
+    expect((await statusOf(company)).events).toMatchObject({
+      listening: false,
+      mayBeLost: false,
+      counts: {},
+    });
     listening(company);
     arrived(company, "a", 30_000, "done");
     const { code, stdout } = await status(company);
@@ -92,7 +94,11 @@ describe("status", () => {
     expect(stdout).toMatch(/being written by process \d+ \(serve, since/);
     expect(stdout).toContain("receiver: listening for 1h 00m");
     expect(stdout).toMatch(/events: none waits; the last was received \d+\S* (?:\d+s )?ago/);
-    expect(await eventsOf(company)).toMatchObject({ listening: true, counts: { done: 1 }, mayBeLost: false });
+    expect((await statusOf(company)).events).toMatchObject({
+      listening: true,
+      counts: { done: 1 },
+      mayBeLost: false,
+    });
   });
 
   test("is not whole when an event waits for more than an hour beside a daemon; without one a run reads it", async () => {
@@ -172,19 +178,14 @@ describe("status", () => {
 
   test("of one company says how many clients, with which turnover, are not ready for electronic invoices", async () => {
     const company = await mirrored();
-    const answersIn = async () => {
-      const { stdout } = await status(company, "--json");
-      return (JSON.parse(stdout) as { companies: { acme: { answers: Record<string, string> } } }).companies
-        .acme.answers;
-    };
     write(company, "UPDATE clients SET country_id = NULL WHERE type = 'company'", []);
-    const { einvoice_readiness: said } = await answersIn();
+    const { einvoice_readiness: said = "" } = (await statusOf(company)).answers as Record<string, string>;
     expect(said).toMatch(
       /^[1-9]\d* clients, \d+(\.\d)? % of turnover, are not ready for electronic invoices: see v_einvoice_gaps$/,
     );
     expect((await status(company)).stdout).toContain(said);
     write(company, "DELETE FROM clients", []);
-    expect(await answersIn()).toEqual({});
+    expect((await statusOf(company)).answers).toEqual({});
   });
 
   // Fault: secrets | the token is revoked between two nightly runs | the service | status says that a run could not begin, and exits 3, until one begins

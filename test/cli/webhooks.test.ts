@@ -83,20 +83,10 @@ describe("a command about one subscription", () => {
     expect(refused).toMatchObject({ code: 1, error: { kind: "forbidden" } });
     expect(refused.error?.hint).toContain("--token-env NAME");
     expect(refused.error?.hint).toContain("scope `write`");
-    const { code, stderr } = await setup.run("create --token-env WRITER", {
-      env: { WRITER: setup.sandbox.token },
-    });
-    expect(code).toBe(0);
-    expect(stderr).not.toContain(setup.sandbox.token);
-  });
-
-  test("does not need the config's own token then", async () => {
-    const setup = await openWebhookSetup();
+    // The config's own token is not needed then.
     const env = { TOKEN: "", WRITER: setup.sandbox.token };
-    expect(await setup.json("create --token-env WRITER", { env })).toMatchObject({ code: 0 });
-    const { code, stderr } = await setup.run("create --token-env NOBODY", { env });
-    expect(code).toBe(2);
-    expect(stderr).toContain("the environment variable NOBODY is not set");
+    const { code, stderr } = await setup.run("create --token-env WRITER", { env });
+    expect([code, stderr.includes(setup.sandbox.token)]).toEqual([0, false]);
   });
 
   // Fault: identity | a token of another company for a command that writes | `webhooks` with another token | refused, and nothing is changed there (I10)

@@ -30,19 +30,14 @@ function load(name: string): Config {
 }
 
 describe.each(Object.keys(configs))("the config of %s", (name) => {
-  test("loads without a warning, and takes deliveries where it says", () => {
-    const { companies, connector } = load(name);
-    expect(connector).toBe("fintoro");
-    for (const company of companies) {
-      expect(company.webhook.secrets).toHaveLength(1);
-      expect(new URL(company.webhook.publicUrl ?? "").pathname).toBe(`/webhooks/${company.name}`);
+  test("loads without a warning, takes deliveries where it says, and runs outside of the hour that the change of clocks moves", () => {
+    const { companies, connector, schedule } = load(name);
+    for (const { webhook, name: company } of companies) {
+      expect(webhook.secrets).toHaveLength(1);
+      expect(new URL(webhook.publicUrl ?? "").pathname).toBe(`/webhooks/${company}`);
     }
-  });
-
-  test("has its nightly run outside of the hour that the change of clocks skips or doubles", () => {
-    const { sync, timezone } = load(name).schedule;
-    expect(timezone).toBe("Europe/Bratislava");
-    expect(sync).toMatch(/^\d+ (?!2 )\d+ \* \* \*$/);
+    expect([connector, schedule.timezone]).toEqual(["fintoro", "Europe/Bratislava"]);
+    expect(schedule.sync).toMatch(/^\d+ (?!2 )\d+ \* \* \*$/);
   });
 });
 
@@ -51,13 +46,8 @@ describe("who stands before it", () => {
 
   test("looks where the config listens, on this machine only", () => {
     expect(host).toBe("127.0.0.1");
-    for (const file of [
-      "Caddyfile",
-      "tunnel/cloudflared.yaml",
-      "tunnel/ssh-tunnel.service",
-      "prometheus/scrape.yaml",
-    ])
-      expect(example(file), file).toContain(`${host}:${port}`);
+    const others = ["tunnel/cloudflared.yaml", "tunnel/ssh-tunnel.service", "prometheus/scrape.yaml"];
+    for (const file of ["Caddyfile", ...others]) expect(example(file), file).toContain(`${host}:${port}`);
   });
 
   test("in containers too, beyond the container", () => {

@@ -27,11 +27,8 @@ function stepsOf(workflow: string, job: string): Step[] {
 
 describe("the workflow of a change", () => {
   test("runs .ci/run on the oldest Node that the program takes, on the newest, and on one that is too old", () => {
-    expect(at(treeOf("workflows/ci.yml"), "jobs", "ci", "strategy", "matrix", "node")).toEqual([
-      "20",
-      "22",
-      "24",
-    ]);
+    const nodes = at(treeOf("workflows/ci.yml"), "jobs", "ci", "strategy", "matrix", "node");
+    expect(nodes).toEqual(["20", "22", "24"]);
     expect(engines.node).toBe(">=22.19");
     const steps = stepsOf("ci", "ci");
     expect(steps.flatMap(({ run }) => run ?? [])).toEqual(["bash .ci/run"]);
@@ -76,9 +73,8 @@ describe("the workflow of a release", () => {
 
 describe.each(readdirSync(path.join(hosting, "workflows")))("%s", (file) => {
   const tree = treeOf(`workflows/${file}`);
-  const jobs = Object.values(
-    at(tree, "jobs") as Record<string, { steps: Step[]; "timeout-minutes": number }>,
-  );
+  type Jobs = Record<string, { steps: Step[]; "timeout-minutes": number }>;
+  const jobs = Object.values(at(tree, "jobs") as Jobs);
 
   test("ends by itself, names a version of each action, takes no text of strangers into a shell, and calls scripts that are there", () => {
     for (const { steps, "timeout-minutes": minutes } of jobs) {
@@ -104,7 +100,6 @@ test("updates come for libraries, tools, actions and the image, a few at a time"
 });
 
 interface Field {
-  readonly type: string;
   readonly id?: string;
   readonly attributes: { readonly label?: string; readonly render?: string };
   readonly validations?: { readonly required: boolean };
@@ -114,29 +109,11 @@ describe.each(["defect", "wish"])("the form of a %s", (name) => {
   const form = treeOf(`ISSUE_TEMPLATE/${name}.yml`);
   const fields = form["body"] as Field[];
 
-  test("has what the host asks of a form, and each field once", () => {
-    expect(form).toMatchObject({
-      name: expect.any(String) as string,
-      description: expect.any(String) as string,
-    });
-    const asked = fields.filter(({ type }) => type !== "markdown");
-    expect(new Set(asked.map(({ id }) => id)).size).toBe(asked.length);
-    for (const { type, id, attributes } of asked) {
-      expect(["textarea", "input", "dropdown"]).toContain(type);
-      expect(id).toMatch(/^\w+$/);
-      expect(attributes.label).toBeTruthy();
-    }
-  });
-
   test("asks for `check --json`; every command in it is one that the program takes", () => {
     const check = fields.find(({ id }) => id === "check");
     expect(check?.attributes).toMatchObject({ label: "`fintoro-mirror check --json`", render: "json" });
-    const lines = [...JSON.stringify(form).matchAll(/`fintoro-mirror ([^`]+)`/g)].map(
-      ([, line = ""]) => line,
-    );
-    for (const line of lines) {
+    for (const [, line = ""] of JSON.stringify(form).matchAll(/`fintoro-mirror ([^`]+)`/g))
       expect(() => readCommandLine(line.split(" "), commands, "1.2.3")).not.toThrow();
-    }
   });
 });
 

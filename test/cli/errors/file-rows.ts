@@ -1,4 +1,4 @@
-import { cpSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { mirrorName, type ErrorPlace, errorRows, type ErrorRow } from "../../support/program/error-row.ts";
@@ -10,8 +10,15 @@ async function backUp({ run }: ErrorPlace): Promise<void> {
   await run("backup --to safe -q");
 }
 
-/** The mirror is pinned to another company, and holds documents of its own. */
-function belongToAnother(place: ErrorPlace): void {
+async function damageBackup(place: ErrorPlace): Promise<void> {
+  await backUp(place);
+  const [copy = ""] = globSync(place.at("safe/acme/*/mirror.db"));
+  writeFileSync(copy, "x", { flag: "a" });
+}
+
+/** After a backup the mirror is pinned to another company, and holds documents of its own. */
+async function belongToAnother(place: ErrorPlace): Promise<void> {
+  await backUp(place);
   const tables =
     "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c ON c.name = 'uuid' WHERE m.type = 'table'";
   const db = openDatabase(place.at(mirrorName));
@@ -21,7 +28,13 @@ function belongToAnother(place: ErrorPlace): void {
   db.close();
 }
 
-const s3Keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER", AWS_REGION: "us-east-1" };
+async function startBucket({ at }: ErrorPlace) {
+  mkdirSync(at("s3"));
+  const { url, close } = await startS3(at("s3"), "books");
+  onTestFinished(close);
+  const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER", AWS_REGION: "us-east-1" };
+  return { ...keys, AWS_ENDPOINT_URL: url };
+}
 
 /** The company's data, on a disk that was mounted read-only. */
 const readOnly = {
@@ -53,18 +66,6 @@ const diskRows: readonly ErrorRow[] = [
 /** What else stands where files belong, and disks and buckets. */
 export const fileRows: readonly ErrorRow[] = [
   ...(canMount() ? diskRows : []),
-  ...errorRows(
-    {
-      mirror: true,
-      before: ({ at }) => {
-        rmSync(at("data/acme.report.db"), { force: true });
-        mkdirSync(at("data/acme.report.db"));
-      },
-    },
-    [
-      "10 | a folder where the report belongs | publish | something that is no report stands in its place | data/acme.report.db | Move it away",
-    ],
-  ),
   ...errorRows({ mirror: true, before: ({ write }) => write("data/acme.report.db", "my notes") }, [
     "10 | another's file where the report belongs | publish | something that is no report stands in its place | data/acme.report.db | Move it away; publish does not overwrite other people's files",
   ]),
@@ -83,20 +84,9 @@ export const fileRows: readonly ErrorRow[] = [
     '2 | an address of S3 with a slip | export invoices --to s3:/books | is not an address in an object store | "s3:/books" | Write s3://BUCKET or s3://BUCKET/PREFIX',
     "10 | a port that is taken | serve --listen 127.0.0.1:{busy} | cannot listen on 127.0.0.1: | EADDRINUSE | choose another",
   ]),
-  ...errorRows(
-    {
-      mirror: true,
-      before: async ({ at }) => {
-        mkdirSync(at("s3"));
-        const { url, close } = await startS3(at("s3"), "books");
-        onTestFinished(close);
-        return { ...s3Keys, AWS_ENDPOINT_URL: url };
-      },
-    },
-    [
-      "1 | a bucket that does not exist | export invoices --to s3://others/x | the object store refused | x/acme/ | Check the bucket's name",
-    ],
-  ),
+  ...errorRows({ mirror: true, before: startBucket }, [
+    "1 | a bucket that does not exist | export invoices --to s3://others/x | the object store refused | x/acme/ | Check the bucket's name",
+  ]),
   ...errorRows({}, [
     "0 | files to prove, and none were fetched | files check | no files yet | data/acme.files | `fintoro-mirror files` fetches them",
     "1 | a restore from nowhere | restore --from nothing | there is no backup of acme | nothing | Name the folder that `backup --to` wrote",
@@ -104,31 +94,12 @@ export const fileRows: readonly ErrorRow[] = [
   ...errorRows({ mirror: true, before: backUp }, [
     "1 | a backup of another moment | restore --from safe --at 2001 | there is no backup of 2001 of acme | safe | There are: 20",
   ]),
-  ...errorRows(
-    {
-      mirror: true,
-      before: async (place) => {
-        await backUp(place);
-        const [copy = ""] = globSync(place.at("safe/acme/*/mirror.db"));
-        writeFileSync(copy, "x", { flag: "a" });
-      },
-    },
-    [
-      "10 | a backup that was changed | restore --from safe | the backup is damaged | mirror.db of | `restore --at` takes an older backup",
-    ],
-  ),
-  ...errorRows(
-    {
-      mirror: true,
-      before: async (place) => {
-        await backUp(place);
-        belongToAnother(place);
-      },
-    },
-    [
-      "4 | a backup of another company | restore --from safe | the backup is of another company | than the mirror of acme | Nothing was touched",
-    ],
-  ),
+  ...errorRows({ mirror: true, before: damageBackup }, [
+    "10 | a backup that was changed | restore --from safe | the backup is damaged | mirror.db of | `restore --at` takes an older backup",
+  ]),
+  ...errorRows({ mirror: true, before: belongToAnother }, [
+    "4 | a backup of another company | restore --from safe | the backup is of another company | than the mirror of acme | Nothing was touched",
+  ]),
 ];
 
 function full({ at }: ErrorPlace): void {

@@ -6,11 +6,16 @@ import {
   errorRows,
   type ErrorRow,
 } from "../../support/program/error-row.ts";
+import type { Answering } from "../../support/http/http.ts";
 
 const at = (publicUrl: string) => (baseUrl: string) =>
   configOf(baseUrl, `    webhook: { secrets: ["\${file:hook}"], public_url: "${publicUrl}" }\n`);
 const config = at("https://hooks.example.com/webhooks/acme");
-const taken = always(422, { message: "The url is taken.", errors: { url: ["The url is taken."] } });
+/** There is no subscription, and what would make one is answered so. */
+const written = (refusal: Answering) =>
+  afterWhoami((answer, asked, index) =>
+    (asked.method === "GET" ? always(200, { data: [] }) : refusal)(answer, asked, index),
+  );
 const noSubscription = {
   config,
   exit: 1,
@@ -41,27 +46,15 @@ export const webhookRows: readonly ErrorRow[] = [
   ...errorRows(
     {
       config,
-      answer: afterWhoami((answer, asked, index) =>
-        (asked.method === "GET" ? always(200, { data: [] }) : taken)(answer, asked, index),
-      ),
+      answer: written(always(422, { message: "The url is taken.", errors: { url: ["The url is taken."] } })),
     },
     [
       "1 | a subscription that the service refuses | webhooks create | 422 The url is taken. | POST /webhook-subscriptions | the service does not accept these values",
     ],
   ),
-  ...errorRows(
-    {
-      config,
-      answer: afterWhoami((answer, asked, index) =>
-        (asked.method === "GET"
-          ? always(200, { data: [] })
-          : always(403, { message: "Invalid ability provided." }))(answer, asked, index),
-      ),
-    },
-    [
-      "1 | a token that may only read | webhooks create | 403 Invalid ability provided. | POST /webhook-subscriptions | --token-env NAME",
-    ],
-  ),
+  ...errorRows({ config, answer: written(always(403, { message: "Invalid ability provided." })) }, [
+    "1 | a token that may only read | webhooks create | 403 Invalid ability provided. | POST /webhook-subscriptions | --token-env NAME",
+  ]),
   ...errorRows(noSubscription, [
     " | a subscription that is not there: rotate | webhooks rotate 999999 |  |  | ",
     " | a subscription that is not there: delete | webhooks delete 999999 --yes |  |  | ",
