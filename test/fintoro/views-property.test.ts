@@ -65,6 +65,15 @@ function fill(db: Db, documents: readonly Document[]): void {
 const totals = (rows: readonly re.Row[], ...columns: readonly string[]) =>
   re.sum(rows.flatMap((row) => columns.map((column) => re.cents(row[column]))));
 
+/** Net, gross and net in EUR, of documents and of rows of a view. */
+const sumsOf = (all: readonly Document[]) => [
+  re.sum(all.map((one) => BigInt(one.net))),
+  re.sum(all.map((one) => BigInt(one.gross))),
+  re.sum(all.map((one) => re.euro(BigInt(one.net), one.rate))),
+];
+const revenueOf = (rows: readonly re.Row[]) =>
+  ["revenue", "revenue_with_vat", "revenue_eur"].map((column) => totals(rows, column));
+
 /** Compares exactly, in millionths of a cent of the document's currency. */
 function expectShares(rows: readonly re.Row[], column: string, { rate: units }: Document): void {
   for (const row of rows) {
@@ -80,32 +89,18 @@ describe("for any documents", () => {
     fc.assert(
       fc.property(fc.array(anyDocument, { minLength: 1, maxLength: 5 }), (documents) => {
         fill(db, documents);
-        const net = re.sum(documents.map((one) => BigInt(one.net)));
-        const gross = re.sum(documents.map((one) => BigInt(one.gross)));
-        const euro = re.sum(documents.map((one) => re.euro(BigInt(one.net), one.rate)));
+        const [net, gross, euro] = sumsOf(documents);
         const revenue = rowsOf(db, "SELECT * FROM v_revenue_by_month");
-        expect([
-          totals(revenue, "revenue"),
-          totals(revenue, "revenue_with_vat"),
-          totals(revenue, "revenue_eur"),
-        ]).toEqual([net, gross, euro]);
+        expect(revenueOf(revenue)).toEqual([net, gross, euro]);
         const vat = rowsOf(db, "SELECT * FROM v_vat_by_month");
         expect(totals(vat, "base", "reverse_charge")).toBe(net);
         expect(totals(vat, "base", "reverse_charge", "vat")).toBe(gross);
         expect(totals(vat, "base_eur", "reverse_charge_eur")).toBe(euro);
         const withLines = documents.filter(({ lines }) => lines.length > 0);
         const lines = rowsOf(db, "SELECT revenue, revenue_with_vat, revenue_eur FROM v_sales_lines");
-        expect([
-          totals(lines, "revenue"),
-          totals(lines, "revenue_with_vat"),
-          totals(lines, "revenue_eur"),
-        ]).toEqual([
-          re.sum(withLines.map((one) => BigInt(one.net))),
-          re.sum(withLines.map((one) => BigInt(one.gross))),
-          re.sum(withLines.map((one) => re.euro(BigInt(one.net), one.rate))),
-        ]);
+        expect(revenueOf(lines)).toEqual(sumsOf(withLines));
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 
@@ -147,7 +142,7 @@ describe("for any documents", () => {
             );
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 
@@ -160,29 +155,23 @@ describe("for any documents", () => {
     db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
     db.exec("UPDATE invoices SET currency_id = 2");
     db.exec("UPDATE invoices SET currency_rate = NULL, to_be_paid = 1 WHERE id = 1");
-    expect(rowsOf(db, "SELECT revenue, revenue_eur FROM v_revenue_by_month")).toEqual([
-      { revenue: 2, revenue_eur: null },
-    ]);
-    expect(rowsOf(db, "SELECT base, base_eur, vat_eur, reverse_charge_eur FROM v_vat_by_month")).toEqual([
-      { base: 2, base_eur: null, vat_eur: null, reverse_charge_eur: null },
-    ]);
-    expect(rowsOf(db, "SELECT to_be_paid, to_be_paid_eur FROM v_receivables")).toEqual([
-      { to_be_paid: 1, to_be_paid_eur: null },
-    ]);
-    expect(
-      rowsOf(db, "SELECT revenue, revenue_eur, to_be_paid_eur FROM v_client_summary WHERE client_id = 1"),
-    ).toEqual([{ revenue: 2, revenue_eur: null, to_be_paid_eur: null }]);
+    const unknown = {
+      v_revenue_by_month: { revenue: 2, revenue_eur: null },
+      v_vat_by_month: { base: 2, base_eur: null, vat_eur: null, reverse_charge_eur: null },
+      v_receivables: { to_be_paid: 1, to_be_paid_eur: null },
+      v_client_summary: { revenue: 2, revenue_eur: null, to_be_paid_eur: null },
+    };
+    for (const [view, row] of Object.entries(unknown))
+      expect(rowsOf(db, `SELECT * FROM ${view}`)).toMatchObject([row]);
   });
 
   test("a document in EUR whose detail is not read yet has no rate, and counts with 1", () => {
     const db = emptyReport();
     fill(db, [{ net: 100, gross: 123, rate: 1, reverse: false, lines: [] }]);
     db.exec("UPDATE invoices SET currency_rate = NULL, to_be_paid = 1");
-    expect(rowsOf(db, "SELECT revenue, revenue_eur FROM v_revenue_by_month")).toEqual([
-      { revenue: 1, revenue_eur: 1 },
-    ]);
-    expect(rowsOf(db, "SELECT to_be_paid, to_be_paid_eur FROM v_receivables")).toEqual([
-      { to_be_paid: 1, to_be_paid_eur: 1 },
-    ]);
+    const revenue = { revenue: 1, revenue_eur: 1 };
+    expect(rowsOf(db, "SELECT * FROM v_revenue_by_month")).toMatchObject([revenue]);
+    const owed = { to_be_paid: 1, to_be_paid_eur: 1 };
+    expect(rowsOf(db, "SELECT * FROM v_receivables")).toMatchObject([owed]);
   });
 });

@@ -63,6 +63,20 @@ export function sums(name: string, amounts: readonly Money[]): Row {
   };
 }
 
+const snake = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The columns of fields that a view shows as they are. */
+export function shown(json: Dict, fields: string): Row {
+  const cell = (field: string) => (typeof json[field] === "boolean" ? Number(json[field]) : json[field]);
+  return Object.fromEntries(fields.split(" ").map((field) => [snake(field), cell(field) ?? null]));
+}
+
+/** The columns of amounts of one document, each in its currency and in EUR. */
+export function amountsOf(json: Dict, fields: string): Row {
+  const columns = fields.split(" ").map((field) => sums(snake(field), [money(json, field)]));
+  return Object.assign({}, ...columns) as Row;
+}
+
 export const isOpen = (json: Dict) =>
   re.cents(json["toBePaid"]) > 0n && json["status"] !== "will_not_be_paid";
 export const isOpenCredit = (json: Dict) =>

@@ -19,9 +19,7 @@ const nameIn = (books: Books, table: string, id: unknown) =>
   (b.byId(books, table).get(id)?.["name"] ?? null) as string | null;
 
 const head = (books: Books, json: Dict): Row => ({
-  number: json["number"] as string,
-  issue_date: json["issueDate"] as string,
-  client_id: json["clientId"] as number,
+  ...b.shown(json, "number issueDate clientId"),
   client_name: b.clientNameOf(books, json),
   currency: b.currencyOf(books, json),
 });
@@ -32,12 +30,8 @@ function invoiceList(books: Books): Row[] {
     return {
       invoice_id: json["id"] as number,
       ...head(books, json),
-      type: json["type"] as string,
-      status: json["status"] as string,
-      due_date: json["dueDate"] as string,
-      ...b.sums("total", [b.money(json, "total")]),
-      ...b.sums("total_with_vat", [b.money(json, "totalWithVat")]),
-      ...b.sums("to_be_paid", [b.money(json, "toBePaid")]),
+      ...b.shown(json, "type status dueDate"),
+      ...b.amountsOf(json, "total totalWithVat toBePaid"),
       ...b.sums("credited", [b.money(json, "creditNotesSumTotalWithVat")]),
       paid_date: paid,
       days_to_pay: paid === null ? null : re.daysBetween(json["issueDate"], paid),
@@ -58,7 +52,7 @@ function writeOffs(books: Books): Row[] {
       document_type: b.isInvoice(json) ? "invoice" : "credit_note",
       document_id: json["id"] as number,
       ...head(books, json),
-      ...b.sums("total_with_vat", [b.money(json, "totalWithVat")]),
+      ...b.amountsOf(json, "totalWithVat"),
       ...b.sums("written_off", [b.money(json, "toBePaid")]),
     }));
 }

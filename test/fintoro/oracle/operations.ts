@@ -98,8 +98,7 @@ function unpaidProformas(books: Books): Row[] {
     .filter(b.isOpen)
     .map((json) => ({
       proforma_id: json["id"] as number,
-      number: json["number"] as string,
-      client_id: json["clientId"] as number,
+      ...b.shown(json, "number clientId"),
       client_name: b.clientNameOf(books, json),
       days_overdue: b.overdueDays(json, books),
       age: re.ageOf(b.overdueDays(json, books)),

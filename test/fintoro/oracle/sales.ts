@@ -3,8 +3,12 @@ import type { Dict, Row } from "../../support/export/recount.ts";
 import * as b from "./books.ts";
 import type { Books, Money, Oracle } from "./books.ts";
 
-const nets = (all: readonly Dict[]) => all.map((json) => b.money(json, "total"));
-const grosses = (all: readonly Dict[]) => all.map((json) => b.money(json, "totalWithVat"));
+/** Two columns: the sum of a field of documents. */
+const added = (name: string, all: readonly Dict[], field: string, sign = 1n) =>
+  b.sums(
+    name,
+    all.map((json) => b.money(json, field, sign)),
+  );
 
 /** How many documents, and the sums of them; those of advances apart. */
 function earned(books: Books, all: readonly Dict[]): Row {
@@ -15,10 +19,10 @@ function earned(books: Books, all: readonly Dict[]): Row {
     invoices: sold.filter(b.isInvoice).length,
     credit_notes: sold.filter((json) => !b.isInvoice(json)).length,
     payment_receipts: receipted.length,
-    ...b.sums("revenue", nets(sold)),
-    ...b.sums("revenue_with_vat", grosses(sold)),
-    ...b.sums("receipted_advances", nets(receipted)),
-    ...b.sums("receipted_advances_with_vat", grosses(receipted)),
+    ...added("revenue", sold, "total"),
+    ...added("revenue_with_vat", sold, "totalWithVat"),
+    ...added("receipted_advances", receipted, "total"),
+    ...added("receipted_advances_with_vat", receipted, "totalWithVat"),
   };
 }
 
@@ -91,19 +95,12 @@ function openInvoices(books: Books): Row[] {
       );
       return {
         invoice_id: json["id"] as number,
-        number: json["number"] as string,
+        ...b.shown(json, "number"),
         days_overdue: b.overdueDays(json, books),
         age: re.ageOf(b.overdueDays(json, books)),
-        ...b.sums("total_with_vat", [b.money(json, "totalWithVat")]),
-        ...b.sums("to_be_paid", [b.money(json, "toBePaid")]),
-        ...b.sums(
-          "credit_open",
-          mine.map((note) => b.money(note, "toBePaid", -1n)),
-        ),
-        ...b.sums(
-          "net",
-          [json, ...mine].map((each) => b.money(each, "toBePaid")),
-        ),
+        ...b.amountsOf(json, "totalWithVat toBePaid"),
+        ...added("credit_open", mine, "toBePaid", -1n),
+        ...added("net", [json, ...mine], "toBePaid"),
       };
     });
 }
@@ -155,14 +152,8 @@ function clientSummary(books: Books): Row[] {
       client_name: re.most(all.map((json) => b.clientNameOf(books, json))),
       currency,
       ...earned(books, all),
-      ...b.sums(
-        "to_be_paid",
-        owed.map((json) => b.money(json, "toBePaid")),
-      ),
-      ...b.sums(
-        "overdue",
-        late.map((json) => b.money(json, "toBePaid")),
-      ),
+      ...added("to_be_paid", owed, "toBePaid"),
+      ...added("overdue", late, "toBePaid"),
       first_issue_date: re.least(all.map((json) => json["issueDate"])),
       last_issue_date: re.most(all.map((json) => json["issueDate"])),
     };
@@ -212,10 +203,7 @@ function paymentsByDay(books: Books): Row[] {
       document_type: type,
       currency,
       payments: all.length,
-      ...b.sums(
-        "amount",
-        all.map((json) => b.money(json, "amount")),
-      ),
+      ...added("amount", all, "amount"),
     }));
 }
 

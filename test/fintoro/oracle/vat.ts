@@ -84,7 +84,7 @@ function vatDocuments(books: Books): Row[] {
       return {
         document_type: b.isInvoice(json) ? "invoice" : "credit_note",
         document_id: json["id"] as number,
-        number: json["number"] as string,
+        ...b.shown(json, "number"),
         corrects: (invoices.get(json["invoiceId"])?.["number"] ?? null) as string | null,
         client_name: client["name"] as string,
         client_vat_id: client["vatId"] as string | null,
@@ -167,9 +167,9 @@ function salesLines(books: Books): Row[] {
       name: item["name"] as string,
       total: item["total"] as number,
       total_with_vat: item["totalWithVat"] as number,
-      ...known(`${name}`, nets[i] ?? []),
+      ...known(name, nets[i] ?? []),
       ...known(`${name}_with_vat`, grosses[i] ?? []),
-      ...known(`${other}`, []),
+      ...known(other, []),
       ...known(`${other}_with_vat`, []),
     }));
   });

@@ -12,55 +12,40 @@ import {
 } from "../../../src/http/http-transport.ts";
 
 /** Gives every permit at once, and keeps what it was reported. */
-export interface LenientRateLimiter extends RateLimiter {
-  readonly reports: { status: number; headers: BudgetHeaders }[];
-  readonly lanes: string[];
-  /** Permits given and not finished. */
-  open(): number;
-  lost(): number;
-  /** Of the lost ones those that the service may count later. */
-  mayArrive(): number;
-}
-
-export function lenientRateLimiter(): LenientRateLimiter {
-  const reports: LenientRateLimiter["reports"] = [];
+export function lenientRateLimiter() {
+  const reports: { status: number; headers: BudgetHeaders }[] = [];
   const lanes: string[] = [];
-  let open = 0;
-  let lost = 0;
-  let late = 0;
+  const counts = { open: 0, lost: 0, late: 0 };
+  const admit: RateLimiter["admit"] = async (lane) => {
+    lanes.push(lane);
+    counts.open++;
+    return {
+      answered: (status, headers) => {
+        counts.open--;
+        reports.push({ status, headers });
+      },
+      lost: (mayArrive) => {
+        counts.open--;
+        counts.lost++;
+        if (mayArrive) counts.late++;
+      },
+    };
+  };
   return {
     reports,
     lanes,
-    open: () => open,
-    lost: () => lost,
-    mayArrive: () => late,
-    admit: (lane) => {
-      lanes.push(lane);
-      open++;
-      return Promise.resolve({
-        answered: (status, headers) => {
-          open--;
-          reports.push({ status, headers });
-        },
-        lost: (mayArrive) => {
-          open--;
-          lost++;
-          if (mayArrive) late++;
-        },
-      });
-    },
+    /** Permits given and not finished. */
+    open: () => counts.open,
+    lost: () => counts.lost,
+    /** Of the lost ones those that the service may count later. */
+    mayArrive: () => counts.late,
+    admit,
     view: () => ({ limit: null, granted: 120, remaining: null, waitMs: 0 }),
   };
 }
 
-export interface LoggedLine {
-  readonly level: keyof Log;
-  readonly message: string;
-  readonly fields: LogFields | undefined;
-}
-
-export function recordingLog(): Log & { readonly lines: LoggedLine[] } {
-  const lines: LoggedLine[] = [];
+export function recordingLog() {
+  const lines: { level: keyof Log; message: string; fields: LogFields | undefined }[] = [];
   const at = (level: keyof Log) => (message: string, fields?: LogFields) =>
     void lines.push({ level, message, fields });
   return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

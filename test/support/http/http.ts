@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
-import { afterEach } from "vitest";
-import type { HttpOptions, HttpTransport } from "../../../src/http/http-transport.ts";
+import { onTestFinished } from "vitest";
+import type { HttpOptions } from "../../../src/http/http-transport.ts";
 import { httpFor } from "./http-client.ts";
 
 /** A service on loopback that answers as each test writes it, and remembers what it was asked. */
-export interface TestService {
+interface TestService {
   readonly origin: string;
   readonly baseUrl: string;
   readonly asked: readonly Asked[];
@@ -49,29 +49,21 @@ export async function startService(answering: Answering, host = "127.0.0.1"): Pr
   };
 }
 
-export type Talk = (socket: Socket, index: number) => void;
+type Talk = (socket: Socket, index: number) => void;
 
 /** A service that speaks bytes, not HTTP: for everything a proper server would not do. */
-async function startRawService(talk: Talk): Promise<TestService> {
-  let connections = 0;
-  const sockets = new Set<Socket>();
+async function startRawService(talk: Talk) {
+  const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
-    sockets.add(socket);
     socket.on("error", () => undefined);
-    socket.on("close", () => sockets.delete(socket));
-    talk(socket, connections++);
+    talk(socket, sockets.push(socket) - 1);
   });
   const origin = await listening(server, "127.0.0.1");
-  return {
-    origin,
-    baseUrl: `${origin}/api/v1`,
-    asked: [],
-    connections: () => connections,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise<void>((resolve) => void server.close(() => resolve()));
   };
+  return { baseUrl: `${origin}/api/v1`, connections: () => sockets.length, close };
 }
 
 async function listening(server: Server | ReturnType<typeof createTcpServer>, host: string): Promise<string> {
@@ -99,28 +91,18 @@ export function json(answer: ServerResponse, content: unknown, status = 200, hea
   answer.end(body);
 }
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0)) await part.close();
-});
-
 /** Closed when the test ends. */
 export function untilTheEnd<T extends { close(): Promise<void> }>(part: T): T {
-  open.push(part);
+  onTestFinished(() => part.close());
   return part;
 }
 
-export interface Bench {
-  readonly service: TestService;
-  readonly http: HttpTransport;
-}
-
-export async function serviceWith(answering: Answering, options: Partial<HttpOptions> = {}): Promise<Bench> {
+export async function serviceWith(answering: Answering, options: Partial<HttpOptions> = {}) {
   const service = untilTheEnd(await startService(answering));
   return { service, http: untilTheEnd(httpFor(service.baseUrl, options)) };
 }
 
-export async function rawServiceWith(talk: Talk, options: Partial<HttpOptions> = {}): Promise<Bench> {
+export async function rawServiceWith(talk: Talk, options: Partial<HttpOptions> = {}) {
   const service = untilTheEnd(await startRawService(talk));
   return { service, http: untilTheEnd(httpFor(service.baseUrl, options)) };
 }

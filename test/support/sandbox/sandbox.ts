@@ -5,16 +5,6 @@ import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox
 
 export type Dict = Record<string, unknown>;
 
-export interface Heard {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The parsed body; an empty object for none. */
-  readonly json: Dict;
-  /** `data` of a list. */
-  readonly data: Dict[];
-}
-
 /** Today in every test that does not care which day it is. */
 export const testDay = "2026-11-20";
 
@@ -25,58 +15,25 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   return sandbox;
 }
 
-export interface Ask {
-  readonly token?: string | null;
-  readonly language?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly form?: FormData;
-}
-
-/** One request to the sandbox, `GET` unless `method` says otherwise. */
-async function ask(sandbox: Sandbox, method: string, path: string, how: Ask = {}): Promise<Heard> {
-  const token = how.token === undefined ? sandbox.token : how.token;
-  const response = await fetch(`${sandbox.url}${path}`, {
-    method,
-    redirect: "manual",
-    headers: {
-      ...(token !== null && { Authorization: `Bearer ${token}` }),
-      ...(how.language !== undefined && { "Accept-Language": how.language }),
-      ...(how.body !== undefined && { "Content-Type": "application/json" }),
-      ...how.headers,
-    },
-    body: how.form ?? (how.body === undefined ? null : JSON.stringify(how.body)),
-  });
+/** One request to the sandbox; the parsed body of its answer, an empty object for none. */
+async function ask({ url, token }: Sandbox, method: string, path: string, content?: unknown) {
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const body = content === undefined ? null : JSON.stringify(content);
+  const response = await fetch(`${url}${path}`, { method, headers, body });
   const text = await response.text();
-  const json = parsed(text);
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json,
-    data: (json["data"] ?? []) as Dict[],
-  };
+  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Dict };
 }
 
-export const get = (sandbox: Sandbox, path: string, how: Ask = {}) => ask(sandbox, "GET", path, how);
-export const post = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
-  ask(sandbox, "POST", path, { ...how, body });
-
-function parsed(text: string): Dict {
-  try {
-    return JSON.parse(text) as Dict;
-  } catch {
-    return {};
-  }
-}
+export const get = (sandbox: Sandbox, path: string) => ask(sandbox, "GET", path);
+export const post = (sandbox: Sandbox, path: string, body: unknown) => ask(sandbox, "POST", path, body);
 
 /** Every record of a list, page by page. */
 export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
   const records: Dict[] = [];
   for (let page = 1; page <= 500; page++) {
-    const heard = await get(sandbox, `${path}${path.includes("?") ? "&" : "?"}page=${page}&perPage=200`);
-    records.push(...heard.data);
-    const paginator = heard.json["paginator"] as Dict | undefined;
+    const { json } = await get(sandbox, `${path}${path.includes("?") ? "&" : "?"}page=${page}&perPage=200`);
+    records.push(...(json["data"] as Dict[]));
+    const paginator = json["paginator"] as Dict | undefined;
     if (!paginator || page >= Number(paginator["totalPages"])) return records;
   }
   throw new Error(`${path} has more than 500 pages`);

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { allRoutes } from "../../connectors/fintoro/sandbox/resources/all-routes.ts";
+import { all, get, openSandbox } from "../support/sandbox/sandbox.ts";
+
+/** Queries without which a list cannot be asked. */
+const questions: Readonly<Record<string, string>> = {
+  "/numerical-series": "?documentType=order",
+  "/subjects": "?searchQuery=doprava",
+};
+const plain = (path: string) => path.replace(/\{[^}]+\}/, "{id}");
+
+/** The types are held to the vendor's reference by `test/connector/reference.test.ts`. */
+test("the stand-in offers the operations of the connector, and its answers are of their types, no field more or less", async () => {
+  const ours = manifest.operations.map(({ method, path }) => `${method} ${plain(path)}`);
+  expect(
+    allRoutes()
+      .map(({ method, path }) => `${method} ${path}`)
+      .toSorted(),
+  ).toEqual(ours.toSorted());
+  const sandbox = await openSandbox();
+  const [invoice] = await all(sandbox, "/invoices?paymentStatus=paid");
+  const logs = [...(sandbox.control.snapshot().get("contact_activity_logs")?.values() ?? [])];
+  const client = logs.find(({ clientId }) => clientId !== null)?.["clientId"];
+  const owners: Readonly<Record<string, string>> = {
+    "/document-payments": `?documentType=invoice&documentId=${String(invoice?.["id"])}`,
+    "/contact-activity-logs": `?clientId=${String(client)}`,
+  };
+  for (const { method, path, answer } of manifest.operations) {
+    if (method !== "GET" || answer.kind === "file" || answer.kind === "nothing") continue;
+    const list = path.replace(/\/\{.*/, "");
+    const query = owners[list] ?? questions[list] ?? "";
+    const listed = list === "/whoami" ? [] : await all(sandbox, `${list}${query}`);
+    const urls = listed.slice(0, 9).map(({ id }) => `${list}/${String(id)}`);
+    const details = urls.map(async (url) => (await get(sandbox, url)).json);
+    const whole = [(await get(sandbox, `${list}${query}`)).json];
+    const isOfOne = path.includes("{");
+    const records = answer.kind === "list" ? listed : isOfOne ? await Promise.all(details) : whole;
+    expect(records, path).not.toEqual([]);
+    for (const record of records) {
+      expect(answer.schema.safeParse(record).error, path).toBeUndefined();
+      expect(Object.keys(record).toSorted(), path).toEqual(Object.keys(answer.schema.shape).toSorted());
+    }
+  }
+});
