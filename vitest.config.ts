@@ -40,6 +40,7 @@ const long = [
   "fleet/snapshot/restore",
   "fleet/reports/reports",
   "fleet/processes/reports",
+  "fleet/processes/packages",
   "crash/small-disk",
   "e2e/contradiction",
   "crash/owner",

@@ -49,15 +49,12 @@ describe("refused, with a hint", () => {
     expect([nobody.kind, nobody.retryable]).toEqual(["network", true]);
   });
 
-  test.each(["lake", "s3://", "s3://UPPER", "s3://lake/../other", "https://lake"])(
-    "%s is no place",
-    (text) => {
+  test("what is no address of a place", () => {
+    for (const text of ["lake", "s3://", "s3://UPPER", "s3://lake/../other", "https://lake"])
       expect(errorOf(() => readTarget(text)).kind).toBe("usage");
-    },
-  );
+  });
 
-  test("missing keys, and keys with a session token", () => {
-    expect(errorOf(() => readAccess({}, "lake")).message).toContain("AWS_ACCESS_KEY_ID");
+  test("keys with a session token", () => {
     expect(errorOf(() => readAccess({ ...keys, AWS_SESSION_TOKEN: "t" }, "lake")).message).toContain(
       "session",
     );

@@ -119,14 +119,16 @@ describeWithPostgres("fleet add --from", () => {
     );
   });
 
-  test.each([
-    [["--from", "companies.csv", "--all"], "--from is every company of the list: name none"],
-    [["--from", "nowhere.csv"], "nowhere.csv cannot be read: there is no such file"],
-    [["acme", "--tag", "a/b"], "--tag: tags have letters, digits, - _ and . only, at most 64"],
-  ])("%j is a mistake that changes nothing", async (args, message) => {
+  test("changes nothing by a mistake: all besides, a list that is not there, a tag that is none", async () => {
     const { run, rows } = await operator();
-    const { code, stderr } = await run("add", ...args);
-    expect({ code, msg: jsonLines(stderr).at(-1)?.["msg"] }).toEqual({ code: 2, msg: message });
+    for (const [args, msg] of [
+      [["--from", "companies.csv", "--all"], "--from is every company of the list: name none"],
+      [["--from", "nowhere.csv"], "nowhere.csv cannot be read: there is no such file"],
+      [["acme", "--tag", "a/b"], "--tag: tags have letters, digits, - _ and . only, at most 64"],
+    ] as const) {
+      const { code, stderr } = await run("add", ...args);
+      expect({ code, msg: jsonLines(stderr).at(-1)?.["msg"] }).toEqual({ code: 2, msg });
+    }
     expect(await rows()).toEqual([]);
   });
 });

@@ -69,8 +69,9 @@ export class Assignment {
     settings: CompanySettings,
     row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">,
     idleMs: () => number,
+    counts: { readonly snapshots: Record<"published" | "failed", number> },
   ) {
-    const { tables, receivingTimes, inboxWatch } = context;
+    const { tables, receivedSpans, inboxWatch } = context;
     const { clock, log, turns } = daemon;
     const { company, lost } = lease;
     /** At the claim: a later one ends the ownership. */
@@ -95,7 +96,7 @@ export class Assignment {
     const { setBackToMs, startedMs } = timeline;
     // What was received before may be lost with what the backup lacks.
     const fromMs = Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs);
-    const mergeReceived = (uptime: UptimeLog) => uptime.merge(receivingTimes.spans(), fromMs);
+    const mergeReceived = (uptime: UptimeLog) => uptime.merge(receivedSpans(), fromMs);
     this.supervisor = new CompanySupervisor(daemon, settings, {
       isHeld: () => lease.isHeld(),
       requests: this.permits,
@@ -109,7 +110,7 @@ export class Assignment {
         return followInbox(parts, inboxWatch);
       },
     });
-    this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor);
+    this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor, counts.snapshots);
     const publishMirror = () => this.snapshots.publish("a month was packed", true);
     this.packages = createMonthPackages(lease, context, daemon, this.permits, this.supervisor, publishMirror);
     lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });

@@ -13,14 +13,6 @@ import { Assignment } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import type { LoadedCompany, NodeContext } from "./node-context.ts";
 
-const noCounts = {
-  claims: { claimed: 0, owned: 0, account: 0, removed: 0, set_aside: 0 },
-  ends: { released: 0, lost: 0, failed: 0 },
-  snapshots: { published: 0, failed: 0 },
-  /** By status. */
-  requests: {} as Readonly<Record<string, number>>,
-};
-
 /**
  * The companies that this node holds, and those it is about to.
  *
@@ -31,8 +23,14 @@ const noCounts = {
  */
 export class Assignments {
   draining = false;
-  /** Of companies that are no longer held, besides claims. */
-  private ended = structuredClone(noCounts);
+  /** Since the start. Each number only grows. */
+  readonly counts = {
+    claims: { claimed: 0, owned: 0, account: 0, removed: 0, set_aside: 0 },
+    ends: { released: 0, lost: 0, failed: 0 },
+    snapshots: { published: 0, failed: 0 },
+  };
+  /** For companies that are no longer held, by status. */
+  private readonly endedRequests: Record<string, number> = {};
   private readonly context: NodeContext;
   private readonly held = new Map<string, Assignment>();
   private readonly claiming = new Set<string>();
@@ -51,11 +49,11 @@ export class Assignments {
     };
   }
 
-  /** Since the start. Each number only grows. */
-  get counts(): typeof noCounts {
-    return this.all()
-      .filter(({ isEnding }) => !isEnding)
-      .reduce(plus, this.ended);
+  /** Requests to the service since the start, by status. */
+  get requests(): Readonly<Record<string, number>> {
+    const counts = { ...this.endedRequests };
+    for (const { isEnding, supervisor } of this.all()) if (!isEnding) addTo(counts, supervisor.requests);
+    return counts;
   }
 
   get size(): number {
@@ -118,7 +116,7 @@ export class Assignments {
   private async claim(company: string): Promise<void> {
     const { engine, keeper, times } = this.context;
     const claimed = await keeper.claim(company);
-    this.ended.claims["lease" in claimed ? "claimed" : claimed.refused]++;
+    this.counts.claims["lease" in claimed ? "claimed" : claimed.refused]++;
     if ("lease" in claimed) await this.logged(company, () => this.begin(claimed.lease));
     else if (claimed.refused === "account") await engine.sendLater(company, times.rivalMs);
   }
@@ -132,7 +130,7 @@ export class Assignments {
       const { settings, manifest } = await this.load(row);
       const daemon = { ...this.daemon, manifest, log: companyLog(this.daemon.log, company) };
       const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
-      const assignment = new Assignment(this.context, daemon, lease, settings, row, idleMs);
+      const assignment = new Assignment(this.context, daemon, lease, settings, row, idleMs, this.counts);
       this.held.set(company, assignment);
       void this.follow(assignment);
     } catch (error) {
@@ -147,8 +145,8 @@ export class Assignments {
     const { engine, keeper, host, times } = this.context;
     const { outcome, nextWorkMs, failure } = await assignment.ended;
     assignment.isEnding = true;
-    this.ended = plus(this.ended, assignment);
-    this.ended.ends[outcome]++;
+    addTo(this.endedRequests, assignment.supervisor.requests);
+    this.counts.ends[outcome]++;
     await keeper.release(lease, failure === null ? null : { why: failure, pauseMs: times.failedMs });
     // Afterwards: who takes a job of a company that is owned completes it.
     if (nextWorkMs !== null)
@@ -192,11 +190,6 @@ export class Assignments {
 
 const drainCheckMs = 50;
 
-function plus(counts: typeof noCounts, { supervisor, snapshots }: Assignment): typeof noCounts {
-  const requests = { ...counts.requests };
-  for (const [status, count] of Object.entries(supervisor.requests))
-    requests[status] = (requests[status] ?? 0) + count;
-  const published = counts.snapshots.published + snapshots.counts.published;
-  const failed = counts.snapshots.failed + snapshots.counts.failed;
-  return { ...counts, snapshots: { published, failed }, requests };
+function addTo(counts: Record<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [status, count] of Object.entries(more)) counts[status] = (counts[status] ?? 0) + count;
 }

@@ -18,8 +18,8 @@ export function createCompanySnapshots(
   { snapshots, node, cutOff }: NodeContext,
   { clock, log }: Pick<ProcessContext, "clock" | "log">,
   supervisor: Pick<CompanySupervisor, "requests" | "scope">,
+  counts: Record<"published" | "failed", number>,
 ) {
-  const counts = { published: 0, failed: 0 };
   const signal = AbortSignal.any([lease.lost, cutOff]);
   /** Monotonic. */
   let dueMs = clock.monotonicMs() + node.snapshotEveryMs;
@@ -55,7 +55,6 @@ export function createCompanySnapshots(
   /** One at a time. False: it failed, or the company is lost. Never rejects. */
   const publish = (why: string, isNoted = false) => (last = last.then(() => publishNext(why, isNoted)));
   return {
-    counts,
     publish,
     /** @param lastRun the last run of this process */
     publishIfDue: async (lastRun: RunEnd | null) => {

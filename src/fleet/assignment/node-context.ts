@@ -9,10 +9,10 @@ import type { Ownership } from "../ownership/ownership.ts";
 import type { AskedPackage, StoredPackage } from "../postgres/tables/packages-table.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
-import type { createReceivingTimes } from "../postgres/tables/receiving-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
+import type { Span } from "../../state/uptime-log.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
-import type { StoredMark } from "../snapshot/timeline-mark.ts";
+import type { FileStore } from "../../file-store/file-store.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 
 export interface NodeParts {
@@ -21,7 +21,8 @@ export interface NodeParts {
   readonly tables: FleetTables;
   readonly engine: JobEngine;
   readonly snapshots: MirrorSnapshots;
-  readonly mark: StoredMark;
+  /** Where the snapshots are. */
+  readonly store: FileStore;
   /** What a company is held with on this node, by its row. Throws MirrorError `config`. */
   readonly load: (row: CompanyRow) => Promise<LoadedCompany>;
   readonly publish: NodePublishing;
@@ -60,7 +61,11 @@ export interface NodeContext extends NodeParts {
   readonly times: NodeTimes;
   readonly keeper: LeaseKeeper;
   readonly inboxWatch: InboxWatch;
-  readonly receivingTimes: ReturnType<typeof createReceivingTimes>;
+  /**
+   * When the fleet received deliveries, as this node read it last, for all companies that it holds: what is read late is a
+   * gap that becomes shorter. The same array until the next time.
+   */
+  readonly receivedSpans: () => readonly Span[];
   readonly timeline: { readonly current: Timeline };
   readonly packagePlaces: Semaphore;
   /** Aborts when there is no more time for snapshots: the node stops. */

@@ -11,22 +11,17 @@ interface LeaseKeeperParts {
   /** @default the machine's */
   readonly uptimeMs?: UptimeClock;
   readonly log: Log;
-  readonly times?: LeaseTimes;
-}
-
-interface LeaseTimes {
-  /** How long Postgres keeps an owner that does not renew. */
-  readonly ttlMs: number;
-  /** By how much earlier an ownership ends here: for clocks that run at different speeds. */
-  readonly marginMs: number;
-  readonly renewEveryMs: number;
-  readonly retryMs: number;
 }
 
 /** As in design.md, section 12: another node takes over within 30 s. */
-export const leaseTimes: LeaseTimes = { ttlMs: 12_000, marginMs: 2_000, renewEveryMs: 4_000, retryMs: 1_000 };
-
-type ClaimResult = { readonly lease: Lease } | Extract<Claim, { readonly refused: string }>;
+export const leaseTimes = {
+  /** How long Postgres keeps an owner that does not renew. */
+  ttlMs: 12_000,
+  /** By how much earlier an ownership ends here: for clocks that run at different speeds. */
+  marginMs: 2_000,
+  renewEveryMs: 4_000,
+  retryMs: 1_000,
+};
 
 /** How often leases are looked at: one that nobody asks for ends no later than that after its time. */
 const watchEveryMs = 500;
@@ -41,13 +36,11 @@ const watchEveryMs = 500;
  */
 export class LeaseKeeper {
   private readonly parts: LeaseKeeperParts;
-  private readonly times: LeaseTimes;
   private readonly leases = new Map<string, Lease>();
   private hasFailed = false;
 
   constructor(parts: LeaseKeeperParts) {
     this.parts = parts;
-    this.times = parts.times ?? leaseTimes;
   }
 
   get size(): number {
@@ -55,9 +48,11 @@ export class LeaseKeeper {
   }
 
   /** Claims a company that this node does not hold. Throws MirrorError `database`. */
-  async claim(company: string): Promise<ClaimResult> {
+  async claim(
+    company: string,
+  ): Promise<{ readonly lease: Lease } | Extract<Claim, { readonly refused: string }>> {
     const { owners, node, clock, uptimeMs } = this.parts;
-    const { ttlMs, marginMs } = this.times;
+    const { ttlMs, marginMs } = leaseTimes;
     const sentAt = readSentAt(clock, uptimeMs);
     const claimed = await owners.claim(company, node, ttlMs);
     if ("refused" in claimed) return claimed;
@@ -101,7 +96,7 @@ export class LeaseKeeper {
     const sentAt = readSentAt(clock, uptimeMs);
     const held = leases.map(({ company, epoch }) => ({ company, epoch }));
     try {
-      const kept = new Set(await owners.renew(node, held, this.times.ttlMs));
+      const kept = new Set(await owners.renew(node, held, leaseTimes.ttlMs));
       for (const lease of leases)
         if (kept.has(lease.company)) lease.renewed(sentAt);
         else lease.end("Postgres names another owner, or none");
@@ -119,7 +114,7 @@ export class LeaseKeeper {
 
   private async renewUntil(closed: AbortSignal): Promise<void> {
     const { clock } = this.parts;
-    const { renewEveryMs, retryMs } = this.times;
+    const { renewEveryMs, retryMs } = leaseTimes;
     while (!closed.aborted) {
       const turn = new AbortController();
       const startedMs = clock.monotonicMs();

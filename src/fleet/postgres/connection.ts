@@ -96,9 +96,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
       getTypeParser: (id, format) => (id === types.builtins.INT8 ? Number : types.getTypeParser(id, format)),
     },
   });
-  const postgres = new PooledPostgres(pool, address, log);
+  const postgres = pooledPostgres(pool, address, log);
   try {
-    await postgres.checkServer();
+    await checkServer(postgres, address.server);
   } catch (error) {
     await postgres.close();
     throw error;
@@ -171,102 +171,67 @@ function storable(value: unknown): unknown {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? storable(part) : part));
 }
 
-class PooledPostgres implements Postgres {
-  private readonly pool: Pg.Pool;
-  private readonly address: Address;
-
-  constructor(pool: Pg.Pool, address: Address, log: Log) {
-    this.pool = pool;
-    this.address = address;
-    // Without listeners the end of an idle connection, or of one between two statements, would end the process.
-    pool.on("error", (error) => log.debug("a connection to Postgres ended", { error: this.failure(error) }));
-    pool.on("connect", (client) => client.on("error", () => undefined));
-  }
-
-  async checkServer(): Promise<void> {
-    const [row] = await this.query<{ version: number; statementMs: string; idleMs: string }>(
-      `SELECT current_setting('server_version_num')::int / 10000 AS version,
-         (SELECT setting FROM pg_settings WHERE name = 'statement_timeout') AS "statementMs",
-         (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS "idleMs"`,
-    );
-    const { server } = this.address;
-    const version = row?.version ?? 0;
-    if (version < oldestVersion)
-      throw new MirrorError("database", `Postgres at ${server} has version ${version}`, {
-        hint: `Use Postgres ${oldestVersion} or newer.`,
-      });
-    // What a session asks for at its start counts whatever the server's files say: only a pooler loses it.
-    if (row?.statementMs !== "0" && row?.idleMs !== "0") return;
-    throw new MirrorError("database", `what answers at ${server} leaves out the time limits of a session`, {
-      hint: poolerHint,
+function pooledPostgres(pool: Pg.Pool, { server, redact }: Address, log: Log): Postgres {
+  const failure = (error: unknown) => postgresError(error, server, redact);
+  const guarded = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw failure(error);
     });
-  }
-
-  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.run<Row>(this.pool, text, values);
-  }
-
-  async transaction<T>(step: (sql: Sql) => Promise<T>): Promise<T> {
-    const client = await this.connect();
-    const sql: Sql = {
-      query: <Row>(text: string, values?: readonly unknown[]) => this.run<Row>(client, text, values),
-    };
-    try {
-      await this.run(client, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
-      const result = await step(sql);
-      await this.commit(client);
-      client.release();
-      return result;
-    } catch (error) {
-      // Where the rollback fails the connection is broken, and the server rolls back by itself.
-      await client.query("ROLLBACK").then(
-        () => client.release(),
-        () => client.release(true),
-      );
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    if (this.pool.ending) return;
-    await waitAtMost(closeTimeoutMs, this.pool.end());
-  }
-
-  private async connect(): Promise<Pg.PoolClient> {
-    try {
-      return await this.pool.connect();
-    } catch (error) {
-      throw this.failure(error);
-    }
-  }
-
-  /** Postgres answers the commit of a failed transaction with a rollback, and no error. */
-  private async commit(client: Pg.PoolClient): Promise<void> {
-    try {
-      const { command } = await client.query("COMMIT");
-      if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement in it failed");
-    } catch (error) {
-      throw this.failure(error);
-    }
-  }
-
-  private async run<Row>(
-    runner: Pg.Pool | Pg.PoolClient,
-    text: string,
-    values?: readonly unknown[],
-  ): Promise<Row[]> {
-    try {
-      const result: unknown = await runner.query(text, values?.map(storable));
+  const sqlOf = (runner: Pg.Pool | Pg.PoolClient): Sql => ({
+    query: async <Row>(text: string, values?: readonly unknown[]) => {
+      const result: unknown = await guarded(runner.query(text, values?.map(storable)));
       // Several statements have several results; the driver's types do not know that.
       return [result].flat().flatMap((one) => (one as Pg.QueryResult).rows as Row[]);
-    } catch (error) {
-      throw this.failure(error);
-    }
-  }
+    },
+  });
+  // Without listeners the end of an idle connection, or of one between two statements, would end the process.
+  pool.on("error", (error) => log.debug("a connection to Postgres ended", { error: failure(error) }));
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return {
+    ...sqlOf(pool),
+    transaction: async (step) => {
+      const client = await guarded(pool.connect());
+      const sql = sqlOf(client);
+      try {
+        await sql.query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+        const result = await step(sql);
+        const { command } = await guarded(client.query("COMMIT"));
+        // Postgres answers the commit of a failed transaction with a rollback, and no error.
+        const what = "the transaction was rolled back: a statement in it failed";
+        if (command !== "COMMIT") throw failure(new Error(what));
+        client.release();
+        return result;
+      } catch (error) {
+        // Where the rollback fails the connection is broken, and the server rolls back by itself.
+        await client.query("ROLLBACK").then(
+          () => client.release(),
+          () => client.release(true),
+        );
+        throw error;
+      }
+    },
+    close: async () => {
+      if (!pool.ending) await waitAtMost(closeTimeoutMs, pool.end());
+    },
+  };
+}
 
-  private failure(error: unknown): MirrorError {
-    return postgresError(error, this.address.server, this.address.redact);
-  }
+async function checkServer(postgres: Postgres, server: string): Promise<void> {
+  const [row] = await postgres.query<{ version: number; statementMs: string; idleMs: string }>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS version,
+       (SELECT setting FROM pg_settings WHERE name = 'statement_timeout') AS "statementMs",
+       (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS "idleMs"`,
+  );
+  const version = row?.version ?? 0;
+  if (version < oldestVersion)
+    throw new MirrorError("database", `Postgres at ${server} has version ${version}`, {
+      hint: `Use Postgres ${oldestVersion} or newer.`,
+    });
+  // What a session asks for at its start counts whatever the server's files say: only a pooler loses it.
+  if (row?.statementMs !== "0" && row?.idleMs !== "0") return;
+  throw new MirrorError("database", `what answers at ${server} leaves out the time limits of a session`, {
+    hint: poolerHint,
+  });
 }
 
 /** SQL: a `timestamptz` as epoch milliseconds. */

@@ -62,8 +62,7 @@ export async function publishReports(
   signal: AbortSignal,
   questions: readonly ReportQuestion[] = [],
 ) {
-  const { company, epoch, node } = ownership;
-  const owner = { company, epoch, node };
+  const { company, epoch } = ownership;
   const withReport = schedule.publish !== null;
   const made = await findMadeFiles(company, files, withReport);
   const before = await reports.current(company);
@@ -89,14 +88,14 @@ export async function publishReports(
   const right = writeRight(ownership, signal);
   right.assertHeld();
   const written = put.map(({ stored }) => stored.key);
-  await reports.begin(owner, number, written);
+  await reports.begin(ownership, number, written);
   for (const { file, stored } of put) await store.put(stored.key, file, right);
   await store.put(`pointers/${company}.json`, pointerTo(company, counting), right);
   for (const key of due) await store.remove(key, right);
   right.assertHeld();
   const others = new Set([...counting.map(({ key }) => key), ...due]);
   const left = [...old, ...known.map(({ key }) => key)].filter((key) => !others.has(key));
-  await reports.publish(owner, { seq, files: counting, answers: withReport ? answers : null, old: left });
+  await reports.publish(ownership, { seq, files: counting, answers: withReport ? answers : null, old: left });
   return { seq, written, removed: due, bytes: put.reduce((sum, { stored }) => sum + stored.bytes, 0) };
 }
 

@@ -134,15 +134,14 @@ export class MirrorSnapshots {
     signal: AbortSignal,
   ): Promise<SnapshotPointer> {
     const { store, snapshots, log } = this.#parts;
-    const { company, epoch, node } = ownership;
     const right = writeRight(ownership, signal);
     await putChecked(store, mirrorKey(manifest), packed, right, manifest.packed);
     await store.put(manifestKey(manifest), Buffer.from(manifestText(manifest)), right);
     const pointer = pointerOf(manifest, published);
     ownership.assertHeld();
-    await snapshots.publish({ company, epoch, node }, pointer, (seq) => changesAfter(copy, seq));
+    await snapshots.publish(ownership, pointer, (seq) => changesAfter(copy, seq));
     await pruneSnapshots(store, pointer, published, right).catch((error: unknown) =>
-      log.warn(`${company}: older snapshots were not removed: ${messageOf(error)}`),
+      log.warn(`${ownership.company}: older snapshots were not removed: ${messageOf(error)}`),
     );
     return pointer;
   }
@@ -208,14 +207,14 @@ function positionAt(mirror: string) {
 /** Rows that are read at once: a few milliseconds. */
 const changesAtOnce = 1_000;
 
-function* changesAfter(db: Db, seq: number): Generator<ChangeRow> {
+function* changesAfter(db: Db, seq: number): Generator<readonly ChangeRow[]> {
   const { id: log } = readLog(db);
   const changes = new Changes(db);
   for (let after = seq; ;) {
     const next = changes.factsAfter(after, changesAtOnce);
-    for (const { recordId, ...change } of next) yield { log, ...change, recordId: String(recordId) };
     const last = next.at(-1);
     if (!last) return;
+    yield next.map(({ recordId, ...change }) => ({ log, ...change, recordId: String(recordId) }));
     after = last.seq;
   }
 }

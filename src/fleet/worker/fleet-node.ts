@@ -1,12 +1,12 @@
 import { Semaphore } from "../../base/semaphore.ts";
 import { messageOf } from "../../base/errors.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
+import type { Span } from "../../state/uptime-log.ts";
 import { jobKinds } from "../jobs/job-engine.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/owners-table.ts";
-import { createReceivingTimes } from "../postgres/tables/receiving-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
@@ -39,6 +39,7 @@ export class FleetNode {
   private tasks: readonly Promise<void>[] = [];
   private changedSinceMs: number | null = null;
   private hasFetched = false;
+  private receivedSpans: readonly Span[] = [];
   private fetches = 0;
 
   constructor(parts: NodeParts, loops: NodeLoops, times: Partial<NodeTimes> = {}) {
@@ -46,13 +47,13 @@ export class FleetNode {
     const { clock, log } = host;
     this.loops = loops;
     this.capacity = node.capacity;
-    this.timeline = createTimelineWatch(tables.timeline, parts.mark, log, this.closed.signal);
+    this.timeline = createTimelineWatch(tables.timeline, parts.store, log, this.closed.signal);
     this.context = {
       ...parts,
       times: { ...usualTimes, ...times },
       keeper: new LeaseKeeper({ owners: tables.owners, node: node.name, clock, log }),
       inboxWatch: createInboxWatch(tables.inbox),
-      receivingTimes: createReceivingTimes(tables.receiving),
+      receivedSpans: () => this.receivedSpans,
       timeline: this.timeline,
       packagePlaces: new Semaphore(mostPackages),
       cutOff: this.cutOff.signal,
@@ -62,11 +63,12 @@ export class FleetNode {
 
   /** Begins to take jobs. Throws MirrorError `database` where Postgres cannot be written. */
   async start(): Promise<void> {
-    const { times, tables, node, host, keeper, inboxWatch, receivingTimes } = this.context;
+    const { times, tables, node, host, keeper, inboxWatch } = this.context;
     const { signal } = this.closed;
     await this.timeline.start();
     await tables.nodes.register(this.facts());
-    await receivingTimes.read();
+    const readReceived = async () => void (this.receivedSpans = await tables.receiving.spansSince(0));
+    await readReceived();
     const isHeld = (company: string) => this.assignments.has(company);
     const cache = { ...host, ...tables, dataDir: node.dataDir, isHeld };
     const jittered = (ms: number) => () => ms * (0.75 + host.random.next() / 2);
@@ -81,7 +83,7 @@ export class FleetNode {
       keeper.follow(signal),
       repeat("taking jobs", fetchMs, () => this.fetch()),
       repeat("looking for deliveries", times.inboxMs, () => inboxWatch.look()),
-      repeat("reading when deliveries were received", times.receivingMs, () => receivingTimes.read()),
+      repeat("reading when deliveries were received", times.receivingMs, readReceived),
       repeat("the node's heartbeat", times.beatMs, () => this.beat()),
       repeat("noting the timeline", jittered(times.markMs), () => this.timeline.mark(), true),
       repeat("looking for unattended companies", unattendedMs, () => this.sendJobs()),

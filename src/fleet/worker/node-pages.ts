@@ -51,7 +51,8 @@ function readiness({ name, role, problem, node, receiver }: ShownNode) {
 function ofWorker({ node }: ShownNode): string[] {
   if (!node) return [];
   const { assignments, capacity } = node;
-  const { claims, ends, snapshots, requests } = assignments.counts;
+  const { counts, requests } = assignments;
+  const { claims, ends, snapshots } = counts;
   return [
     metricText("fleet_held", "companies that this node holds", assignments.size),
     metricText("fleet_capacity", "companies that this node can hold", capacity),

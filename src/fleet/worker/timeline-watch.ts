@@ -1,11 +1,14 @@
-import { assert } from "../../base/errors.ts";
+import { assert, MirrorError } from "../../base/errors.ts";
 import { isoOrNull } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
+import { ownRight, readText, type FileStore } from "../../file-store/file-store.ts";
 import type { Timeline, TimelineMark, TimelineTable } from "../postgres/tables/timeline-table.ts";
-import type { StoredMark } from "../snapshot/timeline-mark.ts";
 
 /** What was written to Postgres in the last seconds before it was lost is remembered by running nodes only. */
 const markEveryMs = 20_000;
+
+/** The mark in the store, beside the snapshots: how far the database was. A restored database does not know. */
+const markKey = ".fleet/timeline.json";
 
 export type TimelineWatch = ReturnType<typeof createTimelineWatch>;
 
@@ -19,7 +22,7 @@ export type TimelineWatch = ReturnType<typeof createTimelineWatch>;
  */
 export function createTimelineWatch(
   table: Pick<TimelineTable, "read" | "beat" | "begin" | "isMarkDue">,
-  stored: StoredMark,
+  store: FileStore,
   log: Log,
   closed: AbortSignal,
 ) {
@@ -57,15 +60,19 @@ export function createTimelineWatch(
     get current() {
       return current();
     },
-    /** Compares with the store, before anything is claimed. Throws MirrorError `database`, and those of the store. */
+    /**
+     * Compares with the store, before anything is claimed.
+     *
+     * @throws MirrorError `database`, those of the store, and `config` where something else stands in the mark's place
+     */
     async start(): Promise<void> {
       // First: other nodes write newer ones.
-      const mark = await stored.read(closed);
+      const mark = await readMark(store, closed);
       const found = await table.read();
       const isSetBack = mark !== null && (isBehind(found, mark) || isOther(found, mark));
       known = isSetBack ? await begin(found, mark) : found;
       await beat();
-      await stored.write(current(), closed);
+      await writeMark(store, current(), closed);
     },
     /** Compares with what this node saw last. Throws MirrorError `database`. */
     look,
@@ -73,7 +80,7 @@ export function createTimelineWatch(
     /** Compares with the store and writes the mark, if it is this node's turn. Throws as `start`. */
     async mark(): Promise<void> {
       if (!(await table.isMarkDue(current(), markEveryMs))) return;
-      const mark = await stored.read(closed);
+      const mark = await readMark(store, closed);
       await look();
       const seen = current();
       const isForeign = mark !== null && isOther(seen, mark);
@@ -81,9 +88,30 @@ export function createTimelineWatch(
       hasForeign = isForeign;
       if (isForeign) return;
       if (mark !== null && isBehind(seen, mark)) known = await begin(seen, mark);
-      await stored.write(current(), closed);
+      await writeMark(store, current(), closed);
     },
   };
+}
+
+/** Null: nothing is stored yet. */
+async function readMark(store: FileStore, signal: AbortSignal): Promise<TimelineMark | null> {
+  const text = await readText(store, markKey, signal);
+  if (text === null) return null;
+  try {
+    const { number, id, beats } = JSON.parse(text) as Partial<TimelineMark>;
+    if (typeof number === "number" && typeof id === "string" && typeof beats === "number")
+      return { number, id, beats };
+  } catch {
+    // As with any other text.
+  }
+  throw new MirrorError("config", `${markKey} in ${store.address} is not what a worker wrote there`, {
+    hint: "It shows whether Postgres was restored from a backup. If that is not so, remove it.",
+  });
+}
+
+async function writeMark(store: FileStore, { number, id, beats }: TimelineMark, signal: AbortSignal) {
+  const text = `${JSON.stringify({ number, id, beats })}\n`;
+  await store.put(markKey, Buffer.from(text), ownRight(signal));
 }
 
 /** The mark was this database's when the node started: now two databases have one store. */

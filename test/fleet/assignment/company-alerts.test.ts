@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { AlertState } from "../../../src/status/alerts/incidents.ts";
 import { jsonReply } from "../../support/company/proxy.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -22,8 +23,14 @@ async function refusedCompany(sink: WebhookSink) {
   return { fleet, recover, states };
 }
 
-/** Long enough for a look at the company. */
-const times = { idleMs: 20_000, fullIdleMs: 20_000 };
+/** A company is looked at five times a second, and not released meanwhile. */
+const hasty = {
+  times: { idleMs: 20_000, fullIdleMs: 20_000 },
+  clock: {
+    ...systemClock,
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 5_000 ? 200 : ms, signal),
+  },
+};
 const idsAt = (sink: WebhookSink) => sink.received.map(({ json }) => String(json["id"]));
 
 describeWithPostgres("alerts of a company of the fleet", () => {
@@ -32,15 +39,18 @@ describeWithPostgres("alerts of a company of the fleet", () => {
     const sink = await openSink();
     const { fleet, recover, states } = await refusedCompany(sink);
     sink.treat(500);
-    const one = await startNode(fleet, "one", { times });
+    const one = await startNode(fleet, "one", hasty);
     await sink.arrived(1);
     await one.stop();
+    // It would be sent again after a quarter of a minute.
+    await fleet.postgres.query(`UPDATE fintoro_mirror.alerts
+      SET state = jsonb_set(state, '{undelivered,0,retry_at}', 'null')`);
     const [noted] = await states();
     expect(noted?.state).toMatchObject({ undelivered: [{ attempts: 1, alert: { event: "begin" } }] });
     sink.treat(204);
     recover();
     await fleet.engine.send("run", ["acme"]);
-    await startNode(fleet, "two", { times });
+    await startNode(fleet, "two", hasty);
     await sink.arrived(3);
     const [first = "", ...later] = idsAt(sink);
     expect(later).toEqual([first, first.replace(/begin$/, "end")]);
@@ -58,7 +68,7 @@ describeWithPostgres("alerts of a company of the fleet", () => {
     await fleet.postgres.query(
       "ALTER TABLE fintoro_mirror.alerts ADD COLUMN state jsonb CHECK (state IS NULL)",
     );
-    const node = await startNode(fleet, "one", { times });
+    const node = await startNode(fleet, "one", hasty);
     await eventually(
       () => node.said("acme").filter((text) => text === "incidents cannot be noted: alerts wait").length >= 2,
       "two vain notes",

@@ -9,7 +9,7 @@ const companies = `companies:
   beta: { token: "\${env:BETA}" }
 `;
 const env = { ACME: "token-of-acme", BETA: "token-of-beta", TOKEN: "token-of-acme" };
-const files = { "/run/secrets/acme": "secret-of-acme-0123456789" };
+const files = { "/run/secrets/acme": "secret-of-acme-0123456789", "/home/me/acme.token": "t" };
 
 /** What a document says in any case. */
 const service = { connector: "fintoro", base_url: "https://service.example/api/v1" };
@@ -126,14 +126,6 @@ describe("what no other machine could use", () => {
     expect({ kind, hint }).toMatchObject({ kind: "config", hint: expect.stringContaining("other machines") });
   });
 
-  test("is refused: files beside the config", () => {
-    const text = "companies: { acme: { token: '${file:./acme.token}' } }";
-    const load2 = () => companyDocument(load(text, { files: { "/home/me/acme.token": "t" } }), "acme");
-    expect(refusal(load2).message).toBe(
-      "config.yaml:1:22: companies.acme.token is in a file beside this config, which other machines do not have; name it by its absolute path, or by ${env:NAME}",
-    );
-  });
-
   test("is no other company's problem", () => {
     const text = "companies: { acme: { token: '${env:ACME}' }, beta: { token: literal-token-1 } }";
     expect(documentOf(text).document).toEqual({
@@ -143,18 +135,27 @@ describe("what no other machine could use", () => {
     expect(refusal(() => documentOf(text, "beta")).message).toContain("companies.beta.token");
   });
 
-  test.each(["pdf", "attachments"])("is refused: files.%s, because workers keep no files", (key) => {
-    expect(refusal(() => documentOf(minimal(`files: { ${key}: on }\n`))).message).toMatch(
-      new RegExp(`^config\\.yaml:4:10: files\\.${key} is on, and workers keep no files`),
-    );
-  });
-
-  test("I9: is refused: a secret of alerts that stands in the file; an address that does is none", () => {
-    const alerts = `alerts:
+  test.each([
+    [
+      "files beside the config",
+      "companies: { acme: { token: '${file:./acme.token}' } }",
+      /^config\.yaml:1:22: companies\.acme\.token is in a file beside this config, which other machines do not have; name it by its absolute path, or by \$\{env:NAME\}$/,
+    ],
+    [
+      "I9: a secret of alerts that stands in the file; an address that does is none",
+      `${companies}alerts:
   - { when: [failed], url: "https://a.example.com/", secret: literal-secret-0123456789 }
-`;
-    const { message } = refusal(() => documentOf(`${companies}${alerts}`));
-    expect(message).toMatch(/^config\.yaml:\d+:\d+: alerts\[0\]\.secret stands in the file itself; [^\n]+$/);
+`,
+      /^config\.yaml:\d+:\d+: alerts\[0\]\.secret stands in the file itself; [^\n]+$/,
+    ],
+    [
+      "PDFs: workers keep no files",
+      minimal("files: { pdf: on }\n"),
+      /^config\.yaml:4:10: files\.pdf is on, and workers keep no files/,
+    ],
+    ["attachments", minimal("files: { attachments: on }\n"), /^config\.yaml:4:10: files\.attachments is on/],
+  ])("is refused: %s", (_, text, message) => {
+    expect(refusal(() => documentOf(text)).message).toMatch(message);
   });
 
   test("I9: is not run: a program that a document names for alerts", () => {

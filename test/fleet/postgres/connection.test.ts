@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
+import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { aPooler } from "../../support/postgres/pooler.ts";
 import {
   connectNode,
@@ -74,33 +74,22 @@ describeWithPostgres("the connection to Postgres", () => {
     expect(failure.message).toContain("rolled back");
   });
 
-  test("commits wait for the disk, single statements too, also where the server's setting says otherwise (I6)", async () => {
+  test("commits wait for the disk, single statements too, whatever the server's setting says, or says later (I6)", async () => {
     const setting = "SELECT current_setting('synchronous_commit') AS setting";
-    const settingsOf = async (url: string) => {
-      const postgres = await connectNode(url);
-      return [await postgres.query(setting), await postgres.transaction((sql) => sql.query(setting))];
-    };
-    const server = await ownServer({ more: ["synchronous_commit=off"] });
-    const [on, standby] = [[{ setting: "on" }], [{ setting: "remote_apply" }]];
-    expect(await settingsOf(server.url("postgres"))).toEqual([on, on]);
-    const url = await freshDatabase({ tables: false });
-    expect(await settingsOf(`${url}?options=-c%20synchronous_commit%3Doff`)).toEqual([on, on]);
-    expect(await settingsOf(`${url}?options=-c%20synchronous_commit%3Dremote_apply`)).toEqual([
-      standby,
-      standby,
-    ]);
-  });
-
-  test("commits wait for the disk also where the setting of the server changes while a node is connected", async () => {
-    const server = await ownServer();
-    const postgres = await connectNode(server.url("postgres"));
-    const sessions = () =>
-      postgres.query("SELECT current_setting('synchronous_commit') AS setting, pg_backend_pid() AS pid");
-    const before = await sessions();
-    await postgres.query("ALTER SYSTEM SET synchronous_commit = off");
-    await postgres.query("SELECT pg_reload_conf(), pg_sleep(0.2)");
-    expect(await sessions()).toEqual(before);
-    expect(before).toMatchObject([{ setting: "on" }]);
+    const settingsOf = async (postgres: Postgres) => [
+      ...(await postgres.query(setting)),
+      ...(await postgres.transaction((sql) => sql.query(setting))),
+    ];
+    const url = (await ownServer()).url("postgres");
+    const before = await connectNode(url);
+    await before.query("ALTER SYSTEM SET synchronous_commit = off");
+    await before.query("SELECT pg_reload_conf(), pg_sleep(0.2)");
+    const on = { setting: "on" };
+    expect(await settingsOf(before)).toEqual([on, on]);
+    expect(await settingsOf(await connectNode(url))).toEqual([on, on]);
+    const standby = { setting: "remote_apply" };
+    const strict = await connectNode(`${url}?options=-c%20synchronous_commit%3Dremote_apply`);
+    expect(await settingsOf(strict)).toEqual([standby, standby]);
   });
 
   test("a transaction that pauses gives its locks back, and the process lives on", async () => {
@@ -141,38 +130,16 @@ describeWithPostgres("the connection to Postgres", () => {
     expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
   });
 
-  test("a refused password is named as the reason and never shown", async () => {
-    const url = await freshDatabase({ tables: false });
-    const admin = await connectNode(url);
-    await admin.query("DROP ROLE IF EXISTS guarded; CREATE ROLE guarded LOGIN PASSWORD 'right'");
-    const guarded = url.replace("postgres@", "guarded:wr%C3%B6ng%20@");
-    const failure = await failureOf(openPostgres({ url: guarded, node: "n", log }));
-    expect(failure).toMatchObject({ kind: "database", retryable: false });
-    expect(failure.message).toContain("password authentication failed");
-    expect(failure.hint).toContain("password in fleet.postgres");
-    expect(`${failure.stack}${String(failure.cause)}`).not.toMatch(/wr%C3%B6ng|wröng/);
-  });
-
-  test.each([
-    ["no database of the name", (url: string) => `${url}_missing`, "does not exist", "Create the database"],
-    [
-      "nobody listens",
-      (url: string) => url.replace(/:\d+/, ":1"),
-      "does not answer",
-      "Check that Postgres runs",
-    ],
-    [
-      "no such host",
-      (url: string) => url.replace("127.0.0.1", "nowhere.invalid"),
-      "does not answer",
-      "Check",
-    ],
-  ])("%s: says where, why and what to do", async (_, wrong, message, hint) => {
-    const url = wrong(await freshDatabase({ tables: false }));
-    const failure = await failureOf(openPostgres({ url, node: "n", log }));
-    expect(failure.kind).toBe("database");
-    expect(failure.message).toContain(message);
-    expect(failure.hint).toContain(hint);
+  test("without a database of the name, or a host, an error says why and what to do", async () => {
+    const right = await freshDatabase({ tables: false });
+    for (const [url, message, hint] of [
+      [`${right}_missing`, "does not exist", "Create the database"],
+      [right.replace("127.0.0.1", "nowhere.invalid"), "does not answer", "Check that Postgres runs"],
+    ] as const) {
+      const failure = await failureOf(openPostgres({ url, node: "n", log }));
+      expect([failure.kind, failure.message]).toEqual(["database", expect.stringContaining(message)]);
+      expect(failure.hint).toContain(hint);
+    }
   });
 });
 

@@ -8,26 +8,20 @@ import { describeWithPostgres } from "../../support/postgres/databases.ts";
 const minute = 60_000;
 
 describe("losses in a row", () => {
-  test("grow with each death of a node, and begin again after six hours without one", () => {
+  test("grow with each death of a node, not where its process lived on, and begin again after six hours", () => {
+    expect(lossesInARow({ before: 2, heldMs: 5_000, survived: true })).toBe(2);
     expect(lossesInARow({ before: 0, heldMs: 5_000, survived: false })).toBe(1);
     expect(lossesInARow({ before: 4, heldMs: 350 * minute, survived: false })).toBe(5);
     expect(lossesInARow({ before: 4, heldMs: 361 * minute, survived: false })).toBe(1);
   });
-
-  test("stay as they are where the process lived on: Postgres was away", () => {
-    expect(lossesInARow({ before: 2, heldMs: 5_000, survived: true })).toBe(2);
-  });
 });
 
 describe("the takeover of a lost company", () => {
-  test("is put off from the third death in a row on, twice as long after each, for 45 minutes at most", () => {
+  test("is put off and spread from the third death in a row on, twice as long after each, for 45 minutes at most", () => {
+    expect(takeoverDelayMs(3, 10, 1)).toBe(3 * takeoverDelayMs(3, 10, 0));
     const delays = [1, 2, 3, 4, 5, 20].map((losses) => takeoverDelayMs(losses, 1, 0.5));
     expect(delays).toEqual([0, 0, minute, 2 * minute, 4 * minute, 30 * minute]);
     expect(takeoverDelayMs(99, 1, 1)).toBe(45 * minute);
-  });
-
-  test("is spread, so that companies which died together are not taken together again", () => {
-    expect(takeoverDelayMs(3, 10, 1)).toBe(3 * takeoverDelayMs(3, 10, 0));
   });
 
   test("is put off for two minutes at most where more than ten were lost with the same node: its host died", () => {
@@ -56,7 +50,7 @@ async function die(fleet: Fleet, company: string, times: number): Promise<void> 
 }
 
 describeWithPostgres("a company whose nodes die one after another", () => {
-  test("is taken over at once twice; then nobody can until its delay is over, and status names it", async () => {
+  test("is taken over at once twice; then nobody can until its delay is over or it is added again, and status names it", async () => {
     const fleet = await openFleet();
     await die(fleet, "acme", 3);
     const claim = () => fleet.owners.claim("acme", "node-9", ttlMs);
@@ -75,8 +69,15 @@ describeWithPostgres("a company whose nodes die one after another", () => {
       /^the last 3 nodes that held it died, and nobody takes it for (1m 00s|59s): look at how node-2 ended/,
     );
     await fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([{ company: "acme", reason: "left" }]);
+    const left = [{ company: "acme", reason: "left" }];
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual(left);
     expect(await claim()).toMatchObject({ epoch: 4 });
+    await lose(fleet, "acme");
+    expect(await judgeLosses(fleet.postgres, () => 1)).toHaveLength(1);
+    // Whoever adds it again has it taken at once.
+    await fleet.add("acme");
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual(left);
+    expect(await claim()).toMatchObject({ epoch: 5 });
   });
 
   test("is like any other again once one of them has released it", async () => {
@@ -85,15 +86,6 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     await fleet.owners.release(await fleet.owned("acme"));
     await die(fleet, "acme", 2);
     expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 6 });
-  });
-
-  test("is taken at once when it is added again", async () => {
-    const fleet = await openFleet();
-    await die(fleet, "acme", 3);
-    await judgeLosses(fleet.postgres, () => 1);
-    await fleet.add("acme");
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([{ company: "acme", reason: "left" }]);
-    expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 4 });
   });
 
   test("is not blamed where its nodes lost it and lived", async () => {

@@ -81,9 +81,9 @@ describeWithPostgres("companies that nobody looks after", () => {
     expect(await findWaitingCompanies(fleet.postgres, 2)).toHaveLength(2);
   });
 
-  test("are found among 100,000 from indexes, without reading the others", async () => {
+  test("are found among 20,000 from indexes, without reading the others", async () => {
     const { postgres } = await openFleet();
-    const numbers = "FROM generate_series(1, 100000) n";
+    const numbers = "FROM generate_series(1, 20000) n";
     // One at a time: each answer has its own deadline, and a busy machine needs most of it.
     for (const statement of [
       `INSERT INTO fintoro_mirror.companies (name, config) SELECT 'c' || n, '{}' ${numbers}`,
@@ -100,6 +100,6 @@ describeWithPostgres("companies that nobody looks after", () => {
     expect(text).toContain("owners_held");
     expect(text).toContain("inbox_heads_waiting");
     expect(text).not.toContain("Seq Scan");
-    expect(await findWaitingCompanies(postgres, 1_000)).toHaveLength(120);
+    expect(await findWaitingCompanies(postgres, 1_000)).toHaveLength(24);
   });
 });

@@ -22,7 +22,7 @@ describeWithPostgres("a company whose work ends the process", () => {
     await eventually(async () => (await fleet.tables.snapshots.current("beta")) !== null, "beta's snapshot");
     // Nobody takes it for half a minute at least; jobs for it change nothing.
     await fleet.engine.send("run", ["acme"]);
-    await pause(10_000);
+    await pause(4_000);
     expect(four.child.exitCode).toBeNull();
     const status = await readFleetStatus(fleet.postgres, null);
     expect(status.companies["acme"]).toMatchObject({

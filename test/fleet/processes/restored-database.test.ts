@@ -1,16 +1,14 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import {
-  type Timeline,
-  type TimelineMark,
-  TimelineTable,
-} from "../../../src/fleet/postgres/tables/timeline-table.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { openStore } from "../../../src/file-store/open-store.ts";
+import { TimelineTable, type Timeline } from "../../../src/fleet/postgres/tables/timeline-table.ts";
 import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import type { StoredMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
 import { createTimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
+import { aFileStore, aRight, storeKinds, type TestStore } from "../../support/file-store.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { backUp, connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -97,45 +95,12 @@ describeWithPostgres("a database that was restored from a backup", () => {
   });
 });
 
-describeWithPostgres("a database that is restored under a running worker", () => {
-  test("is noticed within seconds: the worker loses its companies, takes them again, and reads them whole", async () => {
-    const fleet = await aWorkedFleet({ records: 6 });
-    await fleet.add("acme", { rate_limit: { window: "1s" } });
-    const worker = await startWorker(fleet, "one");
-    await worker.until("snapshot published");
-    const restore = await backUp(fleet.url);
-    const { beats } = await fleet.tables.timeline.read();
-    const ids = JSON.parse(
-      String(inMirror(worker.company, "SELECT json_group_array(id) FROM clients")),
-    ) as number[];
-    for (const id of ids.slice(0, 2)) {
-      await change(fleet, worker, id);
-      await eventually(() => changesOf(worker, id) === 1, "the change, read");
-    }
-    await eventually(async () => (await fleet.tables.timeline.read()).beats > beats, "a heartbeat");
-    await restore();
-    fleet.company.sandbox.control.trigger("clients.updated", ids[2], { company: 0 });
-    await worker.until("Postgres was restored from a backup");
-    await worker.until("claimed: restored from a snapshot");
-    await eventually(() => isReadWhole(fleet), "a company that was read whole");
-    expectEqual(worker.company);
-    await expectNoHole(fleet);
-    expect((await worker.end("SIGTERM")).code).toBe(0);
-  });
-});
-
-/** A mark in memory, and a watch of its own connection. */
-async function aWatch({ url }: Fleet, stored: { mark: TimelineMark | null }, node = "one") {
+/** A watch with a connection and a store of its own, as a process has. */
+async function aWatch({ url }: Fleet, { address, env }: TestStore, node = "one") {
+  const store = openStore(address, { clock: systemClock, env, onSecrets: () => undefined });
   const { log, records } = recordingLog();
   const table = new TimelineTable(await connectNode(url, node));
-  const kept: StoredMark = {
-    read: () => Promise.resolve(stored.mark),
-    write: ({ number, id, beats }) => {
-      stored.mark = { number, id, beats };
-      return Promise.resolve();
-    },
-  };
-  const watch = createTimelineWatch(table, kept, log, new AbortController().signal);
+  const watch = createTimelineWatch(table, store, log, new AbortController().signal);
   await watch.start();
   return { watch, said: () => records().map(({ msg }) => String(msg).split(":")[0]) };
 }
@@ -151,7 +116,7 @@ async function putBack({ postgres }: Fleet, to: Timeline): Promise<void> {
 describeWithPostgres("a node that watches the timeline", () => {
   test("notices at its next look that the database was set back, and of several nodes one begins a new timeline", async () => {
     const fleet = await openFleet();
-    const stored = { mark: null };
+    const stored = await aFileStore("folder");
     const nodes = await Promise.all(["one", "two", "three"].map((name) => aWatch(fleet, stored, name)));
     const owner = await fleet.owned("acme", "one");
     await fleet.add("never-owned");
@@ -171,47 +136,49 @@ describeWithPostgres("a node that watches the timeline", () => {
     expect(await fleet.owners.claim("new", "two", 10_000)).toMatchObject({ epoch: 1_000_000_001 });
   });
 
-  test("knows at its start from the store what the database was, also when the same backup is restored again", async () => {
-    const fleet = await openFleet();
-    const stored = { mark: null };
-    const { watch: first } = await aWatch(fleet, stored);
-    const backup = first.current;
-    await first.beat();
-    await fleet.postgres.query("UPDATE fintoro_mirror.timeline SET marked_at = NULL");
-    await first.mark();
-    for (const number of [2, 3, 4]) {
-      await putBack(fleet, backup);
+  test.each(storeKinds)(
+    "knows at its start from the store what the database was, however often it is restored: %s",
+    async (kind) => {
+      const fleet = await openFleet();
+      const stored = await aFileStore(kind);
+      const { watch: first } = await aWatch(fleet, stored);
+      const backup = first.current;
+      await first.beat();
+      await fleet.postgres.query("UPDATE fintoro_mirror.timeline SET marked_at = NULL");
+      await first.mark();
+      for (const number of [2, 3, 4]) {
+        await putBack(fleet, backup);
+        const { watch, said } = await aWatch(fleet, stored);
+        expect(watch.current.number).toBe(number);
+        expect(said()).toEqual(["Postgres was restored from a backup, or replaced"]);
+      }
       const { watch, said } = await aWatch(fleet, stored);
-      expect(watch.current.number).toBe(number);
-      expect(said()).toEqual(["Postgres was restored from a backup, or replaced"]);
-    }
-    const { watch, said } = await aWatch(fleet, stored);
-    expect(watch.current.number).toBe(4);
-    expect(said()).toEqual([]);
-  });
-
-  test("takes no crash of Postgres for a restore, also where the database does not wait for the disk", async () => {
-    const fleet = await openFleet({ server: "own, durable" });
-    await fleet.postgres.query("ALTER DATABASE postgres SET synchronous_commit = off");
-    const table = new TimelineTable(await connectNode(fleet.url));
-    let known = await table.read();
-    for (let beats = 1; beats <= 20; beats++) known = (await table.beat(known)) ?? known;
-    await fleet.server?.crash();
-    await fleet.server?.start();
-    expect(await table.read()).toEqual(known);
-    expect(known.beats).toBeGreaterThanOrEqual(20);
-  });
+      expect(watch.current.number).toBe(4);
+      expect(said()).toEqual([]);
+    },
+  );
 
   test("says that another database has the same store, and leaves that one's mark alone", async () => {
     const fleet = await openFleet();
-    const stored = { mark: null as TimelineMark | null };
+    const stored = await aFileStore("folder");
+    const file = stored.fileOf(".fleet/timeline.json");
     const { watch, said } = await aWatch(fleet, stored);
-    const foreign = { number: 1, id: "00000000-0000-4000-8000-000000000000", beats: 7 };
-    stored.mark = foreign;
+    const foreign = JSON.stringify({ number: 1, id: "00000000-0000-4000-8000-000000000000", beats: 7 });
+    writeFileSync(file, foreign);
     await fleet.postgres.query("UPDATE fintoro_mirror.timeline SET marked_at = NULL");
     await watch.mark();
     expect(said()).toEqual(["another database writes to the same fleet.snapshots"]);
     expect(watch.current.number).toBe(1);
-    expect(stored.mark).toEqual(foreign);
+    expect(readFileSync(file, "utf8")).toBe(foreign);
+  });
+
+  test("refuses what no worker wrote in the place of the mark, with what to do", async () => {
+    const fleet = await openFleet();
+    const stored = await aFileStore("folder");
+    for (const text of ["", "{}", "[1]", "null"]) {
+      await stored.store.put(".fleet/timeline.json", Buffer.from(text), aRight());
+      const hint = expect.stringContaining("remove it") as string;
+      await expect(aWatch(fleet, stored)).rejects.toMatchObject({ kind: "config", hint });
+    }
   });
 });

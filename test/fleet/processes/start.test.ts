@@ -9,7 +9,6 @@ import { waitForPostgres } from "../../../src/cli/commands/fleet/open-fleet.ts";
 import { jsonLines } from "../../support/program/cli.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
-import { guardedRole } from "../../support/postgres/server.ts";
 import { portToKeep, startProgram } from "../../support/program/serve-process.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { jumpingClock, recordingLog } from "../../support/terminal/terminal.ts";
@@ -93,26 +92,18 @@ describeWithPostgres("a worker that starts", () => {
     expect(performance.now() - sentMs).toBeLessThan(5_000);
   });
 
-  test("fails at once where waiting helps nothing: the password, the database, newer tables, the address", async () => {
+  test("fails at once where waiting helps nothing: no such database, newer tables", async () => {
     const server = await ownServer();
-    const postgres = await connectNode(server.url("postgres"));
-    await postgres.query(`CREATE ROLE ${guardedRole} LOGIN PASSWORD 'the-right-word'`);
     const newer = await server.createDatabase();
     await migrateFleet(await connectNode(newer));
     await (await connectNode(newer)).query("INSERT INTO fintoro_mirror.migrations (version) VALUES (99)");
     const wrong = [
-      [
-        server.url("postgres").replace(/\/\/.*@/, `//${guardedRole}:the-wrong-word@`),
-        10,
-        "password authentication",
-      ],
-      [server.url("nowhere"), 10, "does not exist"],
-      [newer, 10, "tables have version 99"],
-      ["mysql://127.0.0.1/x", 2, "must be an address such as postgres://"],
+      [server.url("nowhere"), "does not exist"],
+      [newer, "tables have version 99"],
     ] as const;
-    for (const [url, code, message] of wrong) {
+    for (const [url, message] of wrong) {
       const worker = await startingWorker(url);
-      expect((await worker.ended).code).toBe(code);
+      expect((await worker.ended).code).toBe(10);
       expect(jsonLines(worker.stderr()).at(-1)?.["msg"]).toContain(message);
       expect(worker.stderr()).not.toContain("waiting for Postgres");
     }
@@ -121,38 +112,26 @@ describeWithPostgres("a worker that starts", () => {
 
 const away = new PostgresError("Postgres at host does not answer", { retryable: true });
 
-/** A wait on a clock that jumps. */
-function aWait() {
+test("the wait for Postgres is ten minutes at most, logged less and less often, and ends at once with what waiting does not help", async () => {
   const clock = jumpingClock();
-  const { log, records } = recordingLog();
-  const { signal } = new AbortController();
+  const { log } = recordingLog();
   const linesMs: number[] = [];
-  const noting = {
-    ...log,
-    warn: (...line: Parameters<typeof log.warn>) => (linesMs.push(clock.nowMs()), log.warn(...line)),
-  };
-  return { wait: { clock, log: noting, signal }, records, linesMs, clock };
-}
-
-test("the wait for Postgres is ten minutes at most; it is logged at once, then less and less often, and each minute", async () => {
-  const { wait, linesMs, clock } = aWait();
+  const noting = { ...log, warn: () => void linesMs.push(clock.nowMs()) };
+  const wait = { clock, log: noting, signal: new AbortController().signal };
   await expect(waitForPostgres(wait, () => Promise.reject(away))).rejects.toBe(away);
-  expect(clock.nowMs()).toBeGreaterThan(590_000);
-  expect(clock.nowMs()).toBeLessThanOrEqual(600_000);
+  const waitedMs = clock.nowMs();
+  expect(waitedMs).toBeGreaterThan(590_000);
+  expect(waitedMs).toBeLessThanOrEqual(600_000);
   const gaps = linesMs.slice(1).map((ms, i) => ms - (linesMs[i] ?? 0));
   expect(linesMs[0]).toBe(0);
   expect(gaps[0]).toBeLessThan(gaps.at(-1) ?? 0);
   expect(Math.max(...gaps)).toBeLessThan(60_000);
   expect(linesMs.length).toBeLessThan(30);
-});
 
-test("the wait for Postgres gives what the step gives, and throws at once what is no absence of Postgres", async () => {
-  const { wait, clock } = aWait();
-  let attempts = 0;
-  const third = () => (++attempts < 3 ? Promise.reject(away) : Promise.resolve("open"));
-  await expect(waitForPostgres(wait, third)).resolves.toBe("open");
-  const waitedMs = clock.nowMs();
   const refused = new MirrorError("database", "password authentication failed");
   await expect(waitForPostgres(wait, () => Promise.reject(refused))).rejects.toBe(refused);
   expect(clock.nowMs()).toBe(waitedMs);
+  const answers = [away, away];
+  const third = () => (answers.pop() ? Promise.reject(away) : Promise.resolve("open"));
+  await expect(waitForPostgres(wait, third)).resolves.toBe("open");
 });

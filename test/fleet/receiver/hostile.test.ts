@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { aFleetReceiver, fleetOf, inboxOf } from "../../support/fleet/receiver.ts";
 import { oneBody, refusals } from "../../support/webhook/invalid-deliveries.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { aReceiver, dial, eventText, post, secret, sign, wire } from "../../support/webhook/webhook.ts";
+import { aReceiver, eventText, post, secret, sign } from "../../support/webhook/webhook.ts";
 
 describeWithPostgres("hostile deliveries are answered as in serve", () => {
   // Fault: webhook | eighteen invalid deliveries, each wrong in one way | requests to a receiver of a fleet | the status codes of serve, and nothing is stored
@@ -27,33 +27,6 @@ describeWithPostgres("hostile deliveries are answered as in serve", () => {
     });
     const log = JSON.stringify(receiver.lines);
     for (const hidden of [secret, sign(oneBody), "occurredAt"]) expect(log).not.toContain(hidden);
-  });
-
-  test("also odd requests on the wire, other methods and other paths", async () => {
-    const fleet = await fleetOf("acme");
-    const ports = [(await aFleetReceiver(fleet.postgres)).port, (await aReceiver()).port];
-    const good = post(oneBody);
-    const requests = [
-      wire(good, ["webhook-id: evt-1"]),
-      wire(good, [], "PUT /webhooks/acme"),
-      wire(good, [], "POST /webhooks/acme/"),
-      wire(good, [], "POST /webhooks/other"),
-      wire(good, [], "POST /webhooks/ac%6de"),
-      wire(good, ["content-length: 300000"]),
-      wire(post(Buffer.alloc(300_000, 65))),
-    ];
-    for (const bytes of requests) {
-      const statuses = await Promise.all(
-        ports.map(async (port) => {
-          const line = await dial(port);
-          line.socket.write(bytes);
-          return line.answers(1);
-        }),
-      );
-      expect(statuses[0]).toEqual(statuses[1]);
-      expect(statuses[0]?.[0]).toMatch(/^4/);
-    }
-    expect(await inboxOf(fleet, "acme")).toEqual([]);
   });
 
   test("I12 what is signed is kept: no JSON, no UTF-8, an unknown type, a very long id", async () => {

@@ -2,29 +2,23 @@ import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
 import { exportOf, orderRecord } from "../../support/export/export.ts";
-import { aFileStore } from "../../support/file-store.ts";
-import { openFleet } from "../../support/fleet/fleet.ts";
-import { leaseOf } from "../../support/fleet/node.ts";
-import { ofAll, readersOf } from "../../support/fleet/readers.ts";
+import { aReportStore, ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { openHasty } from "../../support/mirror/mirror.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { put, putAs } from "../../support/mirror/store.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 /** Seen once with 10,000. */
-const queries = 150;
+const queries = 60;
 /** So many states must be seen: on a busy machine this takes more queries. */
-const leastStates = 10;
+const leastStates = 5;
 const tables = ["people", "orders"];
 
 /** Companies whose every publication has one more person and one more order each. */
 async function aChangingLake() {
-  const fleet = await openFleet();
-  const { store, folder } = await aFileStore("folder");
+  const { folder, publishParquet } = await aReportStore();
   const dataDir = tempFolder();
-  const { signal } = new AbortController();
   const openMember = async (company: string) => {
     const files = mirrorFiles({ dataDir, report: { out: null } }, company);
     return { company, files, mirror: await openHasty({ path: files.mirror }) };
@@ -39,9 +33,7 @@ async function aChangingLake() {
       putAs(mirror, "orders", publications, orderRecord(publications));
       const out = path.dirname(files.parquetFolder);
       await exportOf(mirror, { format: "parquet", company, tables, out });
-      const lease = leaseOf(await fleet.owned(company));
-      await publishReports(lease, { publish: null }, files, store, fleet.reports, signal);
-      await fleet.expire(company);
+      await publishParquet(company, files);
     }
   };
   return { folder, publish, publications: () => publications };

@@ -2,60 +2,31 @@ import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
-import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.ts";
-import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
+import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
-import type { Ownership } from "../../../src/fleet/ownership/ownership.ts";
-import type { Mirror } from "../../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
-import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import type { Fleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
+import { aReportStore } from "../../support/fleet/readers.ts";
 import { readText } from "../../../src/file-store/file-store.ts";
-import { ofAll, readersOf } from "../../support/fleet/readers.ts";
-import { aFileStore, storeKinds, type StoreKind, type TestStore } from "../../support/file-store.ts";
+import { storeKinds } from "../../support/file-store.ts";
 import { openHasty } from "../../support/mirror/mirror.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { publish } from "../../support/export/published.ts";
 import { put, rejectionOf } from "../../support/mirror/store.ts";
 
-interface TestLake extends Fleet, TestStore {
-  /** Publishes what stands in these files, as the owner. */
-  publish(
-    ownership: Ownership,
-    files: MirrorFiles,
-    schedule?: Parameters<typeof publishReports>[1],
-    store?: Parameters<typeof publishReports>[3],
-  ): ReturnType<typeof publishReports>;
-}
-
-/** Postgres, and a store for reports. */
-async function aLake(kind: StoreKind = "folder"): Promise<TestLake> {
-  const fleet = await openFleet();
-  const stored = await aFileStore(kind);
-  const signal = new AbortController().signal;
-  return {
-    ...fleet,
-    ...stored,
-    publish: (ownership, files, schedule = { publish: "after_sync" }, store = stored.store) =>
-      publishReports(ownership, schedule, files, store, fleet.reports, signal),
-  };
-}
-
-interface TestCompany {
-  readonly mirror: Mirror;
-  readonly files: MirrorFiles;
-  /** What follows a run: report and Parquet files. */
-  readonly make: (tables?: readonly string[]) => Promise<void>;
-}
+type TestLake = Awaited<ReturnType<typeof aReportStore>>;
 
 /** A company with so many people, on the disk of a node. */
-async function aCompany(people: number, company = "acme", dataDir = tempFolder()): Promise<TestCompany> {
-  const files = mirrorFiles({ dataDir, report: { out: null } }, company);
+async function aCompany(people: number) {
+  const company = "acme";
+  const files = mirrorFiles({ dataDir: tempFolder(), report: { out: null } }, company);
   const mirror = await openHasty({ path: files.mirror });
   for (let id = 1; id <= people; id++)
     put(mirror, "people", { id, name: `${company} ${id}`, email: null, score: 0.5 });
   const { manifest } = mirror;
+  /** What follows a run: report and Parquet files. */
   const make = async (tables: readonly string[] = []) => {
     await exportOf(mirror, { format: "parquet", company, tables, out: path.dirname(files.parquetFolder) });
     await publish(mirror, { manifest, company, report: files.report });
@@ -92,7 +63,7 @@ describeWithPostgres("after a run", () => {
   test.each(storeKinds)(
     "the report and all tables are stored, and later what has changed: %s",
     async (kind) => {
-      const lake = await aLake(kind);
+      const lake = await aReportStore(kind);
       const owner = leaseOf(await lake.owned("acme"));
       const { mirror, files, make } = await aCompany(3);
       const first = await lake.publish(owner, files);
@@ -122,7 +93,7 @@ describeWithPostgres("after a run", () => {
   );
 
   test("what its questions say that concern everybody stands beside it, as of the report that is stored", async () => {
-    const lake = await aLake();
+    const lake = await aReportStore();
     const owner = leaseOf(await lake.owned("acme"));
     const { mirror, files, make } = await aCompany(1);
     const questions: readonly ReportQuestion[] = [
@@ -136,16 +107,8 @@ describeWithPostgres("after a run", () => {
         inStatus: ({ people }) => `there are ${people}`,
       },
     ];
-    const publishAgain = (schedule = { publish: "after_sync" }) =>
-      publishReports(
-        owner,
-        schedule,
-        files,
-        lake.store,
-        lake.reports,
-        new AbortController().signal,
-        questions,
-      );
+    const publishAgain = (schedule?: Parameters<TestLake["publish"]>[2]) =>
+      lake.publish(owner, files, schedule, lake.store, questions);
     const answers = async () => (await lake.reports.current("acme"))?.answers;
     await publishAgain();
     expect(await answers()).toEqual({ people: "there are 1" });
@@ -154,12 +117,12 @@ describeWithPostgres("after a run", () => {
     await make();
     await publishAgain();
     expect(await answers()).toEqual({ people: "there are 2" });
-    await publishAgain({ publish: null } as never);
+    await publishAgain({ publish: null });
     expect(await answers()).toBeNull();
   });
 
   test.each(storeKinds)("what does not count any more stays for a day, and then goes: %s", async (kind) => {
-    const lake = await aLake(kind);
+    const lake = await aReportStore(kind);
     const owner = leaseOf(await lake.owned("acme"));
     const { files, make } = await aCompany(1);
     await lake.publish(owner, files);
@@ -188,7 +151,7 @@ describeWithPostgres("after a run", () => {
   });
 
   test("a report that this node has not made stays, and counts no more when the config asks for none", async () => {
-    const lake = await aLake();
+    const lake = await aReportStore();
     const owner = leaseOf(await lake.owned("acme"));
     const { files } = await aCompany(1);
     await lake.publish(owner, files);
@@ -202,7 +165,7 @@ describeWithPostgres("after a run", () => {
 
   // Fault: fleet | the owner is lost, and the next one has made the report only, after events | no Parquet files on the node | the report is stored, the Parquet files of the owner before stay
   test("Parquet files that this node has not made stay beside a new report", async () => {
-    const lake = await aLake();
+    const lake = await aReportStore();
     const owner = leaseOf(await lake.owned("acme"));
     const { mirror, files, make } = await aCompany(1);
     await lake.publish(owner, files);
@@ -217,7 +180,7 @@ describeWithPostgres("after a run", () => {
   });
 
   test("nothing is stored before a run was followed by files", async () => {
-    const lake = await aLake();
+    const lake = await aReportStore();
     const owner = leaseOf(await lake.owned("acme"));
     const files = mirrorFiles({ dataDir: tempFolder(), report: { out: null } }, "acme");
     expect(await lake.publish(owner, files)).toBeNull();
@@ -228,7 +191,7 @@ describeWithPostgres("after a run", () => {
 describeWithPostgres("only the owner", () => {
   // Fault: fleet | a node publishes reports after another one has taken over its company | ownership expired in Postgres, still believed on the node | no file and no row changes
   test("says what counts: one of an older epoch changes nothing", async () => {
-    const lake = await aLake();
+    const lake = await aReportStore();
     const [one, other] = [await aCompany(1), await aCompany(2)];
     const stale = leaseOf(await lake.owned("acme", "node-1"));
     await lake.publish(stale, one.files);
@@ -246,7 +209,7 @@ describeWithPostgres("only the owner", () => {
   test.each([reportKeyOf("2-2"), pointerKey])(
     "is followed by one that takes back what a lost owner has stored: lost after %s",
     async (last) => {
-      const lake = await aLake();
+      const lake = await aReportStore();
       const { mirror, files, make } = await aCompany(1);
       await lake.publish(leaseOf(await lake.owned("acme", "node-1")), files);
       const before = await countingIn(lake);
@@ -284,7 +247,7 @@ describeWithPostgres("only the owner", () => {
   );
 
   test("stores again what was published after the backup that Postgres was restored from", async () => {
-    const lake = await aLake();
+    const lake = await aReportStore();
     const owner = leaseOf(await lake.owned("acme"));
     const { files } = await aCompany(1);
     await lake.publish(owner, files);
@@ -298,31 +261,5 @@ describeWithPostgres("only the owner", () => {
     const again = (await lake.publish(next, files))?.written ?? [];
     expect(again.length).toBe(written.length);
     expect(again.filter((key) => written.includes(key))).toEqual([]);
-  });
-});
-
-describeWithPostgres("one query", () => {
-  test("reads all companies, also where one has a column more", async () => {
-    const lake = await aLake();
-    const dataDir = tempFolder();
-    for (let each = 1; each <= 10; each++) {
-      const company = `company-${each}`;
-      const { mirror, files, make } = await aCompany(each, company, dataDir);
-      if (each === 7) {
-        put(mirror, "people", { id: 99, name: "x", email: null, score: 0.5, nickname: "seven" });
-        await make();
-      }
-      await lake.publish(leaseOf(await lake.owned(company)), files);
-      mirror.close();
-    }
-    const all = ofAll("people");
-    const ask = (sql: string) => duckRows(sql, readersOf(lake.folder));
-    expect(await ask(`SELECT count(DISTINCT company), count(*), sum(score) FROM ${all}`)).toEqual([
-      ["10", "56", "28.000000"],
-    ]);
-    expect(await ask(`SELECT company, nickname FROM ${all} WHERE nickname IS NOT NULL`)).toEqual([
-      ["company-7", "seven"],
-    ]);
-    expect(await ask(`SELECT count(*) FROM ${all} WHERE company = 'company-9'`)).toEqual([["9"]]);
   });
 });

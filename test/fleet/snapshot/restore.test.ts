@@ -10,14 +10,14 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { zstdCompressSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
 import { look } from "../../support/truth/equal.ts";
-import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
+import { aFleet, type FleetNode } from "../../support/fleet/node.ts";
 import { storeKinds, type StoreKind } from "../../support/file-store.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { put, rejectionOf } from "../../support/mirror/store.ts";
@@ -29,16 +29,8 @@ function rename(mirror: Mirror, name: string): void {
 const nameIn = (node: FleetNode) =>
   look(node.files.mirror, (db) => db.prepare("SELECT name FROM people WHERE id = 1").pluck().get());
 
-interface Published extends TestFleet {
-  readonly one: FleetNode;
-  readonly other: FleetNode;
-  readonly mirror: Mirror;
-  /** The file of the published snapshot. */
-  readonly stored: string;
-}
-
 /** A fleet whose first node has published a mirror; the second one has none. */
-async function aPublished(kind: StoreKind = "folder"): Promise<Published> {
+async function aPublished(kind: StoreKind = "folder") {
   const fleet = await aFleet(kind);
   const [one, other] = [await fleet.node("node-1"), await fleet.node("node-2")];
   const mirror = await one.open();
@@ -46,7 +38,9 @@ async function aPublished(kind: StoreKind = "folder"): Promise<Published> {
   rename(mirror, "published");
   const pointer = await one.make(await one.claim());
   if (!pointer) throw new Error("nothing was published");
-  return { ...fleet, one, other, mirror, stored: fleet.fileOf(mirrorKey(pointer)) };
+  /** The file of the published snapshot. */
+  const stored = fleet.fileOf(mirrorKey(pointer));
+  return { ...fleet, one, other, mirror, stored };
 }
 
 /** Another mirror on a node's disk. */
@@ -58,14 +52,15 @@ async function leave(node: FleetNode, name: string, identity: object): Promise<v
 }
 
 /** Stores the mirror as it is now in place of the published snapshot; gives the pointer to it. */
-async function storeInstead({ mirror, stored, snapshots }: Published): Promise<SnapshotPointer> {
+async function storeInstead({ mirror, stored, snapshots }: Awaited<ReturnType<typeof aPublished>>) {
   const pointer = await snapshots.current("acme");
   if (!pointer) throw new Error("nothing is published");
   const unpacked = mirror.db.serialize();
   const packed = zstdCompressSync(unpacked);
   writeFileSync(stored, packed);
   const { size_bytes: sizeBytes, sha256 } = contentOf(packed);
-  return { ...pointer, sizeBytes, sha256, facts: { ...pointer.facts, unpacked: contentOf(unpacked) } };
+  const facts: SnapshotPointer["facts"] = { ...pointer.facts, unpacked: contentOf(unpacked) };
+  return { ...pointer, sizeBytes, sha256, facts };
 }
 
 const contentOf = (bytes: Buffer) => ({ size_bytes: bytes.length, sha256: hash("sha256", bytes) });
@@ -141,12 +136,13 @@ describeWithPostgres("nothing on the node is touched", () => {
     },
   );
 
-  test("while another process writes the mirror", async () => {
+  test("while another process writes the mirror, and once the restore is to end", async () => {
     const { other } = await aPublished();
     await leave(other, "earlier", { name: "Acme" });
     const lock = takeWriterLock(other.files.lock, "sync");
-    onTestFinished(() => lock.release());
     expect(await rejectionOf(other.restore())).toMatchObject({ kind: "locked", retryable: true });
+    lock.release();
+    expect((await rejectionOf(other.restore({ signal: AbortSignal.abort() }))).kind).toBe("stopped");
     expect(nameIn(other)).toBe("earlier");
   });
 
@@ -172,13 +168,5 @@ describeWithPostgres("nothing on the node is touched", () => {
     expect(nameIn(other)).toBe("earlier");
     const unknown = await rejectionOf(other.restore({ pointer: { ...pointer, facts: {} } }));
     expect(unknown.hint).toContain("update fintoro-mirror");
-  });
-
-  test("once the restore is to end", async () => {
-    const { other } = await aPublished();
-    await leave(other, "earlier", { name: "Acme" });
-    const error = await rejectionOf(other.restore({ signal: AbortSignal.abort() }));
-    expect(error.kind).toBe("stopped");
-    expect(nameIn(other)).toBe("earlier");
   });
 });

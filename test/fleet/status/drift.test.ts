@@ -10,7 +10,7 @@ import { odd } from "../../support/sandbox/odd-answers.ts";
 describeWithPostgres("the status of a fleet", () => {
   // Fault: fleet | a subscription lacks events; the service begins to send a field | the sandbox, before a run of a node | `fleet status` names both, and keeps exit 0
   test("names a subscription that drifts, and a field that is new", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     const input = { url: "https://hooks.example.com/webhooks/acme", isActive: true };
     const subscribed = { name: "ours", ...input, subscribedEvents: ["invoices.created"] };
     fleet.company.sandbox.control.create("webhook_subscriptions", subscribed);

@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
-import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
-import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
+import { openFleet, runFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
-const config = "fleet: { postgres: '${env:DATABASE_URL}', snapshots: s3://bucket/mirrors }\n";
-
-function run({ url }: Fleet, ...args: string[]) {
-  const cwd = temporaryFolder({ "config.yaml": config });
-  return runCommand(["fleet", "status", ...args], { cwd, env: { DATABASE_URL: url } });
-}
+const run = (fleet: Fleet, ...args: string[]) => runFleet(fleet, ["status", ...args]);
 
 describeWithPostgres("fleet status", () => {
   test("exits 0 while all is well, and 1 with the reason when nobody works", async () => {

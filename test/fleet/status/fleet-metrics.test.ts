@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
 import { createFleetMetrics } from "../../../src/fleet/status/fleet-metrics.ts";
-import { changesUpTo, deliveries, openFleet, sendJob, snapshotOf } from "../../support/fleet/fleet.ts";
+import { changesUpTo, deliveries, openFleet, snapshotOf } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the sums of a fleet for metrics", () => {
@@ -34,14 +34,11 @@ describeWithPostgres("the sums of a fleet for metrics", () => {
   test("name no company, and are read again after ten seconds only", async () => {
     const fleet = await openFleet();
     await fleet.owned("secret-name");
-    await sendJob(fleet, "run", 5);
     let nowMs = 0;
     const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
     const metrics = createFleetMetrics(fleet.postgres, clock);
     const first = (await metrics()).join("\n");
     expect(first).toContain('fintoro_mirror_fleet_companies{state="held"} 1\n');
-    expect(first).toContain('fintoro_mirror_fleet_jobs_waiting{kind="run"} 1\n');
-    expect(first).toMatch(/fleet_job_age_seconds\{kind="run"\} \d+/);
     expect(first).not.toContain("secret-name");
     await fleet.add("another");
     nowMs = 9_000;

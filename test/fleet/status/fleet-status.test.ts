@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { isoTime } from "../../../src/base/clock.ts";
-import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { isoTime, systemClock } from "../../../src/base/clock.ts";
+import { createFleetMetrics } from "../../../src/fleet/status/fleet-metrics.ts";
 import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import type { NamedCondition } from "../../../src/status/conditions.ts";
 import {
   changesUpTo,
+  countingStatements,
   deliveries,
   openFleet,
   publishNoReports,
@@ -37,9 +38,11 @@ async function published(
   if (!keep) await fleet.owners.release(owner);
 }
 
-/** All times of a column are so long ago. */
-async function earlier({ postgres }: Fleet, table: string, column: string, ago: string): Promise<void> {
-  await postgres.query(`UPDATE fintoro_mirror.${table} SET ${column} = now() - interval '${ago}'`);
+/** All times of a column, or those of some rows, are so long ago. */
+async function earlier({ postgres }: Fleet, table: string, column: string, ago: string, where = "true") {
+  await postgres.query(
+    `UPDATE fintoro_mirror.${table} SET ${column} = now() - interval '${ago}' WHERE ${where}`,
+  );
 }
 
 describeWithPostgres("the status of a fleet", () => {
@@ -75,102 +78,96 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text.at(-1)).toMatch(/^ {2}idle: idle; read 1h 00m ago; snapshot \ds ago$/);
   });
 
-  test("shows how far a first run has come", async () => {
-    const fleet = await openFleet();
-    await published(fleet, "acme", healthyFacts({ whole_at: null, reads_waiting: 3_120 }), true);
-    const status = await statusOf(fleet);
-    expect(status.companies["acme"]).toMatchObject({ reads_waiting: 3_120 });
-    expect(formatFleetStatus(status).at(-1)).toBe(
-      "  acme: at node-1, epoch 1; not read whole yet; snapshot 0s ago, 3,120 reads to go",
-    );
-  });
-
-  test("says for how long a node has been silent before it counts as lost", async () => {
-    const fleet = await openFleet();
-    await fleet.nodes.register(facts);
-    await earlier(fleet, "nodes", "seen_at", "30 seconds");
-    const status = await statusOf(fleet);
-    expect(status.nodes).toMatchObject([{ lost: false }]);
-    expect(formatFleetStatus(status).join("\n")).toMatch(/\n {2}node-1: .*, no heartbeat for 3\ds, version/);
-  });
-
-  test.each([
-    [
-      "whose node was lost",
-      "owner_ended",
-      async (fleet: Fleet) => {
-        await published(fleet, "acme", healthyFacts(), true);
-        await earlier(fleet, "owners", "expires_at", "2 minutes");
-      },
-    ],
-    [
-      "whose deliveries nobody drains",
-      "deliveries_unattended",
-      async (fleet: Fleet) => {
-        await published(fleet, "acme");
-        await fleet.inbox.add("acme", deliveries("e1", "e2"));
-        await earlier(fleet, "inbox", "received_at", "2 minutes");
-      },
-    ],
-    [
-      "whose owner publishes no snapshot",
-      "deliveries_late",
-      async (fleet: Fleet) => {
-        await published(fleet, "acme", healthyFacts(), true);
-        await fleet.inbox.add("acme", deliveries("e1"));
-        await earlier(fleet, "inbox", "received_at", "20 minutes");
-      },
-    ],
-    [
-      "that was never read",
-      "never_read",
-      async (fleet: Fleet) => {
-        await fleet.add("acme");
-        await earlier(fleet, "companies", "added_at", "2 days");
-      },
-    ],
-  ] as const)("a company %s ends it with exit 1", async (_, kind, arrange) => {
+  test("names each company that somebody has to look at, and how long it waits; any of them ends it with exit 1", async () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
     await published(fleet, "fine");
-    await arrange(fleet);
+    await published(fleet, "lost", healthyFacts(), true);
+    await earlier(fleet, "owners", "expires_at", "2 minutes", "company = 'lost'");
+    await published(fleet, "unattended");
+    await fleet.inbox.add("unattended", deliveries("e1", "e2"));
+    await earlier(fleet, "inbox", "received_at", "2 minutes");
+    await published(fleet, "late", healthyFacts(), true);
+    await fleet.inbox.add("late", deliveries("e1"));
+    await earlier(fleet, "inbox", "received_at", "20 minutes", "company = 'late'");
+    await fleet.add("never");
+    await earlier(fleet, "companies", "added_at", "2 days", "name = 'never'");
     const status = await statusOf(fleet);
-    expect(status.companies["acme"]?.problems.map((one) => one.kind)).toEqual([kind]);
-    expect(fleetStatusOutcome(status)).toBe("difference");
-    const lines = formatFleetStatus(status);
-    expect(lines.filter((line) => line.startsWith("! "))).toEqual([
-      expect.stringMatching(/^! acme: .*(?:2m|20m|2d 0h|48h)/) as string,
+    const kinds = Object.entries(status.companies).map(([name, { problems }]) => [
+      name,
+      problems.map(({ kind }) => kind),
     ]);
+    expect(Object.fromEntries(kinds)).toEqual({
+      fine: [],
+      late: ["deliveries_late"],
+      lost: ["owner_ended"],
+      never: ["never_read"],
+      unattended: ["deliveries_unattended"],
+    });
+    for (const name of ["late", "lost", "never", "unattended"])
+      expect(fleetStatusOutcome(await statusOf(fleet, null, [name]))).toBe("difference");
+    expect(formatFleetStatus(status).filter((line) => line.startsWith("! "))).toEqual(
+      [/^! late: .*20m/, /^! lost: .*2m/, /^! never: .*(?:2d 0h|48h)/, /^! unattended: .*2m/].map(
+        (line) => expect.stringMatching(line) as string,
+      ),
+    );
   });
 
-  test("takes a handover of a few seconds for no problem, and a new company neither", async () => {
+  // Fault: fleet | the published snapshot of a company is damaged | `fleet status` | exit 1 with the reason and when it is tried again, until it succeeds
+  test("shows a company that no worker can hold, with the reason and when it is tried again, until one can", async () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
-    await published(fleet, "acme", healthyFacts(), true);
-    await fleet.expire("acme");
-    await fleet.inbox.add("acme", deliveries("e1"));
-    await fleet.add("new");
+    const failure = { why: "the snapshot is damaged", pauseMs: 90_000 };
+    await fleet.owners.release(await fleet.owned("acme"), 0, failure);
+    const found = await statusOf(fleet);
+    const again = /the snapshot is damaged \(tried again in 1m (?:30|2\d)s\)$/;
+    const message = expect.stringMatching(again) as string;
+    expect(found.companies["acme"]?.problems).toMatchObject([{ kind: "job_failed", message }]);
+    expect(fleetStatusOutcome(found)).toBe("difference");
+    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
+    await published(fleet, "acme");
     expect(fleetStatusOutcome(await statusOf(fleet))).toBe("complete");
   });
 
-  test.each([
-    ["failed", "reading", "partial"],
-    ["partial", "records", "partial"],
-    ["gap", "events", "complete"],
-    ["schema", "2026-11-24", "complete"],
-  ] as const)(
-    "a mirror with the condition `%s %s` ends it with %s, as `status` does",
-    async (kind, subject, outcome) => {
-      const fleet = await openFleet();
-      await fleet.nodes.register(facts);
+  test("takes a handover of a few seconds, a first run and many new companies for no problem, and shows fifty", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await earlier(fleet, "nodes", "seen_at", "30 seconds");
+    await published(fleet, "acme", healthyFacts(), true);
+    await fleet.expire("acme");
+    await fleet.inbox.add("acme", deliveries("e1"));
+    await published(fleet, "b", healthyFacts({ whole_at: null, reads_waiting: 3_120 }), true);
+    await fleet.add(...Array.from({ length: 58 }, (_, n) => `c${n}`));
+    const status = await statusOf(fleet);
+    expect(fleetStatusOutcome(status)).toBe("complete");
+    const lines = formatFleetStatus(status);
+    expect(lines.join("\n")).toMatch(/\n {2}node-1: .*, no heartbeat for 3\ds, version/);
+    expect(lines).toContain(
+      "  b: at node-1, epoch 1; not read whole yet; snapshot 0s ago, 3,120 reads to go",
+    );
+    expect(lines.filter((line) => /^ {2}c\d/.test(line))).toHaveLength(48);
+    expect(lines.at(-1)).toBe("  10 without one not shown: --json has all");
+  });
+
+  test("judges the conditions of a mirror as `status` does, of some companies by them alone", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    const conditions = [
+      ["failed", "reading", "partial"],
+      ["partial", "records", "partial"],
+      ["gap", "events", "complete"],
+      ["schema", "2026-11-24", "complete"],
+    ] as const;
+    for (const [kind, subject, outcome] of conditions) {
       const condition: NamedCondition = { kind, subject, blocks: false, message: `${kind} it is` };
-      await published(fleet, "acme", healthyFacts({ conditions: [condition] }));
-      const status = await statusOf(fleet);
-      expect(status.companies["acme"]?.problems).toMatchObject([{ kind, message: `${kind} it is` }]);
-      expect(formatFleetStatus(status).at(-1)).toMatch(new RegExp(`^! acme: ${kind} it is \\(idle; `));
-      expect(fleetStatusOutcome(status)).toBe(outcome);
-    },
-  );
+      await published(fleet, kind, healthyFacts({ conditions: [condition] }));
+      const status = await statusOf(fleet, null, [kind]);
+      expect(Object.keys(status.companies)).toEqual([kind]);
+      expect(status.companies[kind]?.problems).toMatchObject([{ kind, message: `${kind} it is` }]);
+      expect(formatFleetStatus(status).at(-1)).toMatch(new RegExp(`^! ${kind}: ${kind} it is \\(idle; `));
+      expect([kind, fleetStatusOutcome(status)]).toEqual([kind, outcome]);
+    }
+  });
 
   test("old data are stale by the company's schedule, and by --max-age", async () => {
     const fleet = await openFleet();
@@ -201,6 +198,9 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text).toContain("\n! no worker runs\n! no receiver has answered deliveries for 3m 00s\n");
     expect(text).toContain("\n! node-1: 2 of 50 companies, no heartbeat for 5m 00s, version 1.2.3\n");
     expect(text).toMatch(/\n {2}jobs that no worker has taken: 1 run \(the oldest for 6m \d\ds\)\n/);
+    const metrics = (await createFleetMetrics(fleet.postgres, systemClock)()).join("\n");
+    expect(metrics).toContain('fintoro_mirror_fleet_jobs_waiting{kind="run"} 1\n');
+    expect(metrics).toMatch(/fleet_job_age_seconds\{kind="run"\} 3[67]\d/);
   });
 
   test("a fleet that never had a receiver says so, and it is wrong where a company has a secret for deliveries", async () => {
@@ -222,18 +222,9 @@ describeWithPostgres("the status of a fleet", () => {
   test("is read with as many statements for 60 companies as for one", async () => {
     const fleet = await openFleet();
     const countOf = async () => {
-      let statements = 0;
-      const counting: Postgres = {
-        ...fleet.postgres,
-        transaction: (step) => fleet.postgres.transaction(step),
-        close: () => fleet.postgres.close(),
-        query: (text, values) => {
-          statements++;
-          return fleet.postgres.query(text, values);
-        },
-      };
-      await readFleetStatus(counting, null);
-      return statements;
+      const { postgres, count } = countingStatements(fleet.postgres);
+      await readFleetStatus(postgres, null);
+      return count();
     };
     await published(fleet, "acme");
     const forOne = await countOf();
@@ -241,25 +232,5 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.add(...Array.from({ length: 60 }, (_, n) => `c${n}`));
     expect(await countOf()).toBe(forOne);
     expect(forOne).toBeLessThan(9);
-  });
-
-  test("of some companies is judged by them and by the fleet alone", async () => {
-    const fleet = await openFleet();
-    await fleet.nodes.register(facts);
-    await published(fleet, "acme");
-    await fleet.add("never");
-    await earlier(fleet, "companies", "added_at", "2 days");
-    const status = await statusOf(fleet, null, ["acme"]);
-    expect(Object.keys(status.companies)).toEqual(["acme"]);
-    expect(fleetStatusOutcome(status)).toBe("complete");
-  });
-
-  test("leaves quiet companies out where there are many, and says how many", async () => {
-    const fleet = await openFleet();
-    await fleet.nodes.register(facts);
-    await fleet.add(...Array.from({ length: 60 }, (_, n) => `c${n}`));
-    const lines = formatFleetStatus(await statusOf(fleet));
-    expect(lines.filter((line) => /^ {2}c\d/.test(line))).toHaveLength(50);
-    expect(lines.at(-1)).toBe("  10 without one not shown: --json has all");
   });
 });

@@ -1,15 +1,11 @@
 import { expect, test } from "vitest";
-import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { openFleet, runFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
 
 const month = "2026-10";
 const stores = "snapshots: s3://bucket/mirrors, reports: s3://bucket/reports";
 
-function run({ url }: Fleet, args: readonly string[], more = stores) {
-  const cwd = temporaryFolder({ "config.yaml": `fleet: { postgres: '\${env:DATABASE_URL}', ${more} }\n` });
-  return runCommand(["fleet", ...args], { cwd, env: { DATABASE_URL: url } });
-}
+const run = (fleet: Fleet, args: readonly string[], more = stores) => runFleet(fleet, args, more);
 
 const stored = (company: string, without_pdf: readonly string[] = []) => ({
   key: `packages/${month}/${company}/${company}-${month}-1-1.zip`,

@@ -55,7 +55,7 @@ const faults: readonly PlantedFault[] = [
     find: "AND expires_at > clock_timestamp() FOR KEY SHARE`;",
     replace: "AND expires_at > clock_timestamp()`;",
     why: "a company is claimed between the check and the commit of what its last owner publishes",
-    tests: ["test/fleet/postgres/owners-table.test.ts", "test/fleet/postgres/snapshots-table.test.ts"],
+    tests: ["test/fleet/postgres/owners-table.test.ts"],
   },
   {
     id: "expired-owner-publishes",
@@ -135,7 +135,7 @@ const faults: readonly PlantedFault[] = [
     find: "if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);",
     replace: "",
     why: "a mirror that is behind replaces the published one, and its change numbers come twice",
-    tests: ["test/fleet/postgres/snapshots-table.test.ts", "test/fleet/snapshot/snapshot.test.ts"],
+    tests: ["test/fleet/postgres/snapshots-table.test.ts"],
   },
   {
     id: "snapshot-published-unread",
@@ -165,8 +165,8 @@ const faults: readonly PlantedFault[] = [
   {
     id: "stored-reports-are-noted-by-nobody",
     file: "src/fleet/reports/publish-reports.ts",
-    find: "await reports.begin(owner, number, written);",
-    replace: "await reports.begin(owner, number, []);",
+    find: "await reports.begin(ownership, number, written);",
+    replace: "await reports.begin(ownership, number, []);",
     why: "files that a lost owner has stored stay for ever",
     tests: ["test/fleet/reports/reports.test.ts"],
   },

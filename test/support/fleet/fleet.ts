@@ -5,10 +5,9 @@ import { fleetTables, type FleetTables } from "../../../src/fleet/postgres/table
 import type { InboxDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import type { Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import type { ChangeRow } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import type { PostgresServer } from "../postgres/server.ts";
-import { connectNode, freshDatabase, ownServer } from "../postgres/databases.ts";
+import { connectNode, freshDatabase } from "../postgres/databases.ts";
 import { eventually } from "../eventually.ts";
+import { runCommand, temporaryFolder } from "../program/cli.ts";
 
 /** As long as no test lasts. */
 export const ttlMs = 60_000;
@@ -16,39 +15,23 @@ export const ttlMs = 60_000;
 /** What a fleet shares, in a database of its own. */
 export interface Fleet extends FleetTables {
   readonly url: string;
-  /** Null: it is shared with other tests. */
-  readonly server: PostgresServer | null;
   readonly postgres: Postgres;
   /** Adds companies with an empty config. */
   add(...companies: string[]): Promise<void>;
   /** Adds the company, if need be, and claims it, which must succeed. */
   owned(company: string, node?: string): Promise<Owner>;
-  /** Transactions of this database that wait for their process. */
-  openTransactions(): Promise<number>;
-  /** The same over one connection, which can say what its updates did to indexes. */
-  single(): Promise<SingleConnection>;
   /** Lets an ownership expire, as time would: for the first time, however often it did before. */
   expire(company: string): Promise<void>;
 }
 
-/** Tables over a connection of their own. */
-interface SingleConnection extends Pick<Fleet, "owners" | "inbox"> {
-  /** How many updates of a table this connection made, and how many of them wrote into its indexes. */
-  updatesThatWroteIndexes(table: string): Promise<{ readonly updates: number; readonly indexed: number }>;
-}
-
-/** `server`: the fleet has one for itself, which waits for the disk and can be crashed. */
-export async function openFleet(options: { readonly server?: "own, durable" } = {}): Promise<Fleet> {
-  const server = options.server ? await ownServer({ durable: true }) : null;
-  const url = server ? server.url("postgres") : await freshDatabase();
+export async function openFleet(): Promise<Fleet> {
+  const url = await freshDatabase();
   const postgres = await connectNode(url);
-  if (server) await migrateFleet(postgres);
   const tables = fleetTables(postgres);
   const { companies, owners } = tables;
   return {
     ...tables,
     url,
-    server,
     postgres,
     add: async (...names) => {
       for (const name of names) await companies.put(name, {});
@@ -59,12 +42,6 @@ export async function openFleet(options: { readonly server?: "own, durable" } = 
       if (!("epoch" in claim)) throw new Error(`${company} was not claimed: ${claim.refused}`);
       return { company, epoch: claim.epoch, node };
     },
-    openTransactions: async () => {
-      const idle =
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'";
-      return (await postgres.query(idle)).length;
-    },
-    single: () => openSingle(url),
     expire: async (company) => {
       await postgres.query(
         "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second', losses = 0 WHERE company = $1",
@@ -74,9 +51,14 @@ export async function openFleet(options: { readonly server?: "own, durable" } = 
   };
 }
 
-async function openSingle(url: string): Promise<SingleConnection> {
+/** How many updates of a table a step made over a connection of its own, and how many of them wrote into its indexes. */
+export async function indexWrites(
+  { url }: Fleet,
+  table: string,
+  step: (tables: FleetTables) => Promise<void>,
+): Promise<{ readonly updates: number; readonly indexed: number }> {
   const postgres = await connectNode(url, "alone", 1);
-  const count = async (table: string) => {
+  const count = async () => {
     await postgres.query("SELECT pg_stat_force_next_flush()");
     const [row] = await postgres.query<{ updates: number; indexed: number }>(
       `SELECT n_tup_upd AS updates, n_tup_upd - n_tup_hot_upd AS indexed FROM pg_stat_user_tables
@@ -85,16 +67,10 @@ async function openSingle(url: string): Promise<SingleConnection> {
     );
     return row ?? { updates: 0, indexed: 0 };
   };
-  const counts = new Map<string, Awaited<ReturnType<typeof count>>>();
-  for (const table of ["owners", "inbox_heads"]) counts.set(table, await count(table));
-  return {
-    ...fleetTables(postgres),
-    updatesThatWroteIndexes: async (table) => {
-      const now = await count(table);
-      const before = counts.get(table) ?? { updates: 0, indexed: 0 };
-      return { updates: now.updates - before.updates, indexed: now.indexed - before.indexed };
-    },
-  };
+  const before = await count();
+  await step(fleetTables(postgres));
+  const after = await count();
+  return { updates: after.updates - before.updates, indexed: after.indexed - before.indexed };
 }
 
 /** Resolves when a statement waits for a lock of another transaction. */
@@ -116,6 +92,16 @@ export async function atOnce<T>(
   const all = Array.from({ length: count }, (_, index) => index);
   await Promise.all(all.map(() => postgres.query("SELECT pg_sleep(0.02)")));
   return Promise.all(all.map(step));
+}
+
+/** The same connection, whose statements outside of transactions are counted. */
+export function countingStatements(postgres: Postgres) {
+  let statements = 0;
+  const query: Postgres["query"] = (text, values) => {
+    statements++;
+    return postgres.query(text, values);
+  };
+  return { postgres: { ...postgres, query }, count: () => statements };
 }
 
 /** A connection whose next transaction pauses behind one of its statements, counted from 1. */
@@ -159,6 +145,17 @@ export async function sendJob({ postgres }: Fleet, kind: JobKind, dueSeconds = 0
   await counter.stop();
 }
 
+/** Runs `fleet …` of an operator whose config names this fleet; `stores`: what it says besides. */
+export function runFleet(
+  { url }: Pick<Fleet, "url">,
+  args: readonly string[],
+  stores = "snapshots: s3://bucket/mirrors",
+) {
+  const config = `fleet: { postgres: "\${env:DATABASE_URL}", ${stores} }\n`;
+  const cwd = temporaryFolder({ "config.yaml": config });
+  return runCommand(["fleet", ...args], { cwd, env: { DATABASE_URL: url } });
+}
+
 /** Deliveries with these event ids. */
 export function deliveries(...eventIds: string[]): InboxDelivery[] {
   return eventIds.map((eventId) => ({ eventId, body: Buffer.from(`{"id":"${eventId}"}`) }));
@@ -170,7 +167,7 @@ export function snapshotOf(seq: number, inboxSeq = 0) {
 }
 
 /** The change log of a mirror that ends with `seq`. */
-export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[] {
+export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[][] {
   const row = {
     log: "a1",
     resource: "orders",
@@ -179,7 +176,9 @@ export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[] {
     at: "2026-03-01T00:00:00.000Z",
     cause: "sweep",
   };
-  return (afterSeq) => Array.from({ length: seq - afterSeq }, (_, i) => ({ ...row, seq: afterSeq + 1 + i }));
+  return (afterSeq) => [
+    Array.from({ length: seq - afterSeq }, (_, i) => ({ ...row, seq: afterSeq + 1 + i })),
+  ];
 }
 
 /** Publishes a report of no files, with these answers. */

@@ -39,26 +39,11 @@ export interface TestTable {
   readonly day?: string;
 }
 
-/** A folder of published files, and the catalogue of them. */
-export interface TestLake extends Fleet {
-  readonly folder: string;
-  /** Publishes these tables of a company, each in a new file; tables that are not named keep theirs. */
-  publish(company: string, tables: Readonly<Record<string, TestTable | null>>): Promise<void>;
-  /** How many companies were looked at. */
-  commit(keptMs?: number): Promise<number>;
-  /** Postgres' time. */
-  now(): Promise<string>;
-  /** Rows as text. `FROM name` reads what the catalogue had then, or has. */
-  ask(sql: string, at?: string): Promise<(string | null)[][]>;
-  /** Has DuckDB's extension make a catalogue of its own in this schema. */
-  makeOther(schema: string): Promise<void>;
-}
+/** Rows as text. `FROM name` reads what the catalogue had then, or has. */
+type Ask = (sql: string, at?: string) => Promise<(string | null)[][]>;
 
 /** Reads the catalogue of a fleet. */
-export async function openLake(
-  reader: LakeReader,
-  fleet: Pick<Fleet, "url" | "postgres">,
-): Promise<TestLake["ask"]> {
+export async function openLake(reader: LakeReader, fleet: Pick<Fleet, "url" | "postgres">): Promise<Ask> {
   const duck = await openDuck();
   return reader === "SQL on its tables" ? askTables(fleet, duck) : askExtension(fleet, duck);
 }
@@ -75,13 +60,17 @@ async function openDuck(): Promise<DuckDBConnection> {
 
 export const dayMs = 86_400_000;
 
-export async function aLake(reader: LakeReader): Promise<TestLake> {
+export type TestLake = Awaited<ReturnType<typeof aLake>>;
+
+/** A folder of published files, and the catalogue of them. */
+export async function aLake(reader: LakeReader) {
   const fleet = await openFleet();
   const folder = `${tempFolder()}/`;
   const duck = await openDuck();
   const counting = new Map<string, Map<string, CountingFile>>();
   let number = 0;
-  const publish: TestLake["publish"] = async (company, tables) => {
+  /** Publishes these tables of a company, each in a new file; tables that are not named keep theirs. */
+  const publish = async (company: string, tables: Readonly<Record<string, TestTable | null>>) => {
     const files = counting.get(company) ?? new Map<string, CountingFile>();
     counting.set(company, files);
     for (const [name, table] of Object.entries(tables)) {
@@ -100,13 +89,16 @@ export async function aLake(reader: LakeReader): Promise<TestLake> {
     ...fleet,
     folder,
     publish,
+    /** How many companies were looked at. */
     commit: (keptMs = dayMs) => commitSnapshot(fleet.postgres, folder, keptMs),
+    /** Postgres' time. */
     now: async () => {
       const [row] = await fleet.postgres.query<{ now: string }>("SELECT clock_timestamp()::text AS now");
       return row?.now ?? "";
     },
     ask: await openLake(reader, fleet),
-    makeOther: async (schema) => {
+    /** Has DuckDB's extension make a catalogue of its own in this schema. */
+    makeOther: async (schema: string) => {
       await duck.run(loadExtensions);
       const options = `DATA_PATH '${folder}', METADATA_SCHEMA '${schema}'`;
       await duck.run(`ATTACH 'ducklake:postgres:${fleet.url}' AS ${schema} (${options})`);
@@ -154,10 +146,7 @@ export const pageSql = blocks
   .map(({ text }) => text);
 
 /** As a user with the rights of the page about many machines, over one connection all the time. */
-function askExtension(
-  { url, postgres }: Pick<Fleet, "url" | "postgres">,
-  duck: DuckDBConnection,
-): TestLake["ask"] {
+function askExtension({ url, postgres }: Pick<Fleet, "url" | "postgres">, duck: DuckDBConnection): Ask {
   const open = async () => {
     const [{ name } = { name: "" }] = await postgres.query<{ name: string }>(
       "SELECT 'reader_' || current_database() AS name",
@@ -175,7 +164,7 @@ function askExtension(
   };
 }
 
-function askTables({ postgres }: Pick<Fleet, "postgres">, duck: DuckDBConnection): TestLake["ask"] {
+function askTables({ postgres }: Pick<Fleet, "postgres">, duck: DuckDBConnection): Ask {
   return async (sql, at = "infinity") => {
     const [, table = ""] = /FROM (\w+)/.exec(sql) ?? [];
     const read = `FROM (${await tableAt(postgres, table, at)}) AS ${table}`;

@@ -1,13 +1,12 @@
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { FileStore } from "../../../src/file-store/file-store.ts";
-import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import type { StatusScope } from "../../../src/status/company-view.ts";
-import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
 import { openHasty } from "../mirror/mirror.ts";
 import { tempFolder } from "../temporary-folder.ts";
@@ -17,27 +16,10 @@ import { connectNode } from "../postgres/databases.ts";
 import { loggingTo } from "../company/open-company.ts";
 
 /** Postgres with company `acme`, a store, and nodes that share both. */
-export interface TestFleet extends TestStore {
-  readonly postgres: Postgres;
-  readonly snapshots: SnapshotsTable;
-  node(name: string): Promise<FleetNode>;
-  /** Ends the ownership of now in Postgres, as if its time were over. */
-  expire(): Promise<void>;
-}
+export type TestFleet = Awaited<ReturnType<typeof aFleet>>;
 
 /** A worker's disk, and its connection to Postgres. */
-export interface FleetNode {
-  readonly name: string;
-  readonly files: MirrorFiles;
-  readonly scope: StatusScope;
-  readonly said: string[];
-  /** The mirror of `acme` on this node's disk, opened by its owner. */
-  open(): Promise<Mirror>;
-  claim(): Promise<Lease>;
-  make(ownership: Lease, more?: Partial<PublishOptions>): Promise<SnapshotPointer | null>;
-  /** Restores what is published. */
-  restore(more?: { readonly pointer?: SnapshotPointer; readonly signal?: AbortSignal }): Promise<void>;
-}
+export type FleetNode = ReturnType<typeof aNode>;
 
 interface PublishOptions {
   readonly scope: StatusScope;
@@ -47,8 +29,13 @@ interface PublishOptions {
   readonly signal: AbortSignal;
 }
 
+interface RestoreOptions {
+  readonly pointer?: SnapshotPointer;
+  readonly signal?: AbortSignal;
+}
+
 /** A fleet of its own for a test. */
-export async function aFleet(kind: StoreKind): Promise<TestFleet> {
+export async function aFleet(kind: StoreKind) {
   const fleet = await openFleet();
   const { url, postgres, snapshots } = fleet;
   const stored = await aFileStore(kind);
@@ -57,18 +44,14 @@ export async function aFleet(kind: StoreKind): Promise<TestFleet> {
     ...stored,
     postgres,
     snapshots,
-    node: async (name) => aNode(name, await connectNode(url, name), stored, tempFolder()),
+    node: async (name: string) => aNode(name, await connectNode(url, name), stored, tempFolder()),
+    /** Ends the ownership of now in Postgres, as if its time were over. */
     expire: () => fleet.expire("acme"),
   };
 }
 
 /** A node that stores in this place. */
-function aNode(
-  name: string,
-  postgres: Postgres,
-  { store }: Pick<TestStore, "store">,
-  dataDir: string,
-): FleetNode {
+function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "store">, dataDir: string) {
   const scope = scopeIn(dataDir);
   const files = mirrorFiles(scope.config, "acme");
   const said: string[] = [];
@@ -87,15 +70,17 @@ function aNode(
     files,
     scope,
     said,
+    /** The mirror of `acme` on this node's disk, opened by its owner. */
     open: () => openHasty({ path: files.mirror }),
     claim: async () => {
       const claim = await new OwnersTable(postgres).claim("acme", name, ttlMs);
       if (!("epoch" in claim)) throw new Error(`${name} may not claim: ${JSON.stringify(claim)}`);
       return leaseOf({ company: "acme", epoch: claim.epoch, node: name });
     },
-    make: (ownership, more = {}) =>
+    make: (ownership: Lease, more: Partial<PublishOptions> = {}) =>
       mirrors(more).publish(ownership, more.scope ?? scope, more.requests ?? 0, more.signal ?? aborts.signal),
-    restore: async ({ pointer, signal = aborts.signal } = {}) => {
+    /** Restores what is published. */
+    restore: async ({ pointer, signal = aborts.signal }: RestoreOptions = {}) => {
       const published = pointer ?? (await snapshots.current("acme"));
       if (!published) throw new Error("nothing is published");
       await mirrors().restore(published, files, signal);

@@ -1,3 +1,11 @@
+import type { MirrorFiles } from "../../../src/config/mirror-files.ts";
+import type { ReportQuestion } from "../../../src/connector/report-view.ts";
+import type { Ownership } from "../../../src/fleet/ownership/ownership.ts";
+import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
+import { duckRows } from "../export/export.ts";
+import { aFileStore, type StoreKind } from "../file-store.ts";
+import { openFleet } from "./fleet.ts";
+import { leaseOf } from "./node.ts";
 import { blocks } from "../docs/docs.ts";
 
 const block = (own: string) =>
@@ -15,3 +23,30 @@ export function ofAll(name: string): string {
 
 /** The query of that page. */
 export const pageQuery = block("FROM of_all('invoices')").trim().replace(/;$/, "");
+
+/** Postgres, and where nodes publish reports. */
+export async function aReportStore(kind: StoreKind = "folder") {
+  const fleet = await openFleet();
+  const stored = await aFileStore(kind);
+  const { signal } = new AbortController();
+  /** Publishes what stands in these files, as the owner. */
+  const publish = (
+    ownership: Ownership,
+    files: MirrorFiles,
+    schedule: Parameters<typeof publishReports>[1] = { publish: "after_sync" },
+    store = stored.store,
+    questions: readonly ReportQuestion[] = [],
+  ) => publishReports(ownership, schedule, files, store, fleet.reports, signal, questions);
+  return {
+    ...fleet,
+    ...stored,
+    publish,
+    /** Publishes a company's Parquet files as one more owner; gives the keys of those that were stored. */
+    publishParquet: async (company: string, files: MirrorFiles) => {
+      const published = await publish(leaseOf(await fleet.owned(company)), files, { publish: null });
+      await fleet.expire(company);
+      return published?.written ?? [];
+    },
+    ask: (sql: string) => duckRows(sql, readersOf(stored.folder)),
+  };
+}

@@ -6,7 +6,7 @@ import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
-import { startServer, type WebhookServer } from "../../../src/server/server.ts";
+import { startServer } from "../../../src/server/server.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../temporary-folder.ts";
 import { post, recordingLog, secret, type Post } from "../webhook/webhook.ts";
@@ -28,36 +28,22 @@ export function inboxOf(fleet: Fleet, company: string): Promise<NumberedDelivery
   return fleet.inbox.read(company, 0, 10_000);
 }
 
-export interface FleetReceiverOptions {
+interface FleetReceiverOptions {
   readonly env?: SecretSource["env"];
   readonly readFile?: SecretSource["readFile"];
   readonly clock?: Clock;
   readonly sendJob?: (sql: Sql, company: string) => Promise<void>;
 }
 
-export interface FleetReceiver {
-  readonly companies: FleetCompanies;
-  readonly server: WebhookServer;
-  readonly port: number;
-  readonly lines: readonly { readonly level: string; readonly message: string; readonly fields: LogFields }[];
-  deliver(company: string, what?: Post): Promise<Response>;
-}
-
 /** A node that receives, on loopback, over this connection. It has read the companies, and ends with the test. */
-export async function aFleetReceiver(
-  postgres: Postgres,
-  options: FleetReceiverOptions = {},
-): Promise<FleetReceiver> {
+export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}) {
   const receiver = await anUnreadReceiver(postgres, options);
   await receiver.companies.refresh();
   return receiver;
 }
 
 /** As `aFleetReceiver`; it has not read the companies yet. */
-export async function anUnreadReceiver(
-  postgres: Postgres,
-  options: FleetReceiverOptions = {},
-): Promise<FleetReceiver> {
+export async function anUnreadReceiver(postgres: Postgres, options: FleetReceiverOptions = {}) {
   const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob = noJob } = options;
   const closing = new AbortController();
   const lines: { level: string; message: string; fields: LogFields }[] = [];
@@ -85,7 +71,7 @@ export async function anUnreadReceiver(
       headers,
       body: Buffer.from(body),
     });
-  return { companies, server, port: server.port, lines, deliver };
+  return { companies, port: server.port, lines, deliver };
 }
 
 function noFile(file: string): string {

@@ -2,14 +2,13 @@ import path from "node:path";
 import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { systemClock } from "../../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import { configOfCompany } from "../../../src/fleet/config/company-document.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
-import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
 import { alertTargets } from "../../../src/status/alerts/targets.ts";
 import type { NodeParts, NodePublishing, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
 import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
@@ -44,13 +43,20 @@ interface NodeOptions {
   readonly times?: Partial<NodeTimes>;
   readonly publish?: Partial<NodePublishing>;
   readonly afterRun?: HostProcess["afterRun"];
+  readonly clock?: Clock;
 }
 
 /** A node in this process; its companies' files are in a folder of its own. Stopped with the test. */
 export async function startNode(
   { url, company, secrets }: WorkedFleet,
   name: string,
-  { capacity = 50, times = {}, publish = {}, afterRun = () => Promise.resolve(null) }: NodeOptions = {},
+  {
+    capacity = 50,
+    times = {},
+    publish = {},
+    afterRun = () => Promise.resolve(null),
+    clock = systemClock,
+  }: NodeOptions = {},
 ) {
   const { log, records } = recordingLog();
   const dataDir = path.join(company.folder, name);
@@ -63,7 +69,7 @@ export async function startNode(
     onSecrets: () => undefined,
   });
   const tables = fleetTables(postgres);
-  const process = { clock: systemClock, random: seededRandom(3), log, version };
+  const process = { clock, random: seededRandom(3), log, version };
   const surroundings = { dataDir, env, readFile, connectors: [manifest] } as const;
   const parts: NodeParts = {
     host: {
@@ -78,7 +84,7 @@ export async function startNode(
     tables,
     engine,
     snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock: systemClock, log, version }),
-    mark: storedMark(store),
+    store,
     load: async ({ name: member, config: document }) => {
       const config = configOfCompany(member, document, surroundings);
       const [own] = config.companies;

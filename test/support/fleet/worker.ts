@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,12 +6,10 @@ import { onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
-import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { fleetTables, type FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
-import { endOf, firstLine, jsonLines, type Ended } from "../program/cli.ts";
+import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
+import { endOf, firstLine, jsonLines } from "../program/cli.ts";
 import { aCompany } from "../company/company.ts";
-import type { Company } from "../company/open-company.ts";
 import { connectNode, freshDatabase } from "../postgres/databases.ts";
 import { processEnv, program } from "../program/process-env.ts";
 import { secret } from "../program/serve.ts";
@@ -21,39 +19,13 @@ const tag = fileURLToPath(new URL("tag-node.ts", import.meta.url));
 const dieHolding = fileURLToPath(new URL("die-holding.ts", import.meta.url));
 
 /** Companies of a sandbox that workers share. Each has a token of the sandbox; `acme` is the first one. */
-export interface WorkedFleet {
-  readonly url: string;
-  readonly postgres: Postgres;
-  readonly tables: FleetTables;
-  readonly engine: JobEngine;
-  /** Of the first company: its sandbox, the proxy that all requests pass, and the folder of everything. */
-  readonly company: Company;
-  /** Puts a company into the fleet; `more`: keys of its document; `of`: the sandbox's company, by index. */
-  add(name: string, more?: object, of?: number): Promise<void>;
-  /** What nodes read secrets from. */
-  readonly secrets: Readonly<Record<string, string>>;
-  /** Which node owns a company; null: none. */
-  ownerOf(name: string): Promise<string | null>;
-}
+export type WorkedFleet = Awaited<ReturnType<typeof aWorkedFleet>>;
 
 /** A worker as a process of its own. */
-export interface FleetWorker {
-  readonly node: string;
-  readonly child: ChildProcess;
-  readonly url: string;
-  /** The first company as it is on this node. */
-  readonly company: Company;
-  /** Messages of its log. */
-  said(): string[];
-  /** Waits for a text in its log. */
-  until(text: string, mostMs?: number): Promise<void>;
-  /** Requests that it sent to the service. */
-  asked(): number;
-  end(signal: NodeJS.Signals): Promise<Ended>;
-}
+export type FleetWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /** No worker runs yet. `database`: its URL; a new one on the shared server where it is left out. */
-export async function aWorkedFleet(options: SandboxOptions = {}, database?: string): Promise<WorkedFleet> {
+export async function aWorkedFleet(options: SandboxOptions = {}, database?: string) {
   const company = await aCompany(options);
   const url = database ?? (await freshDatabase());
   const postgres = await connectNode(url, "test");
@@ -61,6 +33,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
   const tables = fleetTables(postgres);
   const engine = await JobEngine.start(postgres, silentLog, false);
   onTestFinished(() => engine.stop());
+  /** Puts a company into the fleet; `more`: keys of its document; `of`: the sandbox's company, by index. */
   const add = async (name: string, more: object = {}, of = 0) => {
     const own = {
       token: `\${env:TOKEN${of === 0 ? "" : of}}`,
@@ -70,6 +43,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     await tables.companies.put(name, { ...shared, ...more, companies: { [name]: own } });
     await engine.send("run", [name]);
   };
+  /** Which node owns a company; null: none. */
   const ownerOf = async (name: string) => {
     const [owner] = await tables.owners.ownersOf([name]);
     return owner?.live ? owner.node : null;
@@ -78,7 +52,12 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     `TOKEN${index === 0 ? "" : index}`,
     token,
   ]);
-  const secrets = { DATABASE_URL: url, WEBHOOK_SECRET: secret, ...Object.fromEntries(tokens) };
+  /** What nodes read secrets from. */
+  const secrets: Readonly<Record<string, string>> = {
+    DATABASE_URL: url,
+    WEBHOOK_SECRET: secret,
+    ...Object.fromEntries(tokens),
+  };
   return { url, postgres, tables, engine, company, add, ownerOf, secrets };
 }
 
@@ -104,7 +83,7 @@ export async function startWorker(
     snapshots = path.join(company.folder, "snapshots"),
     diesHolding,
   }: WorkerOptions = {},
-): Promise<FleetWorker> {
+) {
   const folder = path.join(company.folder, node);
   mkdirSync(folder, { recursive: true });
   const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };
@@ -128,12 +107,15 @@ export async function startWorker(
   if (line === null) throw new Error(`the worker ended: ${stderr}`);
   const { url: address } = JSON.parse(line) as { readonly url?: string };
   if (address === undefined) throw new Error(`the worker does not listen: ${line} ${stderr}`);
+  /** Messages of its log. */
   const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1)).map(({ msg }) => String(msg));
+  /** Waits for a text in its log. */
   const until = (text: string) =>
     eventually(
       () => stderr.includes(text),
       () => `"${text}" in ${stderr}`,
     );
+  /** Requests that it sent to the service. */
   const asked = () => company.proxy.asked.filter(({ headers }) => headers["x-node"] === node).length;
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal);

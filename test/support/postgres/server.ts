@@ -19,25 +19,6 @@ import { Client } from "pg";
 import { memoryFolder } from "../memory-folder.ts";
 import { portToKeep } from "../program/serve-process.ts";
 
-/** A real Postgres on loopback with a data directory of its own; its superuser `postgres` has no password. */
-export interface PostgresServer {
-  readonly port: number;
-  /** The postmaster's. */
-  readonly pid: number;
-  url(database: string): string;
-  /** A new database, as a copy of another one where it is named. Gives its URL. */
-  createDatabase(template?: string): Promise<string>;
-  dropDatabase(url: string): Promise<void>;
-  /** Ends it without a checkpoint, as a crash does: the next start recovers what was committed. */
-  crash(): Promise<void>;
-  /** Ends it as an upgrade does (`pg_ctl stop -m fast`): connections end, and all is written. */
-  stop(): Promise<void>;
-  /** Starts it again on the same port. */
-  start(): Promise<void>;
-  /** Ends it and removes its data. */
-  end(): Promise<void>;
-}
-
 /** A role of this name must give its password; a test that needs it creates it. */
 export const guardedRole = "guarded";
 
@@ -94,7 +75,12 @@ export async function startPostgres({
   if (programs === undefined) throw new Error("there is no Postgres on this machine");
   const folder = mkdtempSync(path.join(durable ? os.tmpdir() : memoryFolder(), "postgres-"));
   spawnSync("cp", ["-a", templateOf(programs), path.join(folder, "data")]);
-  const server = new OwnServer(programs, folder, await portToKeep(), durable ? more : [...careless, ...more]);
+  const server = new PostgresServer(
+    programs,
+    folder,
+    await portToKeep(),
+    durable ? more : [...careless, ...more],
+  );
   await server.start();
   return server;
 }
@@ -162,8 +148,10 @@ const settings = [
 ];
 const careless = ["fsync=off", "full_page_writes=off", "autovacuum=off"];
 
-class OwnServer implements PostgresServer {
+/** A real Postgres on loopback with a data directory of its own; its superuser `postgres` has no password. */
+export class PostgresServer {
   readonly port: number;
+  /** The postmaster's. */
   pid = 0;
   private readonly command: readonly string[];
   private readonly folder: string;
@@ -182,6 +170,7 @@ class OwnServer implements PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
+  /** Starts it again on the same port. */
   async start(): Promise<void> {
     const guard = spawn("sh", ["-c", guardian, "sh", ...this.command], {
       ...runAs,
@@ -205,6 +194,7 @@ class OwnServer implements PostgresServer {
     }
   }
 
+  /** A new database, as a copy of another one where it is named. Gives its URL. */
   async createDatabase(template = "template1"): Promise<string> {
     const name = `test_${++this.databases}`;
     await this.ask(`CREATE DATABASE ${name} TEMPLATE ${template}`);
@@ -215,10 +205,12 @@ class OwnServer implements PostgresServer {
     await this.ask(`DROP DATABASE IF EXISTS ${path.basename(url)} WITH (FORCE)`);
   }
 
+  /** Ends it without a checkpoint, as a crash does: the next start recovers what was committed. */
   crash(): Promise<void> {
     return this.endBy("SIGQUIT");
   }
 
+  /** Ends it as an upgrade does (`pg_ctl stop -m fast`): connections end, and all is written. */
   stop(): Promise<void> {
     return this.endBy("SIGINT");
   }
@@ -236,6 +228,7 @@ class OwnServer implements PostgresServer {
     this.guard = null;
   }
 
+  /** Ends it and removes its data. */
   async end(): Promise<void> {
     await this.crash();
     rmSync(this.folder, { recursive: true, force: true });

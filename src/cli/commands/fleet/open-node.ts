@@ -16,7 +16,6 @@ import type { NodeParts, NodePublishing, NodeSettings } from "../../../fleet/ass
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
-import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
 import { hostProcess } from "../../runs/host-process.ts";
@@ -50,7 +49,7 @@ export async function openNodeParts(
     tables,
     engine,
     snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock, log, version }),
-    mark: storedMark(store),
+    store,
     load: async ({ name: member, config: document }) => {
       const surroundings = { dataDir, env, readFile: readSecretFile, connectors };
       const read = configOfCompany(member, document, surroundings);

@@ -1,5 +1,5 @@
 import { assert, MirrorError } from "../../../base/errors.ts";
-import { epochMs, intervalOf, FleetTable, type Postgres, type Sql } from "../connection.ts";
+import { intervalOf, FleetTable, type Postgres, type Sql } from "../connection.ts";
 import { isUnjudged, lossColumns, lossesInARow, suspectLosses, type Loss } from "./losses.ts";
 import { epochBaseSql } from "./timeline-table.ts";
 
@@ -12,19 +12,13 @@ export interface Owner {
 }
 
 /**
- * What a claim gave. `owned`: `by` is the node that owns the company. `account`: `by` is another company of the same
- * account, which is owned now. `removed`: the fleet has no such company. `set_aside`: it is left alone for a while, because
- * nodes that held it died one after another, or could not hold it.
+ * What a claim gave. `owned`: another node owns the company. `account`: another company of the same account is owned now.
+ * `removed`: the fleet has no such company. `set_aside`: it is left alone for a while, because nodes that held it died one
+ * after another, or could not hold it.
  */
 export type Claim =
-  | {
-      readonly epoch: number;
-      readonly quietMs: QuietMs;
-      /** The node whose ownership ended without a release; null: it was released, or this is the first one. */
-      readonly previousNode: string | null;
-    }
-  | { readonly refused: "owned" | "account"; readonly by: string }
-  | { readonly refused: "removed" | "set_aside" };
+  | { readonly epoch: number; readonly quietMs: QuietMs }
+  | { readonly refused: "owned" | "account" | "removed" | "set_aside" };
 
 /** For how long no owner of the account can have sent a request, by Postgres' clock. Null: there was no other owner. */
 export type QuietMs = number | null;
@@ -42,8 +36,6 @@ export interface OwnerRow {
   readonly epoch: number;
   /** Null: released. */
   readonly node: string | null;
-  /** Of a released one: when it may have sent its last request. */
-  readonly expiresAtMs: number;
   /** Is there an owner now, by Postgres' clock? */
   readonly live: boolean;
 }
@@ -110,7 +102,7 @@ export class OwnersTable extends FleetTable {
       const [found] = await sql.query<{ account: string | null }>(locked, [company]);
       if (!found) return { refused: "removed" };
       const rival = found.account === null ? null : (await lockAccount(sql, found.account, company)).rival;
-      if (rival !== null) return { refused: "account", by: rival };
+      if (rival !== null) return { refused: "account" };
       return takeOver(sql, company, node, ttlMs);
     });
   }
@@ -152,9 +144,8 @@ export class OwnersTable extends FleetTable {
   /** The last ownership of each of these companies; one that was never owned is left out. */
   ownersOf(companies: readonly string[]): Promise<OwnerRow[]> {
     return this.postgres.query(
-      `SELECT company, epoch, node, ${epochMs("expires_at")} AS "expiresAtMs",
-         ${isLive} AS live
-       FROM fintoro_mirror.owners WHERE company = ANY($1::text[]) ORDER BY company`,
+      `SELECT company, epoch, node, ${isLive} AS live FROM fintoro_mirror.owners
+       WHERE company = ANY($1::text[]) ORDER BY company`,
       [companies],
     );
   }
@@ -194,7 +185,7 @@ async function takeOver(sql: Sql, company: string, node: string, ttlMs: number):
      FROM fintoro_mirror.owners o WHERE o.company = $1 FOR NO KEY UPDATE OF o`,
     [company],
   );
-  if (last?.live) return { refused: "owned", by: last.node ?? "" };
+  if (last?.live) return { refused: "owned" };
   const losses = !last || last.node === null ? 0 : lossesInARow(last);
   const isUnjudgedLoss = losses >= suspectLosses && last?.isClaimable !== true;
   if (isUnjudgedLoss || last?.isClaimable === false) return { refused: "set_aside" };
@@ -204,8 +195,7 @@ async function takeOver(sql: Sql, company: string, node: string, ttlMs: number):
     values,
   );
   // Another first claim was faster.
-  if (!claimed) return takeOver(sql, company, node, ttlMs);
-  return { ...claimed, previousNode: last?.node ?? null };
+  return claimed ?? takeOver(sql, company, node, ttlMs);
 }
 
 /**

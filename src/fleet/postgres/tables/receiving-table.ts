@@ -43,23 +43,3 @@ export class ReceivingTable extends FleetTable {
     );
   }
 }
-
-/**
- * When the fleet received deliveries, as this node read it last: one query for all companies that it holds. A mirror's
- * uptime log takes it over, whoever held the company meanwhile.
- *
- * Guarantee: what is read late is a gap that becomes shorter, never a time of receiving that was none.
- * Source of truth: table `receiving`; times are of Postgres' clock.
- * Worst outcome of a crash: none; everything is read again.
- */
-export function createReceivingTimes(receiving: Pick<ReceivingTable, "spansSince">) {
-  let spans: readonly Span[] = [];
-  return {
-    /** The same array until the next `read`. */
-    spans: () => spans,
-    /** To be called before the first company is opened, and now and then. */
-    async read(): Promise<void> {
-      spans = await receiving.spansSince(0);
-    },
-  };
-}

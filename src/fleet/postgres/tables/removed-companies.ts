@@ -19,7 +19,7 @@ export function forgetRemoved(postgres: Postgres): Promise<boolean> {
   return postgres.transaction(async (sql) => {
     const [due] = await sql.query<{ company: string }>(dueCompany, [removedKeptMs]);
     if (!due) return false;
-    await forgetSome(sql, due.company);
+    await forget(sql, due.company);
     return true;
   });
 }
@@ -39,7 +39,7 @@ export async function forgetCompany(
       const [found] = await sql.query<{ isOwned: boolean }>(removedCompany, [company]);
       if (!found) return "present";
       if (found.isOwned) return "owned";
-      return (await forgetSome(sql, company)) ? "forgotten" : null;
+      return (await forget(sql, company)) ? "forgotten" : null;
     });
     if (done !== null) return done;
   }
@@ -50,7 +50,7 @@ const removedCompany = `SELECT EXISTS (
   FROM fintoro_mirror.companies c WHERE c.name = $1 AND c.removed FOR UPDATE OF c`;
 
 /** True: it is forgotten; otherwise there were more rows than one transaction deletes. */
-async function forgetSome(sql: Sql, company: string): Promise<boolean> {
+async function forget(sql: Sql, company: string): Promise<boolean> {
   for (const table of ["inbox", "changes"]) {
     const rows = await sql.query(
       `DELETE FROM fintoro_mirror.${table} WHERE ctid = ANY (ARRAY(
@@ -59,7 +59,16 @@ async function forgetSome(sql: Sql, company: string): Promise<boolean> {
     );
     if (rows.length === deletedAtOnce) return false;
   }
-  await forget(sql, company);
+  await sql.query(
+    `UPDATE fintoro_mirror.companies SET config = '{}', tags = '{}', account = NULL, forgotten_at = clock_timestamp(),
+       last_seq = greatest(last_seq, (SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1)) WHERE name = $1`,
+    [company],
+  );
+  for (const table of ["inbox_heads", "snapshots", "reports", "packages", "alerts"])
+    await sql.query(`DELETE FROM fintoro_mirror.${table} WHERE company = $1`, [company]);
+  // So that no node goes on from the file that it had in the last epoch.
+  const endEpoch = "UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1";
+  await sql.query(endEpoch, [company]);
   return true;
 }
 
@@ -72,19 +81,6 @@ const dueCompany = `SELECT c.name AS company FROM fintoro_mirror.companies c, fi
     AND (t.number = 1 OR t.started_at < now() - ${intervalOf("$1")})
     AND NOT EXISTS (SELECT FROM fintoro_mirror.owners WHERE company = c.name AND ${isLive})
   ORDER BY c.changed_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED`;
-
-async function forget(sql: Sql, company: string): Promise<void> {
-  await sql.query(
-    `UPDATE fintoro_mirror.companies SET config = '{}', tags = '{}', account = NULL, forgotten_at = clock_timestamp(),
-       last_seq = greatest(last_seq, (SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1)) WHERE name = $1`,
-    [company],
-  );
-  for (const table of ["inbox_heads", "snapshots", "reports", "packages", "alerts"])
-    await sql.query(`DELETE FROM fintoro_mirror.${table} WHERE company = $1`, [company]);
-  // So that no node goes on from the file that it had in the last epoch.
-  const endEpoch = "UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1";
-  await sql.query(endEpoch, [company]);
-}
 
 /** Companies that left the fleet and can still come back as they were; those that are forgotten first, first. */
 export function readRemovedCompanies(postgres: Postgres) {

@@ -27,7 +27,6 @@ export interface ChangeRow {
   readonly cause: string;
 }
 
-const changesAtOnce = 2_000;
 /** As long as deliveries: who follows the change log by SQL reads on within that time; the mirror has all of it. */
 const changesKeptMs = 7 * 86_400_000;
 const prunedAtOnce = 5_000;
@@ -44,20 +43,22 @@ export class SnapshotsTable extends FleetTable {
   /**
    * Makes a stored snapshot the company's.
    *
-   * @param changesAfter gives the snapshot's change log after the last number that was published, in order
+   * @param changesAfter gives the snapshot's change log after the last number that was published, in order, some at once
    * @throws MirrorError `locked` where the company has another owner: then nothing has changed
    */
   publish(
     owner: Owner,
     snapshot: Omit<SnapshotPointer, keyof Owner>,
-    changesAfter: (seq: number) => Iterable<ChangeRow>,
+    changesAfter: (seq: number) => Iterable<readonly ChangeRow[]>,
   ): Promise<void> {
     const { company } = owner;
     return this.postgres.transaction(async (sql) => {
       await assertOwner(sql, owner);
-      const publishedSeq = await lastSeq(sql, company);
+      const last = "SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1";
+      const publishedSeq = (await sql.query<{ seq: number }>(last, [company]))[0]?.seq ?? 0;
       if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);
-      await insertChanges(sql, company, changesAfter(publishedSeq));
+      for (const changes of changesAfter(publishedSeq))
+        await sql.query(insertChanges, [company, { changes }]);
       await movePointer(sql, owner, snapshot);
       // Last: receivers wait for this row.
       const drain = "UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, $2) WHERE company = $1";
@@ -87,14 +88,6 @@ export const pruneChanges = `DELETE FROM fintoro_mirror.changes WHERE ctid = ANY
     ORDER BY published_at LIMIT $2 FOR UPDATE SKIP LOCKED))
   RETURNING 1`;
 
-async function lastSeq(sql: Sql, company: string): Promise<number> {
-  const [row] = await sql.query<{ seq: number }>(
-    "SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1",
-    [company],
-  );
-  return row?.seq ?? 0;
-}
-
 function wouldGoBack(company: string, seq: number, publishedSeq: number): MirrorError {
   const message = `the snapshot of ${company} ends with change ${seq}, the published one with ${publishedSeq}`;
   const hint =
@@ -102,34 +95,10 @@ function wouldGoBack(company: string, seq: number, publishedSeq: number): Mirror
   return new MirrorError("database", message, { hint });
 }
 
-async function insertChanges(sql: Sql, company: string, changes: Iterable<ChangeRow>): Promise<void> {
-  let rows: ChangeRow[] = [];
-  for (const change of changes) {
-    rows.push(change);
-    if (rows.length < changesAtOnce) continue;
-    await insertRows(sql, company, rows);
-    rows = [];
-  }
-  if (rows.length > 0) await insertRows(sql, company, rows);
-}
-
-async function insertRows(sql: Sql, company: string, rows: readonly ChangeRow[]): Promise<void> {
-  await sql.query(
-    `INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause)
-     SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
-       $8::text[])`,
-    [
-      company,
-      rows.map(({ log }) => log),
-      rows.map(({ seq }) => seq),
-      rows.map(({ resource }) => resource),
-      rows.map(({ recordId }) => recordId),
-      rows.map(({ op }) => op),
-      rows.map(({ at }) => at),
-      rows.map(({ cause }) => cause),
-    ],
-  );
-}
+const insertChanges = `INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause)
+  SELECT $1, log, seq, resource, "recordId", op, at, cause
+  FROM jsonb_to_recordset($2::jsonb -> 'changes')
+    AS change (log text, seq bigint, resource text, "recordId" text, op text, at timestamptz, cause text)`;
 
 async function movePointer(
   sql: Sql,

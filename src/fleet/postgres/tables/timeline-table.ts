@@ -42,7 +42,7 @@ const columns = `number, id, beats, ${epochMs("started_at")} AS "startedMs",
  *
  * Guarantee: no epoch of an earlier timeline comes again. Of several nodes that notice a restore, one begins the new
  * timeline.
- * Source of truth: table `timeline`, which has one row; and the mark in the store (`snapshot/timeline-mark.ts`).
+ * Source of truth: table `timeline`, which has one row; and the mark in the store (`worker/timeline-watch.ts`).
  * Worst outcome of a crash: the next node that looks begins the new timeline.
  */
 export class TimelineTable extends FleetTable {
