@@ -115,18 +115,11 @@ export function assertUtf8(body: Buffer): void {
   throw malformed(at, "UTF-8", describeCharacter(body[at]));
 }
 
-/** The shortest run of digits and points that matters has 16 characters: one of them has such an index. */
-const stride = 16;
-const half = stride / 2;
+/** What precedes a number that a double may not hold, and its beginning: 16 digits, or an exponent of three. */
+const longNumber = /(?:^|[:,[ \t\r\n])(-?[0-9](?:[0-9.]{15}|[0-9.]{0,14}[eE][-+]?[0-9]{3}))/g;
 
-/** With what may follow a number: hexadecimal ids contain what looks like an exponent. */
-const longExponent = /[0-9][eE][-+]?[0-9]{3,}(?:[\s,\]}]|$)/;
-
-const digitOrPoint = classOf("0123456789.");
 const numberCharacter = classOf("0123456789.eE+-");
 const space = classOf(" \t\r\n");
-/** What may stand before a number, besides the start of the text. */
-const beforeNumber = classOf(":,[ \t\r\n");
 
 /**
  * May JSON.parse change this text? It changes numbers that a double does not hold; 15 significant digits and
@@ -134,30 +127,15 @@ const beforeNumber = classOf(":,[ \t\r\n");
  * escapes with another key (nodejs/node#63785). True may be wrong (inside a string, say), false never is.
  */
 export function mayLosePrecision(text: string): boolean {
-  return hasLossyDigits(text) || longExponent.test(text) || hasEscapedKey(text);
+  return hasLossyNumber(text) || hasEscapedKey(text);
 }
 
-function hasLossyDigits(text: string): boolean {
-  for (let at = stride - 1; at < text.length; at += stride) {
-    if (digitOrPoint[text.charCodeAt(at)] !== 1 || !maySpan(text, at)) continue;
-    const end = runEnd(text, at, digitOrPoint);
-    const isLong = end - runStart(text, at, digitOrPoint) >= stride;
-    if (isLong && isLossyLiteral(text, at)) return true;
-    // No other run begins before `end`: a long one is checked once, not at each of its samples.
-    at = end;
+function hasLossyNumber(text: string): boolean {
+  for (const { index, 0: found, 1: beginning = "" } of text.matchAll(longNumber)) {
+    const at = index + found.length - beginning.length;
+    if (!isExact(text.slice(at, runEnd(text, at, numberCharacter)))) return true;
   }
   return false;
-}
-
-/** A cheap no for most: 16 in a row around `at` reach 8 to one side of it at least. */
-function maySpan(text: string, at: number): boolean {
-  return digitOrPoint[text.charCodeAt(at - half)] === 1 || digitOrPoint[text.charCodeAt(at + half)] === 1;
-}
-
-function isLossyLiteral(text: string, at: number): boolean {
-  const start = runStart(text, at, numberCharacter);
-  if (start > 0 && beforeNumber[text.charCodeAt(start - 1)] !== 1) return false;
-  return !isExact(text.slice(start, runEnd(text, at, numberCharacter)));
 }
 
 function hasEscapedKey(text: string): boolean {
@@ -167,11 +145,6 @@ function hasEscapedKey(text: string): boolean {
     if (text.charCodeAt(at) === 0x3a) return true;
   }
   return false;
-}
-
-function runStart(text: string, at: number, members: Uint8Array): number {
-  while (at > 0 && members[text.charCodeAt(at - 1)] === 1) at--;
-  return at;
 }
 
 function runEnd(text: string, at: number, members: Uint8Array): number {
