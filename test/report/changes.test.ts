@@ -6,7 +6,8 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import type { Db } from "../../src/store/database.ts";
 import { derivedAgain, manifestOf, openHasty, test } from "../support/mirror/mirror.ts";
 import { publish, reading } from "../support/export/published.ts";
-import { note, order } from "../support/mirror/shop-records.ts";
+import { anyChange, applyChange } from "../support/mirror/shop-history.ts";
+import { order } from "../support/mirror/shop-records.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
 const manifest = manifestOf();
@@ -30,41 +31,11 @@ async function contentOf(mirror: Mirror, report: string, way: PublishWay): Promi
   return everything(reading(published.file));
 }
 
-const id = fc.integer({ min: 1, max: 6 });
-const maybe = fc.option(fc.integer({ min: 1, max: 6 }));
-const change = fc.oneof(
-  fc.record({
-    kind: fc.constant("order" as const),
-    id,
-    colour: maybe,
-    lines: fc.integer({ min: 0, max: 3 }),
-    total: fc.integer({ min: -5, max: 5 }),
-  }),
-  fc.record({ kind: fc.constant("colour" as const), id }),
-  fc.record({ kind: fc.constant("note" as const), id, person: maybe }),
-  fc.record({ kind: fc.constant("gone" as const), id, table: fc.constantFrom("orders", "colours", "notes") }),
-);
-
-function apply(
-  mirror: Mirror,
-  one: typeof change extends fc.Arbitrary<infer T> ? T : never,
-  step: number,
-): void {
-  if (one.kind === "gone") remove(mirror, one.table, one.id);
-  else if (one.kind === "colour") put(mirror, "colours", { id: one.id, label: `colour ${step}` });
-  else if (one.kind === "note") put(mirror, "notes", { ...note(one.id, 0, `${step}`), personId: one.person });
-  else {
-    const lines = Array.from({ length: one.lines }, (_, n) => ({ id: n, title: `${step}`, quantity: n / 2 }));
-    const own = { number: `N${step}`, total: one.total / 2, issuedOn: "2026-01-01", colourId: one.colour };
-    put(mirror, "orders", order(one.id, { ...own, lines }));
-  }
-}
-
 describe("a report updated from the last one", () => {
   test("shows rows that were derived again as a report made anew does", async () => {
     const damaged = await openHasty();
-    for (const n of [1, 2, 3, 4])
-      apply(damaged, { kind: "order", id: n, colour: null, lines: 2, total: n }, n);
+    const lines = [{ id: 1 }, { id: 2 }];
+    for (const n of [1, 2, 3, 4]) put(damaged, "orders", order(n, { total: n, lines }));
     remove(damaged, "orders", 4);
     damaged.db.exec(`UPDATE orders SET total = 9, _deleted_at = NULL WHERE id IN (1, 4);
       DELETE FROM orders WHERE id = 2;
@@ -94,22 +65,17 @@ describe("a report updated from the last one", () => {
 
   test("equals a report made anew after any changes, also when keys stop or start to hold", async () => {
     const property = fc.asyncProperty(
-      fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),
+      fc.array(fc.array(anyChange, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),
       async (batches) => {
         const mirror = await openHasty();
         const report = `${mirror.db.name}.report`;
         await publish(mirror, { manifest, report });
         let step = 0;
         for (const batch of batches) {
-          for (const one of batch) apply(mirror, one, step++);
-          const anew = await publish(mirror, {
-            manifest,
-            report: `${report}.anew`,
-            way: "anew",
-            force: true,
-          });
+          for (const one of batch) applyChange(mirror, one, step++);
+          const anew = await contentOf(mirror, `${report}.anew`, "anew");
           const changed = await publish(mirror, { manifest, report, way: "changes", force: true });
-          expect(everything(reading(changed.file))).toEqual(everything(reading(anew.file)));
+          expect(everything(reading(changed.file))).toEqual(anew);
         }
         mirror.close();
       },
@@ -117,9 +83,7 @@ describe("a report updated from the last one", () => {
     await fc.assert(property, { numRuns: 8 });
   });
 
-  test("is used where possible, but not for another mirror with the same number of changes", async ({
-    mirror,
-  }) => {
+  test("is used where possible, not for another mirror with as many changes", async ({ mirror }) => {
     const report = `${mirror.db.name}.report`;
     put(mirror, "people", { id: 1, name: "a" });
     await publish(mirror, { manifest, report });

@@ -2,69 +2,56 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "nod
 import { statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
-import { openMirror } from "../../src/state/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { manifestOf, openHasty } from "../support/mirror/mirror.ts";
+import { order, person } from "../support/mirror/shop-records.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { clockAt, publish, reading, rowsOf } from "../support/export/published.ts";
+import { clockAt, publish as publishOf, reading, rowsOf } from "../support/export/published.ts";
 import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 
-/** A mirror with a few records of the real connector, some with unusual values. */
-async function aMirror() {
-  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest);
-  onTestFinished(() => mirror.close());
+const manifest = manifestOf();
+
+/** The shop, with some unusual values. */
+async function aMirror(): Promise<Mirror> {
+  const mirror = await openHasty();
   for (const id of [1, 2, 3])
-    put(mirror, "clients", { id, name: `Žlťučký ${id} "kôň"\n😀`, vatId: "", city: null });
-  put(mirror, "currencies", { id: 1, symbol: "EUR" });
-  for (const id of [1, 2]) put(mirror, "invoices", invoice(id));
+    put(mirror, "people", person(id, { name: `Žlťučký ${id} "kôň"\n😀`, email: "" }));
+  put(mirror, "colours", { id: 1, label: "red" });
+  for (const id of [1, 2]) put(mirror, "orders", orderOf(id));
   return mirror;
 }
 
-function invoice(id: number): object {
-  const items = [0, 1].map((n) => ({ id: id * 10 + n, name: `line ${n}`, total: 0.1 + 0.2, vatRate: 23 }));
-  const dates = { issueDate: "2026-12-31", dueDate: "2027-01-01", deliveryDate: "2026-12-31" };
-  const money = { currencyId: 1, total: 100, toBePaid: 0, items, payments: [] };
-  return { id, number: `FA${id}`, clientId: id, ...money, ...dates };
-}
+const orderOf = (id: number) =>
+  order(id, { colourId: id, issuedOn: "2026-12-31", lines: [{ id, title: "a", quantity: 0.1 + 0.2 }] });
+
+const publish = (mirror: Mirror | string, parts: Parameters<typeof publishOf>[1] = {}) =>
+  publishOf(mirror, { manifest, ...parts });
 
 describe("publishing", () => {
   test("keeps unusual values: sums like 0.1 + 0.2, empty text, ends of years, ids beyond 2^53, dates that look like numbers", async () => {
     const mirror = await aMirror();
-    putAs(
-      mirror,
-      "invoices",
-      9007199254740993n,
-      `{"id":9007199254740993,"number":"5","clientId":1,"issueDate":"20261231","total":999999999999.99,"toBePaid":-0.01,"items":[],"payments":[]}`,
-    );
+    const odd = `{"id":9007199254740993,"number":"5","issuedOn":"20261231","changedAt":"2027-01-01 00:00:00","total":999999999999.99}`;
+    putAs(mirror, "orders", 9007199254740993n, odd);
     const report = reading((await publish(mirror)).file);
-    const row = report
-      .prepare(
-        "SELECT id, number, issue_date, typeof(issue_date) AS type, total, to_be_paid FROM invoices WHERE id > 10",
-      )
-      .safeIntegers()
-      .get();
-    expect(row).toEqual({
+    const sql = "SELECT id, number, issued_on, typeof(issued_on) AS type, total FROM orders WHERE id > 10";
+    expect(report.prepare(sql).safeIntegers().get()).toEqual({
       id: 9007199254740993n,
       number: "5",
-      issue_date: "20261231",
+      issued_on: "20261231",
       type: "text",
       total: 999999999999.99,
-      to_be_paid: -0.01,
     });
-    expect(rowsOf(report, "SELECT total FROM invoice_items LIMIT 1")).toEqual([
-      { total: 0.30000000000000004 },
+    expect(rowsOf(report, "SELECT quantity FROM order_lines LIMIT 1")).toEqual([
+      { quantity: 0.30000000000000004 },
     ]);
-    expect(rowsOf(report, "SELECT name, vat_id, city FROM clients WHERE id = 1")).toEqual([
-      { name: 'Žlťučký 1 "kôň"\n😀', vat_id: "", city: null },
+    expect(rowsOf(report, "SELECT name, email, score FROM people WHERE id = 1")).toEqual([
+      { name: 'Žlťučký 1 "kôň"\n😀', email: "", score: null },
     ]);
-    expect(
-      rowsOf(
-        report,
-        "SELECT type FROM pragma_table_info('invoices') WHERE name IN ('issue_date', 'due_date')",
-      ),
-    ).toEqual([{ type: "TEXT" }, { type: "DATE" }]);
+    const types = "SELECT type FROM pragma_table_info('orders') WHERE name IN ('issued_on', 'changed_at')";
+    expect(rowsOf(report, types)).toEqual([{ type: "TEXT" }, { type: "TIMESTAMP" }]);
   });
 
   test("brings the new file to the disk before it gets the report's name, and the name after it", async () => {
@@ -120,14 +107,14 @@ describe("publishing", () => {
   test("does not disturb a reader of the old file", async () => {
     const mirror = await aMirror();
     const reader = reading((await publish(mirror)).file);
-    const rows = reader.prepare("SELECT id FROM invoices ORDER BY id").iterate();
+    const rows = reader.prepare("SELECT id FROM orders ORDER BY id").iterate();
     expect(rows.next().value).toEqual({ id: 1 });
-    remove(mirror, "invoices", 2);
+    remove(mirror, "orders", 2);
     const { file } = await publish(mirror);
     expect(rows.next().value).toEqual({ id: 2 });
     rows.return?.();
-    expect(rowsOf(reader, "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 2 }]);
-    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 1 }]);
+    expect(rowsOf(reader, "SELECT count(*) AS n FROM orders")).toEqual([{ n: 2 }]);
+    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM orders")).toEqual([{ n: 1 }]);
   });
 
   test("names the stored files as they are at each publish; never by what is redacted", async () => {
@@ -135,11 +122,11 @@ describe("publishing", () => {
     const { file } = await publish(mirror);
     const paths = () => reading(file).prepare("SELECT path FROM document_files").pluck().all();
     const sha256 = "ab".repeat(32);
-    const stored = { document: "invoices", document_id: 1, kind: "pdf", size_bytes: 9, sha256 } as const;
-    const read = { ref: { resource: "invoices", id: 1 }, recordSha: "", readAtMs: 0, problem: null };
+    const stored = { document: "orders", document_id: 1, kind: "pdf", size_bytes: 9, sha256 } as const;
+    const read = { ref: { resource: "orders", id: 1 }, recordSha: "", readAtMs: 0, problem: null };
     for (const [lines, place] of [
-      [1, "2026/10/invoices/1 Servis.pdf"],
-      [2, "2026/10/invoices/1 Novák.pdf"],
+      [1, "2026/10/orders/1 Servis.pdf"],
+      [2, "2026/10/orders/1 Novák.pdf"],
     ] as const) {
       const position = { lines, bytes: lines, head: String(lines).repeat(64) };
       const files = [{ ...stored, path: place, fetched_at: "2026-11-22T00:00:00.000Z" }];
@@ -149,7 +136,7 @@ describe("publishing", () => {
       expect(await publish(mirror)).toMatchObject({ outcome: "unchanged" });
     }
     rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
-    await publish(mirror, { redact: [{ columns: "*.client_name", mode: "drop" }] });
+    await publish(mirror, { redact: [{ columns: "*.buyer_name", mode: "drop" }] });
     expect(paths()).toEqual([`objects/ab/${sha256}`]);
   });
 
@@ -161,7 +148,7 @@ describe("publishing", () => {
     chmodSync(file, 0o444);
     chmodSync(folder, 0o555);
     onTestFinished(() => chmodSync(folder, 0o755));
-    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM v_open_invoices")).toEqual([{ n: 0 }]);
+    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM orders")).toEqual([{ n: 2 }]);
     expect(readdirSync(folder).toSorted()).toEqual(["acme.report.db", "acme.report.db.lock"]);
   });
 
@@ -180,7 +167,7 @@ describe("publishing", () => {
     const mirror = await aMirror();
     const { file } = await publish(mirror);
     const before = readFileSync(file);
-    put(mirror, "invoices", invoice(7));
+    put(mirror, "orders", orderOf(7));
     const stop = new AbortController();
     stop.abort();
     expect(await rejectionOf(publish(mirror, { signal: stop.signal }))).toMatchObject({ kind: "stopped" });

@@ -142,9 +142,7 @@ describe("a type that changes", () => {
   });
 
   // Fault: data | an answer with a value of another type is rolled back | the transaction that widens the type | the type is as before; the next time it widens again (I1)
-  test("I1 is as before when its transaction is rolled back, and widens the next time", async ({
-    mirror,
-  }) => {
+  test("I1 is as before after a rollback, and widens the next time", async ({ mirror }) => {
     sizes(mirror, ["1"]);
     expect(() =>
       mirror.apply(() => {

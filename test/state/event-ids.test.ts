@@ -47,9 +47,7 @@ describe("I7 an event is known for ever", () => {
     expect(take(mirror, ids, ["a", "b", "c", "d", "e", "f"])).toEqual([...Array(5).fill(false), true]);
   });
 
-  test("with at most some hundreds of ids in memory: a process may serve hundreds of companies", ({
-    mirror,
-  }) => {
+  test("with at most some hundreds of ids of each company in memory", ({ mirror }) => {
     const ids = new EventIds(mirror.db);
     for (let group = 0; group < 26; group++)
       take(
@@ -108,9 +106,7 @@ describe("I7 an event is known for ever", () => {
     );
   });
 
-  test("while it is there: a deleted event is stored again, also when its number is given again", ({
-    mirror,
-  }) => {
+  test("while it is there: a deleted one is stored again, also under its number", ({ mirror }) => {
     const ids = new EventIds(mirror.db, mostUnfiled);
     for (const eventId of ["a", "b", "c", "d", "e"]) take(mirror, ids, [eventId]);
     mirror.db.exec("DELETE FROM _inbox WHERE seq > 2");

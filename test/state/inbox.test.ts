@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import { Inbox, InboxView } from "../../src/state/inbox/inbox.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { allChanges, rows, written } from "../support/mirror/store.ts";
+import { allChanges, rows } from "../support/mirror/store.ts";
 import {
   about,
   openIngest,
@@ -89,16 +89,6 @@ describe("a replay evaluates stored events again", () => {
     ]);
     const again = { state: "waiting", outcome: null, doneAt: null, requestId: null };
     expect(new InboxView(mirror.db).list({ most: 9 })).toMatchObject([again, again, again]);
-  });
-
-  test("I7 an event in the change log is not added a second time", async () => {
-    const shop = await openIngest();
-    const texts = [about(1, "foreign-bills.paid", "foreignBill"), eventText({ type: "new" }), "not json"];
-    const ids = take(shop, nowMs, ...texts);
-    const before = written(shop.mirror);
-    expect(shop.ingest.replay(ids, nowMs)).toEqual({ queued: 0, unread: 3, missing: [], pruned: [] });
-    expect(written(shop.mirror)).toBe(before);
-    expect(allChanges(shop.mirror)).toHaveLength(1);
   });
 
   test("I12 an event is evaluated by what is known now: a newer connector, more tables", async () => {

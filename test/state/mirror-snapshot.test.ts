@@ -34,9 +34,7 @@ function all(snapshot: Snapshot, table: string): Record<string, unknown>[] {
 }
 
 describe("a snapshot", () => {
-  test("shows live rows under the tables' own names, without own columns; the dead as deleted_records", ({
-    mirror,
-  }) => {
+  test("shows live rows under plain names and columns; the dead as deleted_records", ({ mirror }) => {
     for (const id of [1, 2])
       put(mirror, "orders", order(id, { lines: [{ id: 1, title: "a", quantity: 1 }] }));
     remove(mirror, "orders", 1);
@@ -66,9 +64,7 @@ describe("a snapshot", () => {
     expect(snap(mirror.db.name).seq).toBe(3);
   });
 
-  test("answers the connector's views over live rows, and gives its date and what it knows of runs", ({
-    mirror,
-  }) => {
+  test("answers the connector's views, and gives its date and what it knows of runs", ({ mirror }) => {
     for (const id of [1, 4, 9]) put(mirror, "orders", order(id, { total: id }));
     remove(mirror, "orders", 9);
     mirror.db.exec(`INSERT INTO _runs (mode, started_at, finished_at, outcome, pid, swept) VALUES

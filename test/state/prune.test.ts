@@ -29,9 +29,7 @@ const changesFor = (days: number) => ({ changesMs: days * dayMs });
 const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };
 
 describe("the change log", () => {
-  test("I2: what is left is its end, unchanged, and gives the live rows after what was removed", async ({
-    mirror,
-  }) => {
+  test("I2: keeps its end unchanged, which gives the live rows after what went", async ({ mirror }) => {
     changeDaily(mirror, 100);
     const before = loggedChanges(mirror);
     const report = await prune(mirror, changesFor(30));
@@ -166,9 +164,7 @@ describe("a prune", () => {
     }
   });
 
-  test("without anything old, and a dry one, write nothing; the dry one says what would go", async ({
-    mirror,
-  }) => {
+  test("of nothing old, and a dry one, write nothing; a dry one says what would go", async ({ mirror }) => {
     changeDaily(mirror, 100, 5);
     makeRuns(mirror, 3);
     // Numbers that a restore left out.

@@ -24,9 +24,7 @@ function readOrder(mirror: Mirror, id: number, agoMs: number, more: object = {})
 
 const idsOf = (found: readonly { readonly id: number | bigint }[]) => found.map(({ id }) => id);
 
-test("the details read longest ago come first, without deleted ones, provisional rows and those read lately", ({
-  mirror,
-}) => {
+test("details read longest ago come first, without deleted, provisional and recent ones", ({ mirror }) => {
   readOrder(mirror, 1, 100);
   readOrder(mirror, 2, 300);
   readOrder(mirror, 3, 200);
@@ -61,9 +59,7 @@ test("lists of parents are candidates once they were read, beside details", ({ m
   ]);
 });
 
-test("recent activity is a change, a date, an event, or that of a record that refers to it; not the first run's inserts", ({
-  mirror,
-}) => {
+test("recent activity is a change, date, event or referring record; not the first run", ({ mirror }) => {
   const run = runContextOf(mirror);
   const old = stampOf(mirror, { receivedAtMs: startMs - 200 * dayMs });
   for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id), { stamp: old });
@@ -88,9 +84,7 @@ test("recent activity is a change, a date, an event, or that of a record that re
   expect(idsOf(candidates.recent([orders], early, 9))).toEqual([4]);
 });
 
-test("sources are the resources whose lists show previews, and parents' lists where the scrub reads them", ({
-  mirror,
-}) => {
+test("sources are lists of previews, and parents' lists where the scrub reads them", ({ mirror }) => {
   const manifest = mirror.manifest.resources;
   const asked = { manifest, resources: manifest, parentsPerRun: "auto" } as const;
   expect(scrubSources(asked).map(({ table, listOf }) => `${table} ${listOf}`)).toEqual([

@@ -16,9 +16,7 @@ test("a span grows with each heartbeat and is closed when the daemon drains", ({
 });
 
 // Fault: process | a daemon that was killed | the uptime log | its time ends with its last heartbeat
-test("a span that was killed ends with its last heartbeat; the next process has its own", ({
-  mirror: { db },
-}) => {
+test("a killed span ends with its last heartbeat; the next process has its own", ({ mirror: { db } }) => {
   new UptimeLog(db).beat(t0);
   const next = new UptimeLog(db);
   expect(next.beat(t0 + 3_600_000)).toBe(false);
@@ -39,9 +37,7 @@ test("a machine that slept, or a clock that was set back, is a gap", ({ mirror: 
 });
 
 // Fault: webhook | every delivery is refused from some moment on, over a restart | the uptime log | what was noted since then is taken back; the time counts as a gap
-test("a time in which deliveries are refused is taken back, over a restart too, and the next one is a span of its own", ({
-  mirror: { db },
-}) => {
+test("a time of refusals is taken back, over a restart too; the next is a new span", ({ mirror: { db } }) => {
   const before = new UptimeLog(db);
   before.beat(t0);
   const log = new UptimeLog(db);
@@ -65,9 +61,7 @@ describe("times in which other processes received", () => {
     seenMs: t0 + toHours * hour,
   });
 
-  test("are taken over, made longer and never doubled; only a time that is new after the first call is a gap", ({
-    mirror: { db },
-  }) => {
+  test("are taken over once and only grow; a new one after the first call is a gap", ({ mirror: { db } }) => {
     const log = new UptimeLog(db);
     const first = [span(0, 1), span(2, 3)];
     expect(log.merge(first)).toBe(false);

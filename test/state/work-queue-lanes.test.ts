@@ -22,98 +22,78 @@ function lease(
   queue.release(item);
 }
 
+const next = (queue: WorkQueue, share?: "events" | "others") => queue.lease(nowMs, people, share);
+
 describe("a queue that is shared", () => {
   test("gives the webhook lane to one, the other lanes to the other, and no item to both", ({ queue }) => {
     queue.add(work({ target: "id:1" }));
     queue.add(work({ target: "id:2", lane: "hydration" }));
     queue.add(work({ target: "id:3", lane: "list" }));
-    expect(queue.lease(nowMs, people, "events")?.target).toBe("id:1");
-    expect(queue.lease(nowMs, people, "events")).toBeNull();
-    expect(queue.lease(nowMs, people, "others")?.target).toBe("id:3");
-    expect(queue.lease(nowMs, people, "others")?.target).toBe("id:2");
-    expect(queue.lease(nowMs, people)).toBeNull();
+    // A run that may not read a resource holds no item of the webhook lane.
+    queue.hold("people", "403", "others");
+    expect([1, 2, 3].map((id) => queue.isReady("people", `id:${id}`))).toEqual([true, false, false]);
+    queue.revive(people, "others");
+    expect(next(queue, "events")?.target).toBe("id:1");
+    expect(next(queue, "events")).toBeNull();
+    expect(next(queue, "others")?.target).toBe("id:3");
+    expect(next(queue, "others")?.target).toBe("id:2");
+    expect(next(queue)).toBeNull();
   });
 
   test("a leased item that moves to the webhook lane is not leased a second time", ({ queue }) => {
     queue.add(work({ lane: "hydration" }));
-    const row = queue.lease(nowMs, people, "others");
+    const row = next(queue, "others");
     queue.add(work({ dirtySeq: 2 }));
-    expect(queue.lease(nowMs, people, "events")).toBeNull();
+    expect(next(queue, "events")).toBeNull();
     if (row) queue.done(row, 1);
     if (row) queue.release(row);
-    expect(queue.lease(nowMs, people, "events")?.dirtySeq).toBe(2);
+    expect(next(queue, "events")?.dirtySeq).toBe(2);
   });
 
-  test("knows when the next item is due, with rechecks of the future and without leased items", ({
-    queue,
-  }) => {
+  test("knows when the next item is due: rechecks too, leased ones not", ({ queue }) => {
     expect(queue.nextDueMs(people, "events")).toBeNull();
     queue.add(work({ target: "id:1", dueAtMs: 0 }));
     queue.addIfAbsent(work({ target: "id:2", dueAtMs: 60_000, reason: "recheck" }));
     queue.add(work({ target: "id:3", dueAtMs: 5, lane: "scrub" }));
     expect(queue.nextDueMs(people, "events")).toBe(0);
-    queue.lease(nowMs, people, "events");
+    next(queue, "events");
     expect(queue.nextDueMs(people, "events")).toBe(60_000);
     expect(queue.nextDueMs(people)).toBe(5);
     expect(queue.nextDueMs(["orders"])).toBeNull();
-  });
-
-  test("a run that may not read a resource holds no item of the webhook lane", ({ queue }) => {
-    queue.add(work({ target: "id:1" }));
-    queue.add(work({ target: "id:2", lane: "list" }));
-    queue.hold("people", "403", "others");
-    expect(queue.isReady("people", "id:1")).toBe(true);
-    expect(queue.isReady("people", "id:2")).toBe(false);
   });
 
   test("dead letters of events that a run revives are read by that run", ({ queue }) => {
     queue.add(work());
     lease(queue, "events", (row) => queue.deadLetter(row, "odd"));
     queue.revive(people);
-    expect(queue.lease(nowMs, people, "events")).toBeNull();
-    expect(queue.lease(nowMs, people, "others")).toMatchObject({
-      lane: "changed",
-      reason: "new",
-      attempts: 0,
-    });
+    expect(next(queue, "events")).toBeNull();
+    expect(next(queue, "others")).toMatchObject({ lane: "changed", reason: "new", attempts: 0 });
   });
 });
 
-test("what the event worker will retry stays with it when a run begins beside it, and goes to a run without one", ({
-  queue,
-}) => {
+test("what an event worker retries stays with it beside a run, and goes to a run alone", ({ queue }) => {
   queue.add(work());
   lease(queue, "events", (row) => queue.postpone(row, "503", 50_000));
   expect(queue.revive(people, "others")).toBe(0);
   expect(queue.nextDueMs(people, "events")).toBe(50_000);
   expect(queue.revive(people)).toBe(1);
-  expect(queue.lease(nowMs, people, "others")).toMatchObject({ attempts: 0 });
+  expect(next(queue, "others")).toMatchObject({ attempts: 0 });
 });
 
 describe("reasons that replace no other", () => {
   test("a recheck is not added to a queued item, and an event overtakes a waiting recheck", ({ queue }) => {
     queue.add(work({ reason: "people.updated" }));
     queue.addIfAbsent(work({ reason: "recheck", dueAtMs: 60_000, dirtySeq: 9 }));
-    expect(queue.lease(nowMs, people)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
+    expect(next(queue)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
     queue.addIfAbsent(work({ target: "id:2", reason: "recheck", dueAtMs: 60_000 }));
     queue.add(work({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
-    expect(queue.lease(nowMs, people)).toMatchObject({
-      target: "id:2",
-      reason: "people.updated",
-      dueAtMs: 0,
-    });
+    expect(next(queue)).toMatchObject({ target: "id:2", reason: "people.updated", dueAtMs: 0 });
   });
 
-  test("a route probe for a record that an event asks for keeps the event's reason and question", ({
-    queue,
-  }) => {
+  test("a route probe keeps the reason and question of a queued event", ({ queue }) => {
     queue.add(work({ reason: "people.updated" }));
     queue.add(work({ reason: "route probe", kind: "confirm", dirtySeq: 2 }));
-    expect(queue.lease(nowMs, people)).toMatchObject({
-      reason: "people.updated",
-      kind: "detail",
-      dirtySeq: 2,
-    });
+    expect(next(queue)).toMatchObject({ reason: "people.updated", kind: "detail", dirtySeq: 2 });
   });
 });
 
@@ -123,12 +103,12 @@ describe("an item that is postponed", () => {
     for (let times = 0; times < 5; times++) {
       lease(queue, "all", (row) => queue.postpone(row, "waiting", 50_000), nowMs * 100);
     }
-    expect(queue.lease(nowMs, people)).toBeNull();
+    expect(next(queue)).toBeNull();
     expect(queue.nextRetryMs(people)).toBe(50_000);
     queue.expedite("people", "another reason");
-    expect(queue.lease(nowMs, people)).toBeNull();
+    expect(next(queue)).toBeNull();
     queue.expedite("people", "waiting");
-    expect(queue.lease(nowMs, people)).toMatchObject({ attempts: 1 });
+    expect(next(queue)).toMatchObject({ attempts: 1 });
   });
 
   test("stays behind the lists where it waits for one, and never before its own lane", ({ queue }) => {
@@ -136,7 +116,7 @@ describe("an item that is postponed", () => {
       queue.add(work({ lane, target: `id:${id}` }));
       lease(queue, "all", (row) => queue.postpone(row, "waiting", nowMs, "changed"));
       queue.expedite("people", "waiting");
-      const again = queue.lease(nowMs, people);
+      const again = next(queue);
       if (again) queue.done(again, 10);
       return again?.lane;
     });

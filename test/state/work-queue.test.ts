@@ -20,10 +20,7 @@ function lease(queue: WorkQueue, atMs = nowMs, resources: readonly string[] = ev
 const stored = (mirror: Mirror) => rows(mirror, "SELECT * FROM _work ORDER BY id");
 
 describe("coalescing", () => {
-  test("ten reasons to read one record are one item with the last reason and the highest number", ({
-    mirror,
-    queue,
-  }) => {
+  test("ten reasons are one item with the last one and the highest number", ({ mirror, queue }) => {
     for (let i = 1; i <= 10; i++) queue.add(work({ reason: `event ${i}`, dirtySeq: i }));
     expect(stored(mirror)).toMatchObject([{ reason: "event 10", dirty_seq: 10 }]);
   });
@@ -66,9 +63,7 @@ describe("leases", () => {
     expect(lease(new WorkQueue(again.db))).toEqual(first);
   });
 
-  test("an item added after a leased one was dropped never gets its id, so a failure hits no other item", ({
-    queue,
-  }) => {
+  test("an item never gets the id of one that was dropped while it was leased", ({ queue }) => {
     queue.add(work({ target: "child:people:1:1", resource: "notes" }));
     const inFlight = lease(queue);
     queue.drop("notes", "child:people:1:");
@@ -77,10 +72,7 @@ describe("leases", () => {
     expect(lease(queue)).toMatchObject({ target: "id:9", attempts: 0 });
   });
 
-  test("a drop removes items of that prefix and resource only; `%` and `_` are letters", ({
-    mirror,
-    queue,
-  }) => {
+  test("a drop removes one prefix of a resource only; `%` and `_` are letters", ({ mirror, queue }) => {
     const targets = ["page:a_b:1", "page:a_b:2", "page:aXb:1", "page:a_bc:1"];
     for (const target of targets) queue.add(work({ kind: "list", target }));
     queue.add(work({ kind: "list", target: "page:a_b:1", resource: "orders" }));
@@ -104,9 +96,7 @@ describe("failures", () => {
     expect(lease(queue, nowMs + 2_000)).toMatchObject({ attempts: 1 });
   });
 
-  test("dead letters are kept and shown with their reason, and they and held items are revived by the next run", ({
-    queue,
-  }) => {
+  test("dead letters show their reason; the next run revives them and held items", ({ queue }) => {
     queue.add(work());
     queue.add(work({ resource: "orders" }));
     const row = lease(queue, nowMs, ["people"]);
@@ -126,10 +116,7 @@ describe("failures", () => {
     expect(lease(queue)).toMatchObject({ resource: "people", attempts: 0 });
   });
 
-  test("attempts are counted within one run: an item that waited for its third starts again with the next", ({
-    mirror,
-    queue,
-  }) => {
+  test("attempts are counted within one run: an item starts again with the next", ({ mirror, queue }) => {
     queue.add(work());
     queue.retry(lease(queue), "503", nowMs + 60_000);
     const next = new WorkQueue(mirror.db);

@@ -11,18 +11,14 @@ const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name
 
 describe("I3: a read applies only where it was sent after the last applied read was received", () => {
   // Fault: data | two answers of one record overlap | read stamps | the stale one is not applied; the record is read again (I3)
-  test("an answer that overlapped with the applied one is stale, so that the record is read again", ({
-    mirror,
-  }) => {
+  test("an answer that overlapped with the applied one is stale: it is read again", ({ mirror }) => {
     const [first, second] = [send(mirror), send(mirror)];
     expect(put(mirror, "people", person(1, "second"), { stamp: second.receive() })).toBe("inserted");
     expect(put(mirror, "people", person(1, "first"), { stamp: first.receive() })).toBe("stale");
     expect(nameOf(mirror, 1)).toBe("second");
   });
 
-  test("a list that confirms a record holds back the reads sent before it, although it wrote nothing", ({
-    mirror,
-  }) => {
+  test("a list that confirms a record, and writes nothing, holds back earlier reads", ({ mirror }) => {
     put(mirror, "people", person(1, "A"));
     const early = send(mirror);
     const later = send(mirror);
@@ -50,9 +46,7 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(putPreview(mirror, "orders", { ...shown, total: 2 }, early.receive()).result).toBe("stale");
   });
 
-  test("an overlapping answer that says what the mirror holds is no news, and its reason is answered", ({
-    mirror,
-  }) => {
+  test("an overlapping answer that says what the mirror holds answers its reason", ({ mirror }) => {
     const [first, second] = [send(mirror), send(mirror)];
     put(mirror, "people", person(1, "A"), { stamp: second.receive() });
     const answer = first.receive({ cause: "hydrate" });

@@ -41,9 +41,7 @@ describe("I12: an unknown field", () => {
     ]);
   });
 
-  test("has its column in snapshots and lines too, deep within a snapshot's unknown, also after a reopening", async ({
-    mirror,
-  }) => {
+  test("has its column in snapshots and lines too, also after a reopening", async ({ mirror }) => {
     const buyer = { name: "b", taste: { colour: "red" } };
     put(mirror, "orders", order(1, { buyer, lines: [{ id: 1, weight: 2.5 }, { id: 2 }] }), {
       source: "detail",
@@ -222,9 +220,7 @@ describe("I1: a transaction that grew a table and was rolled back", () => {
   });
 });
 
-test("I1: a transaction that grew a table and was rolled back leaves the plan as it was also while nothing can be written", ({
-  mirror,
-}) => {
+test("I1: a rolled back growth leaves the plan as it was while nothing can be written", ({ mirror }) => {
   let isHeld = false;
   guardWrites(mirror.db, () => {
     if (isHeld) throw new Error("another program holds the database");
@@ -242,9 +238,7 @@ test("I1: a transaction that grew a table and was rolled back leaves the plan as
   expect(row(mirror, "people", 1)).toMatchObject({ nick_name: "Ed" });
 });
 
-test("an unknown field whose long name is cut within a character leaves room for the next after a reopening", async ({
-  mirror,
-}) => {
+test("a long name that is cut within a character leaves room for the next one", async ({ mirror }) => {
   const long = "k".repeat(99);
   put(mirror, "people", person(1, { [`${long}𐊡`]: "one" }));
   mirror.close();

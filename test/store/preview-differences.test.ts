@@ -74,9 +74,7 @@ describe("a column that previews show otherwise than details", () => {
     });
   });
 
-  test("is noted where the detail changes other columns, and not where it says what the preview showed", ({
-    mirror,
-  }) => {
+  test("is noted where the detail changes others, not where it says what was shown", ({ mirror }) => {
     contradict(mirror, 1, order(1, { remark: "new" }));
     contradict(mirror, 2, order(2, { total: 2 }));
     contradict(mirror, 3, order(3, { total: 3 }));
@@ -97,9 +95,7 @@ describe("a column that previews show otherwise than details", () => {
     expect(noted(mirror)).toEqual([]);
   });
 
-  test("is forgotten for a record, and for that column alone, when its preview and its row agree again", ({
-    mirror,
-  }) => {
+  test("is forgotten for a record and a column when preview and row agree again", ({ mirror }) => {
     mirror.apply(() => {
       for (const id of [1, 2]) mirror.differences.note("orders", "total", id);
       mirror.differences.note("orders", "number", 1);
@@ -126,9 +122,7 @@ describe("a column that previews show otherwise than details", () => {
 });
 
 describe("a preview that a detail has answered", () => {
-  test("is known by its bytes, also after the detail was read twice: nothing is written for it", ({
-    mirror,
-  }) => {
+  test("is known by its bytes, also after two details: nothing is written for it", ({ mirror }) => {
     put(mirror, "orders", order(1), { source: "detail" });
     const changed = listed(1, { total: 2 });
     const answered = putPreview(mirror, "orders", changed).read?.listed;
@@ -140,9 +134,7 @@ describe("a preview that a detail has answered", () => {
     expect(written(mirror)).toBe(before);
   });
 
-  test("is not known where the detail says something else, or nothing is known of what it showed", ({
-    mirror,
-  }) => {
+  test("is not known where the detail says something else", ({ mirror }) => {
     put(mirror, "orders", order(1), { source: "detail" });
     const changed = listed(1, { total: 2 });
     const answered = putPreview(mirror, "orders", changed).read?.listed;

@@ -46,9 +46,7 @@ describe("a record's row", () => {
     expect(mirror.records.liveIds("colours")).toEqual(ids);
   });
 
-  test("text comes back as it was, with zero bytes and broken halves of characters made whole", ({
-    mirror,
-  }) => {
+  test("text comes back as it was; broken halves of characters are made whole", ({ mirror }) => {
     const name = 'a\u0000b "ž" \u{1f642} \ufffe';
     put(mirror, "people", person(1, name));
     expect(row(mirror, "people", 1)?.["name"]).toBe(name);
@@ -121,9 +119,7 @@ describe("a preview against the detail last applied", () => {
     expect(written(mirror)).toBe(before);
   });
 
-  test("what only details show does not matter, what both show does, unknown fields of a preview do not", ({
-    mirror,
-  }) => {
+  test("only what both show matters: not a detail's fields, not a preview's own", ({ mirror }) => {
     put(mirror, "orders", order(1, { remark: "mine" }), { source: "detail" });
     const before = written(mirror);
     const other = listed(1, { label: "shown in lists only" });
@@ -144,15 +140,12 @@ describe("a preview against the detail last applied", () => {
 });
 
 describe("lists of full records beside details", () => {
-  test("the same record written otherwise by another route is unchanged, and known by its bytes from then on", ({
-    mirror,
-  }) => {
+  test("the same record in other bytes is unchanged, and known by them from then on", ({ mirror }) => {
     put(mirror, "people", person(1, { name: "A", score: 1.5 }), { source: "detail" });
     const text = '{"id":1,"name":"A","score":1.50,"email":null}';
-    expect(putAs(mirror, "people", 1, text)).toBe("unchanged");
     const before = written(mirror);
-    expect(putAs(mirror, "people", 1, text)).toBe("unchanged");
-    expect(written(mirror)).toBe(before);
+    for (let times = 0; times < 2; times++) expect(putAs(mirror, "people", 1, text)).toBe("unchanged");
+    expect(written(mirror)).toBe(before + 1);
     expect(allChanges(mirror)).toHaveLength(1);
   });
 
@@ -165,9 +158,7 @@ describe("lists of full records beside details", () => {
     ]);
   });
 
-  test("a list that lacks what the detail had is an update: lists of full records are the truth too", ({
-    mirror,
-  }) => {
+  test("a list that lacks what the detail had is an update: it is the truth too", ({ mirror }) => {
     put(mirror, "people", person(1, { name: "A", score: 1 }), { source: "detail" });
     expect(put(mirror, "people", person(1, "A"))).toBe("updated");
     expect(row(mirror, "people", 1)?.["score"]).toBeNull();
@@ -188,9 +179,7 @@ describe("I12: quarantine", () => {
   const odd = person(1, { name: "A", score: "many" });
 
   // Fault: data | a record that cannot become a row | a value of the wrong kind | kept in quarantine with reason and bytes; the row stays as it was (I12)
-  test("keeps a record that cannot be a row, as it came last, with its reason, and the row as it was", ({
-    mirror,
-  }) => {
+  test("keeps a record that cannot be a row as it came last, and the row as it was", ({ mirror }) => {
     put(mirror, "people", person(1, "good"));
     for (const one of [person(1, { score: [] }), odd, odd])
       expect(put(mirror, "people", one)).toBe("quarantined");
@@ -206,17 +195,13 @@ describe("I12: quarantine", () => {
     expect(allChanges(mirror)).toHaveLength(1);
   });
 
-  test("keeps the last bytes also where their reason is the same, and no answer that is no JSON", ({
-    mirror,
-  }) => {
+  test("keeps the last bytes of the same reason, and no answer that is no JSON", ({ mirror }) => {
     for (const name of ["first", "second"]) put(mirror, "people", { ...odd, name });
     expect(() => putAs(mirror, "people", 1, '{"id":1,')).toThrow("not the JSON it should be");
     expect(rows(mirror, "SELECT json ->> 'name' AS name FROM _quarantine")).toEqual([{ name: "second" }]);
   });
 
-  test("counts a record that is kept since a time to come, by a clock that was set back, as older than any list", ({
-    mirror,
-  }) => {
+  test("counts what is kept since a time to come, by a wrong clock, as old", ({ mirror }) => {
     put(mirror, "people", odd);
     const at = (hours: number) => isoTime(startMs + hours * 3_600_000);
     const idsBefore = (from: number, to: number) => mirror.quarantine.idsBefore("people", at(from), at(to));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
 import { planTable, sqlTypes, type TablePlan } from "../../src/store/tables/table-plan.ts";
-import { OddValue, toRow, type Row, cellValue } from "../../src/store/tables/row-decoder.ts";
+import { OddValue, toRow, type Row } from "../../src/store/tables/row-decoder.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 
 const ordersPlan = () => planTable(resourceOf("orders"));
@@ -99,47 +99,6 @@ describe("unknown keys", () => {
 });
 
 describe("values", () => {
-  test.each([
-    ["integer", "17", 17],
-    ["integer", '"17"', 17],
-    ["integer", "9007199254740993", 9_007_199_254_740_993n],
-    ["integer", "9007199254740994", 9_007_199_254_740_994n],
-    ["integer", "9223372036854775808", undefined],
-    ["integer", "1e3", 1_000],
-    ["integer", '"5.00"', 5],
-    ["integer", '""', undefined],
-    ["integer", '" 5"', undefined],
-    ["integer", "1.5", undefined],
-    ["integer", "true", undefined],
-    ["decimal", "0.10", 0.1],
-    ["decimal", '"-0.05"', -0.05],
-    ["decimal", '"1e400"', undefined],
-    ["decimal", '"12,50"', undefined],
-    ["decimal", "[]", undefined],
-    ["decimal", "1e400", undefined],
-    ["boolean", "true", 1],
-    ["boolean", "0", 0],
-    ["boolean", "2", undefined],
-    ["boolean", '"1"', 1],
-    ["boolean", '"2"', undefined],
-    ["text", "12345678901234567890", "12345678901234567890"],
-    ["text", "false", undefined],
-    ["date", '"2026-03-01"', "2026-03-01"],
-    ["timestamp", '"2026-03-01 12:00:05"', "2026-03-01T12:00:05"],
-    ["timestamp", '"2026-03-01T12:00:05+02:00"', "2026-03-01T12:00:05+02:00"],
-    ["timestamp", "1772323200", undefined],
-    ["json", '{"a": [1.10, 9007199254740993]}', '{"a":[1.1,9007199254740993]}'],
-    ["any", "5", 5n],
-    ["any", "true", 1n],
-    ["any", '"x"', "x"],
-    ["any", "[1]", "[1]"],
-    ["any", "9007199254740993", 9_007_199_254_740_993n],
-    ["any", "0.12345678901234567890", "0.12345678901234567890"],
-    ["any", "null", null],
-  ] as const)("a %s takes %s as %s", (scalar, text, cell) => {
-    expect(cellValue(scalar, parseLossless(text))).toBe(cell);
-  });
-
   test("an odd value is refused with its path and its kind", () => {
     expect(reason({ total: "much" })).toBe('total is text ("much"), not decimal');
     expect(reason({ buyer: { city: [1] } })).toBe("buyer.city is a list, not text");

@@ -50,8 +50,10 @@ describe("what SQLite says becomes what the user can do", () => {
     for (let id = 1; id <= 400; id++) put(mirror, "people", person(id, `name ${id} ${"x".repeat(200)}`));
     mirror.close();
     damage(path);
-    using broken = openDatabase(path);
-    const error = errorOf(() => guarded(path, () => broken.prepare("SELECT count(name) FROM people").get()));
+    const error = errorOf(() => {
+      using broken = openDatabase(path);
+      guarded(path, () => broken.prepare("SELECT count(name) FROM people").get());
+    });
     expect(error.message).toBe(`the database is damaged: ${path}`);
     expect(error.hint).toContain("restore a backup");
   });

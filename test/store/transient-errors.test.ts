@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { MirrorError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { inTransaction, isBusy, openDatabase, type Db } from "../../src/store/database.ts";
 import {
@@ -17,12 +18,17 @@ import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
 const signal = new AbortController().signal;
 
-/** A mirror whose lock another connection holds. */
-async function held(): Promise<{ readonly db: Db; readonly release: () => void }> {
+function busy(): never {
+  throw new MirrorError("database", "it is busy");
+}
+
+/** A mirror whose lock another connection holds; where that is known, SQLite itself does not wait a second for it. */
+async function held(isKnown = true): Promise<{ readonly db: Db; readonly release: () => void }> {
   const { db } = await openShop();
   const other = openDatabase(db.name);
   onTestFinished(() => void other.close());
   other.exec("BEGIN IMMEDIATE");
+  if (isKnown) expect(() => createBusyRetry(db)(busy)).toThrow("it is busy");
   return { db, release: () => void other.exec("ROLLBACK") };
 }
 
@@ -67,7 +73,7 @@ test("a stop ends the wait", async () => {
 });
 
 test("many waiting steps leave the thread to others, and a receiver's step fails at once", async () => {
-  const { db, release } = await held();
+  const { db, release } = await held(false);
   const wait = { clock: systemClock, log: silentLog, signal };
   const store = createBusyRetry(db);
   const steps = Array.from({ length: 6 }, () => retryWhileBusy(db, write(db), wait));

@@ -15,28 +15,17 @@ import type { Db } from "../../../src/store/database.ts";
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
 export const startMs = Date.UTC(2026, 2, 1);
 
-/** A request in flight. */
-export interface Flight {
-  receive(more?: Partial<ReadStamp>): ReadStamp;
-  /** Called when the answer is applied. */
-  end(): void;
-}
-
-export function send(mirror: Mirror): Flight {
+/** A request in flight; `end` is called when its answer is applied. */
+export function send(mirror: Mirror) {
   const sentSeq = mirror.sequence.next();
   mirror.fences.begin(sentSeq);
-  return {
-    receive: (more = {}) => ({
-      cause: "sweep",
-      sentSeq,
-      receivedSeq: mirror.sequence.next(),
-      receivedAtMs: startMs,
-      requestId: "req-1",
-      run: 1,
-      ...more,
-    }),
-    end: () => mirror.fences.end(sentSeq),
-  };
+  const answer = { cause: "sweep", sentSeq, receivedAtMs: startMs, requestId: "req-1", run: 1 } as const;
+  const receive = (more: Partial<ReadStamp> = {}): ReadStamp => ({
+    ...answer,
+    receivedSeq: mirror.sequence.next(),
+    ...more,
+  });
+  return { receive, end: () => mirror.fences.end(sentSeq) };
 }
 
 /** An answer that came with nothing else on its way. */
@@ -136,6 +125,15 @@ export function replay(changes: readonly Change[]): Map<string, string> {
   return held;
 }
 
+/** `next_seq` leads from each change of a record to its next one, and from the last nowhere: what does not. */
+export function brokenLinks(mirror: Mirror): SqlRow[] {
+  const next = "lead(seq) OVER (PARTITION BY resource, record_id ORDER BY seq) AS next";
+  return rows(
+    mirror,
+    `SELECT * FROM (SELECT seq, next_seq, ${next} FROM _change_log) WHERE next_seq IS NOT next`,
+  );
+}
+
 /** The live records by the rows people see, with the JSON they were made from. */
 export function liveRecords(mirror: Mirror, resource: string): Map<string, string> {
   const sql = `SELECT '${resource}:' || t.id AS key, w.json AS json FROM "${resource}" t
@@ -152,18 +150,17 @@ export function errorOf(step: () => unknown): MirrorError {
   try {
     step();
   } catch (error) {
-    if (error instanceof MirrorError) return error;
-    throw error;
+    return asMirrorError(error);
   }
   throw new Error("it went through");
 }
 
-export async function rejectionOf(promise: Promise<unknown>): Promise<MirrorError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof MirrorError) return error;
-    throw error;
-  }
-  throw new Error("it went through");
+export function rejectionOf(promise: Promise<unknown>): Promise<MirrorError> {
+  const wentThrough = () => Promise.reject(new Error("it went through"));
+  return promise.then(wentThrough, asMirrorError);
+}
+
+function asMirrorError(error: unknown): MirrorError {
+  if (error instanceof MirrorError) return error;
+  throw error;
 }
