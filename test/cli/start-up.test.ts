@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { knownFintoro } from "../../connectors/fintoro/known.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { KnownConnector } from "../../src/config/config-schema.ts";
-import { binFile, root, runProgram, temporaryFolder, type Start } from "../support/program/cli.ts";
+import { binFile, root, runProgram, temporaryFolder } from "../support/program/cli.ts";
+import type { Start } from "../support/program/process-env.ts";
 import { aCompany } from "../support/company/company.ts";
 
 async function packagesOf(args: readonly string[], start: Start = {}): Promise<readonly string[]> {

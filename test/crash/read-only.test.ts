@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { endOf, runCommand, type CommandResult, type Ended } from "../support/program/cli.ts";
-import { processEnv, program } from "../support/program/process-env.ts";
+import { runCommand, runProgram, type CommandResult, type Ended } from "../support/program/cli.ts";
 import { put } from "../support/mirror/store.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
-import { longestWaitMs } from "../support/eventually.ts";
 
 /** Modes bind every user but root, who runs the program as nobody. */
 const nobody = 65_534;
@@ -19,10 +16,7 @@ async function run(cwd: string, args: readonly string[]): Promise<CommandResult>
 
 /** In a process, which alone can be of another real user: whom the system's answers are about. */
 function runProcess(cwd: string, args: readonly string[]): Promise<Ended> {
-  const user = isRoot ? { uid: nobody, gid: nobody } : {};
-  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  const limits = { timeout: longestWaitMs, ...user };
-  return endOf(spawn(process.execPath, [program, ...args], { cwd, env: processEnv(), stdio, ...limits }));
+  return runProgram(args, { cwd, ...(isRoot && { uid: nobody, gid: nobody }) });
 }
 
 function giveAway(folder: string): void {

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { aMirroredCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
 import { count, expectEqual, look } from "../support/truth/equal.ts";
 import { post, testDay } from "../support/sandbox/sandbox.ts";
-import { truthOf } from "../support/truth/truth.ts";
 
 /** A night that re-reads nothing: what it finds, its lists lead to. */
 const night: SyncOptions = { scrub: null, parentsPerRun: 0 };
@@ -50,26 +49,5 @@ describe("what changes with a record that a list led to", () => {
     expect((await sync(company, night)).outcome).toBe("complete");
     expectEqual(company, { tables: ["price_list_items", "warehouses"] });
     expect(detailsSince(company, asked)).toEqual([`/price-list-items/${item}`]);
-  });
-
-  test("a CRM event is read only when it shows its document otherwise", async () => {
-    const company = await aMirroredCompany();
-    const sql = `SELECT metadata_related_document_document_id FROM contact_activity_logs
-      WHERE metadata_related_document_document_type = 'invoice' LIMIT 1`;
-    const invoice = one(company, sql);
-    const events = [...(truthOf(company.sandbox).get("contact_activity_logs")?.keys() ?? [])];
-    for (const [change, isShown] of [
-      [{ note: "Iná poznámka", dueDate: "2027-01-01" }, false],
-      [{ issueDate: "2026-10-02" }, true],
-    ] as const) {
-      company.sandbox.control.alter("invoices", invoice, change);
-      const asked = company.proxy.asked.length;
-      expect((await sync(company, night)).outcome).toBe("complete");
-      const details = detailsSince(company, asked);
-      expect(details.filter((path) => path === `/invoices/${invoice}`)).toHaveLength(1);
-      expect(details.some((path) => path.startsWith("/contact-activity-logs/"))).toBe(isShown);
-      expect(details.length).toBeLessThan(events.length);
-      expectEqual(company, { tables: ["invoices", "contact_activity_logs"] });
-    }
   });
 });

@@ -5,9 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ArchiveCheck } from "../../src/files/check-archive.ts";
 import type { DocumentFile } from "../../src/state/files/stored-files.ts";
-import { soleScope } from "../../src/cli/mirror/company-scope.ts";
-import { filesOfDocuments } from "../../src/cli/commands/upkeep/files.ts";
-import { commandThat, endOf, runCommand } from "../support/program/cli.ts";
+import { endOf, runCommand } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { look } from "../support/truth/compare.ts";
 import { startIn, writeServeConfig } from "../support/program/serve.ts";
@@ -234,23 +232,6 @@ test("a token of another company fetches nothing (I10)", async () => {
   expect(await run(company, "files")).toMatchObject({ code: 4 });
   expect(filesIn(company)).toEqual([]);
   expect(requestsFor(other)).toBe(0);
-});
-
-test("what makes a month's folder gets the files of its documents, and fetches those that are missing alone", async () => {
-  const company = await aCompanyWithFiles();
-  const ids = look(company.file, (db) => db.prepare("SELECT id FROM invoices").pluck().all() as number[]);
-  const documents = ids.slice(0, 2).map((id) => ({ resource: "invoices", id }));
-  let found: Awaited<ReturnType<typeof filesOfDocuments>> = [];
-  const act = commandThat(async (context) => {
-    found = await filesOfDocuments(soleScope(context, context.config().config), documents);
-    return "complete" as const;
-  });
-  for (let times = 1; times <= 2; times++) {
-    expect(await runCommand(["act"], { cwd: company.folder, commands: [act] })).toMatchObject({ code: 0 });
-    expect(found.map(({ document_id: id }) => id)).toEqual(documents.map(({ id }) => id));
-    for (const { file, sha256: known } of found) expect(sha256(readFileSync(file))).toBe(known);
-    expect(requestsFor(company)).toBe(2);
-  }
 });
 
 // Fault: files | the folder of files is lost | the data folder, after a backup | `restore` brings it back with all names; nothing is fetched again

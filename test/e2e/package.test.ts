@@ -240,28 +240,6 @@ test("two packages of one company do not take each other's workbook", async () =
   expect((await pack(company, "2019-01")).code).toBe(0);
 });
 
-test("of several companies one without a mirror is named, the others are packed; a month is asked for", async () => {
-  const company = await aCompanyWithFiles();
-  const config = path.join(company.folder, "config.yaml");
-  writeFileSync(
-    config,
-    readFileSync(config, "utf8").replace(
-      /companies:\n/,
-      'companies:\n  zeta: { token: "1|another-token-0123456789" }\n',
-    ),
-  );
-  const { month } = busyMonth(company);
-  const { code, stdout } = await runCommand(["package", "--month", month, "--json"], { cwd: company.folder });
-  expect(code).toBe(3);
-  expect(JSON.parse(stdout)).toMatchObject({
-    companies: { acme: { outcome: "complete" }, zeta: { outcome: "failed" } },
-  });
-  expect(await runCommand(["package"], { cwd: company.folder })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--month"),
-  });
-});
-
 /** Changes the price of an invoice of the month in the mirror, as a read of its detail would. */
 async function changePrice(company: Company, month: string): Promise<string> {
   const mirror = await openMirror(company.file, fintoro);

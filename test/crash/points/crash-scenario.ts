@@ -1,10 +1,9 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { endOf, type Ended } from "../../support/program/cli.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
-import { processEnv } from "../../support/program/process-env.ts";
-import { longestWaitMs } from "../../support/eventually.ts";
+import { spawnProgram } from "../../support/program/process-env.ts";
 
 const preload = new URL("../../support/crash/points.ts", import.meta.url).href;
 
@@ -135,22 +134,13 @@ function pointsIn({ folder }: Attempt): string[] {
 
 /** Starts a file in the attempt's folder; it dies at the point. */
 export function startToDie({ folder, execArgv, env }: Attempt, args: readonly string[]): ChildProcess {
-  return start(folder, [...execArgv, ...args], env);
+  const [file = "", ...own] = args;
+  return spawnProgram(own, { cwd: folder, file, env, nodeOptions: execArgv });
 }
 
 /** Runs a file in a folder to its end. */
-export function runAgain(folder: string, args: readonly string[]): Promise<Ended> {
-  return endOf(start(folder, args, {}));
-}
-
-function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  return spawn(process.execPath, [...args], {
-    cwd: folder,
-    env: processEnv(env),
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: longestWaitMs,
-    killSignal: "SIGTERM",
-  });
+export function runAgain(cwd: string, [file = "", ...args]: readonly string[]): Promise<Ended> {
+  return endOf(spawnProgram(args, { cwd, file }));
 }
 
 /** Names of all files below a folder, without what SQLite and this test keep there. */

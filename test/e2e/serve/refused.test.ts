@@ -1,47 +1,35 @@
-import { onTestFinished, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { Daemon } from "../../../src/daemon/daemon.ts";
-import { createPages } from "../../../src/status/render/pages.ts";
-import { startServer } from "../../../src/server/server.ts";
 import { heartbeatMs } from "../../../src/state/uptime-log.ts";
 import { runCommand } from "../../support/program/cli.ts";
-import { aCompany, type Company } from "../../support/company/company.ts";
-import { configOf, startDaemon } from "../../support/program/daemon.ts";
-import { loggingTo } from "../../support/company/open-company.ts";
-import { deliver, eventAbout, inMirror, wholeRuns } from "../../support/program/serve.ts";
+import { aCompany } from "../../support/company/company.ts";
+import {
+  deliver,
+  eventAbout,
+  inMirror,
+  serveHere,
+  wholeRuns,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
-import { noOthers, pagesOptions } from "../../support/status/company-view.ts";
 
-/** A company in a daemon of this process, with a receiver, and a clock that the test sets. */
-interface Receiving {
-  readonly company: Company;
-  readonly daemon: Daemon;
-  readonly url: string;
-  /** Sets this machine's clock so far ahead. */
-  set(aheadMs: number): void;
-  /** Lets time pass. */
-  wind(ms: number): void;
-}
-
-async function receiving(): Promise<Receiving> {
+/** A company and its serve, whose clock the test sets (`set`: so far ahead) and lets pass (`wind`). */
+async function receiving() {
   const company = await aCompany({ records: 3, allowLoopbackWebhooks: true });
-  let aheadMs = 0;
-  let passedMs = 0;
+  writeServeConfig(company, "schedule: { sync: off, publish: off }");
+  let [aheadMs, passedMs] = [0, 0];
   const clock = {
     ...systemClock,
     nowMs: () => Date.now() + aheadMs + passedMs,
     monotonicMs: () => systemClock.monotonicMs() + passedMs,
   };
-  const daemon = startDaemon(company, configOf(company), { clock });
-  const log = loggingTo(company.said);
-  const options = { ...pagesOptions, others: () => ({ ...noOthers, refusals: daemon.strayRefusals }) };
-  const pages = createPages(() => daemon.recentViews(), clock, options);
-  const server = await startServer({ host: "127.0.0.1", port: 0, companies: daemon, clock, log, pages });
-  onTestFinished(() => server.close(0));
-  const url = `http://127.0.0.1:${server.port}`;
+  const { url } = await serveHere(company, { clock });
   await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, "ready");
-  return { company, daemon, url, set: (ms) => (aheadMs = ms), wind: (ms) => (passedMs += ms) };
+  const [set, wind] = [(ms: number) => void (aheadMs = ms), (ms: number) => void (passedMs += ms)];
+  return { company, url, set, wind };
 }
+
+type Receiving = Awaited<ReturnType<typeof receiving>>;
 
 interface CompanyReady extends Record<string, unknown> {
   readonly reasons: readonly string[];

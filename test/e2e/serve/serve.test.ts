@@ -98,16 +98,4 @@ describe("serve", () => {
     await later.end("SIGTERM");
     expectEqual(company);
   });
-
-  test("a second signal ends it at once", async () => {
-    const company = await aCompany({ records: 3 });
-    writeServeConfig(company);
-    company.proxy.obstruct(() => "hang");
-    const daemon = await serve(company);
-    await daemon.until("the mirror is open");
-    await eventually(() => company.proxy.asked.length > 0, "a request that hangs");
-    daemon.send("SIGTERM");
-    await daemon.until("once more to stop at once");
-    expect((await daemon.end("SIGTERM")).code).toBe(143);
-  });
 });

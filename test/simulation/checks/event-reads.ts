@@ -1,4 +1,5 @@
-import type { Check, MirrorContents } from "./mirror-contents.ts";
+import type { Check } from "./mirror-contents.ts";
+import { queuedTargets } from "./progress.ts";
 
 /** The first read of an event's record may be too early only so long after the event. */
 const earlyMs = 30_000;
@@ -31,7 +32,7 @@ export const doneByNothing: Check = ({ events }) =>
 
 /** I4: a record that was read soon after its event is read once more: the event may come before its change. */
 export const readTooSeldom: Check = (mirror, { arrivals, asked }) => {
-  const work = queued(mirror);
+  const work = queuedTargets(mirror);
   return mirror.events.flatMap(({ event_id: id, type, state, resource, target, request_id: requestId }) => {
     const arrivedMs = arrivals.get(id);
     if (state !== "done" || arrivedMs === undefined || work.has(`${resource} ${target}`)) return [];
@@ -46,8 +47,4 @@ export const readTooSeldom: Check = (mirror, { arrivals, asked }) => {
 
 function recordOf(resource: string, target: string): string {
   return `${resource} ${target.slice("id:".length)}`;
-}
-
-function queued({ db }: MirrorContents): ReadonlySet<unknown> {
-  return new Set(db.prepare("SELECT resource || ' ' || target FROM _work").pluck().all());
 }

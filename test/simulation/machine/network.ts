@@ -139,7 +139,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
     return noAnswer;
   }
   const hitAtMs = time.passedMs;
-  const answer = service.begin(route, new URLSearchParams(search), { token });
+  const answer = service.begin(route, new URLSearchParams(search), token);
   const { openedAt = 0, endsAt = 0, others = 0 } = service.limiter.windows.at(-1) ?? {};
   if (watched) machine.budgetWatch.counted(watched, service, request.lane !== "webhook");
   sender.passes("request in flight");

@@ -37,12 +37,7 @@ export async function runSeeds({
 }: SeedRange): Promise<boolean> {
   const startedMs = performance.now();
   const endMs = startedMs + minutes * 60_000;
-  const sum = {
-    count: 0,
-    requests: 0,
-    met: new Map<string, number>(),
-    failures: [] as SeedReport["failures"][number][],
-  };
+  const sum: Sum = { count: 0, requests: 0, met: new Map(), failures: [] };
   const seconds = () => Math.max(0.001, (performance.now() - startedMs) / 1000);
   const progress = setInterval(() => {
     const perSecond = (sum.count / seconds()).toFixed(1);
@@ -88,15 +83,14 @@ export async function replaySeed(seed: number, profile?: Profile): Promise<boole
   return broken.length === 0;
 }
 
-function add(
-  sum: {
-    count: number;
-    requests: number;
-    met: Map<string, number>;
-    failures: SeedReport["failures"][number][];
-  },
-  report: SeedReport,
-): void {
+interface Sum {
+  count: number;
+  requests: number;
+  readonly met: Map<string, number>;
+  readonly failures: SeedReport["failures"][number][];
+}
+
+function add(sum: Sum, report: SeedReport): void {
   sum.count += report.count;
   sum.requests += report.requests;
   sum.failures.push(...report.failures);

@@ -44,7 +44,6 @@ export interface SeedResult {
   readonly met: Met;
   readonly traceHash: string;
   readonly requests: number;
-  readonly events: number;
 }
 
 const startMs = Date.parse("2026-11-01T02:15:00+01:00");
@@ -77,7 +76,6 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
     met: machine.met,
     traceHash: machine.traceHash(),
     requests: service.exchanges.length,
-    events: service.events.length,
   };
 }
 

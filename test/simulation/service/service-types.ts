@@ -61,8 +61,6 @@ export interface ServiceOptions {
   readonly stuckPages?: number;
   /** Share of changes without an event. @default 0 */
   readonly silentShare?: number;
-  /** Bearer tokens that are accepted; without any, all are. */
-  readonly tokens?: readonly string[];
   /** @default "Acme" */
   readonly name?: string;
   /** Makes this company's documents differ from another one's. @default "a" */
@@ -84,25 +82,14 @@ export interface ServiceReply {
   readonly body: string;
 }
 
-/** What a request says besides its route. */
-export interface RequestFacts {
-  /** The value of `Authorization` without `Bearer`. */
-  readonly token?: string;
-  /** `Accept-Language` */
-  readonly language?: string;
-}
-
 /** A request as the service saw it; times are monotonic. */
 export interface Exchange {
   readonly requestId: string;
   readonly route: string;
-  readonly query: string;
-  readonly token: string | null;
   readonly hitAtMs: number;
   /** The state that the answer shows is that of this moment. */
   readonly asOfMs: number;
   readonly status: number;
-  readonly retryAfterS: number | null;
 }
 
 /** What a record shows in one version. */

@@ -14,14 +14,7 @@ import {
 } from "./list-answers.ts";
 import { addWhereNoneIs, fillCompany, makeChange, makeHotChange } from "./people.ts";
 import { SimulatedCompany } from "./simulated-company.ts";
-import type {
-  Exchange,
-  RequestFacts,
-  ServiceEvent,
-  ServiceOptions,
-  ServiceReply,
-  TableName,
-} from "./service-types.ts";
+import type { Exchange, ServiceEvent, ServiceOptions, ServiceReply, TableName } from "./service-types.ts";
 
 const lists: Readonly<Record<string, TableName>> = {
   "/units": "units",
@@ -50,22 +43,21 @@ export type PathCounts = Map<string, number>;
  * engine. Requests are answered by `begin` and `answer`; people change records by `act`.
  */
 export class SimulatedService {
-  readonly options: Required<Omit<ServiceOptions, "tokens">>;
+  readonly options: Required<ServiceOptions>;
   readonly limiter: Limiter;
   readonly exchanges: Exchange[] = [];
-  readonly events: { readonly event: ServiceEvent; readonly atMs: number }[] = [];
   readonly pathsMet: PathCounts = new Map();
   readonly company: SimulatedCompany;
-  private tokens: ReadonlySet<string> | null;
+  /** Bearer tokens that are accepted; null: all are. */
+  private tokens: ReadonlySet<string> | null = null;
   private readonly choice: SeededChoice;
   private readonly bin: ChangeContext["bin"] = new Map();
   private isResting = false;
   private othersUntilMs: number;
   private count = 0;
 
-  constructor({ tokens, ...options }: ServiceOptions) {
+  constructor(options: ServiceOptions) {
     this.options = { ...usualService, ...options };
-    this.tokens = tokens ? new Set(tokens) : null;
     const { random, clock, limiter, limit, windowMs, size } = this.options;
     this.choice = seededChoice(random);
     this.limiter = startLimiter(limiter, limit, windowMs);
@@ -74,7 +66,6 @@ export class SimulatedService {
     this.company.touch("company");
     fillCompany(this.changeContext(true), size);
     this.company.begin();
-    this.company.onEvent((event) => void this.events.push({ event, atMs: clock.monotonicMs() }));
   }
 
   /** Called with each event at the moment of its change. */
@@ -113,22 +104,21 @@ export class SimulatedService {
   }
 
   /** Counts a request; the function that it returns gives the answer as of its own moment. */
-  begin(route: string, query: URLSearchParams, facts: RequestFacts = {}): () => ServiceReply {
-    const hitAtMs = this.options.clock.monotonicMs();
-    const { token } = facts;
-    if (this.tokens && !(token !== undefined && this.tokens.has(token)))
-      return () => this.reply({ route, query, facts, hitAtMs }, failure(401, "Unauthenticated."), {});
+  begin(route: string, query: URLSearchParams, token: string): () => ServiceReply {
+    const { clock, limit, limiter } = this.options;
+    const hitAtMs = clock.monotonicMs();
+    const request = { route, query, hitAtMs };
+    if (this.tokens && !this.tokens.has(token))
+      return () => this.reply(request, failure(401, "Unauthenticated."), {});
     this.countOthers(hitAtMs);
     const isAllowed = this.limiter.hit(hitAtMs, "own");
     const remainingAtHit = this.limiter.remaining(hitAtMs);
     const retryAfterS = this.limiter.retryAfterS(hitAtMs);
-    const resetS = Math.floor(this.options.clock.nowMs() / 1000) + retryAfterS;
+    const resetS = Math.floor(clock.nowMs() / 1000) + retryAfterS;
     return () => {
-      const request = { route, query, facts, hitAtMs };
-      const nowMs = this.options.clock.monotonicMs();
-      const reportedMs = this.options.limiter.reports === "at_hit" ? null : nowMs;
-      const remaining = reportedMs === null ? remainingAtHit : this.limiter.remaining(reportedMs);
-      const rate = { "X-RateLimit-Limit": String(this.options.limit) };
+      const isAtHit = limiter.reports === "at_hit";
+      const remaining = isAtHit ? remainingAtHit : this.limiter.remaining(clock.monotonicMs());
+      const rate = { "X-RateLimit-Limit": String(limit) };
       if (isAllowed)
         return this.reply(request, null, { ...rate, "X-RateLimit-Remaining": String(remaining) });
       return this.reply(request, failure(429, "Too Many Attempts."), {
@@ -140,38 +130,17 @@ export class SimulatedService {
     };
   }
 
-  /** The answer to a request that takes no time. */
-  answer(route: string, query: URLSearchParams, facts: RequestFacts = {}): ServiceReply {
-    return this.begin(route, query, facts)();
-  }
-
   private reply(
-    request: { route: string; query: URLSearchParams; facts: RequestFacts; hitAtMs: number },
+    { route, query, hitAtMs }: { route: string; query: URLSearchParams; hitAtMs: number },
     failed: Failure | null,
     headers: Readonly<Record<string, string>>,
   ): ServiceReply {
-    const { route, query, facts, hitAtMs } = request;
     const requestId = `req-${this.options.key}-${++this.count}`;
     const asOfMs = this.asOfMs();
     const { status, body } = failed ?? this.read(route, query, asOfMs);
     if (status >= 400) this.meet(`${status}`);
-    const retryAfter = headers["Retry-After"];
-    const token = facts.token ?? null;
-    this.exchanges.push({
-      requestId,
-      route,
-      query: query.toString(),
-      token,
-      hitAtMs,
-      asOfMs,
-      status,
-      retryAfterS: retryAfter === undefined ? null : Number(retryAfter),
-    });
-    const own = {
-      "Content-Type": "application/json",
-      "X-Request-Id": requestId,
-      "Content-Language": facts.language ?? "sk",
-    };
+    this.exchanges.push({ requestId, route, hitAtMs, asOfMs, status });
+    const own = { "Content-Type": "application/json", "X-Request-Id": requestId };
     return { status, headers: { ...own, ...headers }, body };
   }
 

@@ -11,21 +11,11 @@ const retryDelaysMs = [10_000, 100_000, 1_000_000, 10_000_000];
 /** Retries come about at these times. */
 const jitterShare = 0.1;
 
-/** One delivery as the service knows it. */
-export interface SimulatedDelivery {
-  readonly event: ServiceEvent;
-  readonly body: Buffer;
-  readonly firstAtMs: number;
-  attempts: number;
-  state: "pending" | "delivered" | "failed";
-}
-
 /** Sends each event as a signed delivery until it is acknowledged, five times at most, in simulated time. */
 export class WebhookSender {
-  readonly deliveries: SimulatedDelivery[] = [];
+  /** Deliveries that are neither acknowledged nor given up. */
+  pending = 0;
   private readonly parts: { clock: Clock; random: Random; secret: () => string; deliver: Deliver };
-  private readonly closing = new AbortController();
-  private pendingCount = 0;
 
   constructor(parts: WebhookSender["parts"]) {
     this.parts = parts;
@@ -33,51 +23,19 @@ export class WebhookSender {
 
   /** Starts the delivery of an event; the first attempt leaves within half a second. Its body may be no JSON. */
   send(event: ServiceEvent, body = Buffer.from(JSON.stringify(event))): void {
-    const { clock, random } = this.parts;
-    const firstAtMs = clock.monotonicMs();
-    const delivery: SimulatedDelivery = { event, body, firstAtMs, attempts: 0, state: "pending" };
-    this.deliveries.push(delivery);
-    this.pendingCount += 1;
-    void this.attemptAll(delivery, random.next() * 500).finally(() => (this.pendingCount -= 1));
+    this.pending += 1;
+    void this.attemptAll(event.id, body, this.parts.random.next() * 500).finally(() => (this.pending -= 1));
   }
 
-  /** Deliveries that are neither acknowledged nor given up. */
-  get pending(): number {
-    return this.pendingCount;
-  }
-
-  /** Events that were never acknowledged, and that nobody sends any more. */
-  gaps(): ServiceEvent[] {
-    return this.deliveries.filter(({ state }) => state === "failed").map(({ event }) => event);
-  }
-
-  /** Sends no more; what is under way is not waited for. */
-  close(): void {
-    this.closing.abort();
-  }
-
-  private async attemptAll(delivery: SimulatedDelivery, firstWaitMs: number): Promise<void> {
-    const { clock, random } = this.parts;
-    const { signal } = this.closing;
-    let waitMs: number | undefined = firstWaitMs;
-    while (waitMs !== undefined) {
-      await clock.sleep(waitMs, signal);
-      if (signal.aborted) return;
-      const answered = await this.attempt(delivery);
-      if (answered !== "lost" && answered >= 200 && answered < 300) {
-        delivery.state = "delivered";
-        return;
-      }
-      const delayMs: number | undefined = retryDelaysMs[delivery.attempts - 1];
-      waitMs = delayMs === undefined ? undefined : delayMs * (1 + jitterShare * (2 * random.next() - 1));
+  private async attemptAll(id: string, body: Buffer, firstWaitMs: number): Promise<void> {
+    const { clock, random, secret, deliver } = this.parts;
+    await clock.sleep(firstWaitMs);
+    for (const delayMs of [...retryDelaysMs, null]) {
+      const answered = await deliver(signedHeaders(id, body, secret(), clock.nowMs()), body);
+      const isTaken = answered !== "lost" && answered >= 200 && answered < 300;
+      if (isTaken || delayMs === null) return;
+      await clock.sleep(delayMs * (1 + jitterShare * (2 * random.next() - 1)));
     }
-    delivery.state = "failed";
-  }
-
-  private attempt(delivery: SimulatedDelivery): Promise<number | "lost"> {
-    const { clock, secret, deliver } = this.parts;
-    delivery.attempts += 1;
-    return deliver(signedHeaders(delivery.event.id, delivery.body, secret(), clock.nowMs()), delivery.body);
   }
 }
 

@@ -1,11 +1,14 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import type { Company } from "../company/company.ts";
-import { endOf as endOfProcess, runCommand, type Ended as ProcessEnded } from "../program/cli.ts";
-import { processEnv, program } from "../program/process-env.ts";
-import { longestWaitMs } from "../eventually.ts";
+import {
+  endOf as endOfProcess,
+  runCommand,
+  startProgram,
+  type Ended as ProcessEnded,
+} from "../program/cli.ts";
 
 /** Writes the company's config.yaml: its mirror is the same file that runs in this process write. */
 export function writeConfig(company: Company, more = ""): string {
@@ -21,15 +24,9 @@ export function writeConfig(company: Company, more = ""): string {
   return file;
 }
 
-/** The real program as a process of its own, ended after 50 s whatever it does. */
-export function startSync(company: Company, args: readonly string[] = []): ChildProcess {
-  const config = path.join(company.folder, "config.yaml");
-  return spawn(process.execPath, [program, "sync", ...args, "--json", "--config", config], {
-    env: processEnv({ FINTORO_TOKEN: company.sandbox.token }),
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: longestWaitMs,
-    killSignal: "SIGKILL",
-  });
+/** `sync` by the real program. */
+export function startSync({ folder: cwd, sandbox }: Company, args: readonly string[] = []): ChildProcess {
+  return startProgram(["sync", ...args, "--json"], { cwd, env: { FINTORO_TOKEN: sandbox.token } });
 }
 
 export interface Ended extends ProcessEnded {

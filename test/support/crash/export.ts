@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
 import type { ExportManifest } from "../../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
-import { temporaryFolder } from "../program/cli.ts";
-import { processEnv, program } from "../program/process-env.ts";
-import { longestWaitMs } from "../eventually.ts";
+import { startProgram, temporaryFolder } from "../program/cli.ts";
 
 /** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
 export interface ExportCrashSetup {
@@ -28,7 +26,6 @@ export async function setUpExportCrash(clients: number): Promise<ExportCrashSetu
   mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${clients})
     INSERT INTO clients (id, name, email, _synced_at) SELECT i, 'client ' || i || hex(randomblob(8)), '0', '' FROM n`);
   mirror.close();
-  const config = path.join(folder, "config.yaml");
   const out = path.join(folder, "out");
   return {
     folder,
@@ -38,12 +35,7 @@ export async function setUpExportCrash(clients: number): Promise<ExportCrashSetu
       db.prepare("UPDATE clients SET email = ?").run(String(generation));
       db.close();
     },
-    start: (args) =>
-      spawn(process.execPath, [program, "export", ...args, "--out", out, "--config", config], {
-        env: processEnv(),
-        stdio: ["ignore", "pipe", "pipe"],
-        timeout: longestWaitMs,
-      }),
+    start: (args) => startProgram(["export", ...args, "--out", out], { cwd: folder }),
   };
 }
 

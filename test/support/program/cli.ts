@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -22,9 +22,8 @@ import type { CommandEnding } from "../../../src/cli/program/exit-code.ts";
 import type { DataStream } from "../../../src/cli/console/output.ts";
 import { createInvocation } from "../../../src/cli/program/invocation.ts";
 import { createTerminal, jumpingClock } from "../terminal/terminal.ts";
-import { processEnv, program } from "./process-env.ts";
+import { spawnProgram, type Start } from "./process-env.ts";
 import { tempFolder } from "../temporary-folder.ts";
-import { longestWaitMs } from "../eventually.ts";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -45,25 +44,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface Start {
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** Instead of the program itself. */
-  readonly file?: string;
-  /** @default {@link longestWaitMs} */
-  readonly mostMs?: number;
-}
-
-/** The real program as a process of its own; ended after `mostMs` whatever it does. */
+/** The real program as a process of its own; it ends with the test at the latest. */
 export function startProgram(args: readonly string[], start: Start = {}): ChildProcess {
-  const { cwd = temporaryFolder(), env = {}, file = program, mostMs = longestWaitMs } = start;
-  const child = spawn(process.execPath, [file, ...args], {
-    cwd,
-    env: processEnv(env),
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: mostMs,
-    killSignal: "SIGKILL",
-  });
+  const child = spawnProgram(args, { cwd: temporaryFolder(), ...start });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }

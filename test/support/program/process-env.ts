@@ -1,4 +1,6 @@
+import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { longestWaitMs } from "../eventually.ts";
 
 const compiled = fileURLToPath(new URL("../../../node_modules/.cache/compiled", import.meta.url));
 
@@ -13,4 +15,33 @@ export const program =
 export function processEnv(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = "", NODE_COMPILE_CACHE = compiled } = process.env;
   return { PATH, NODE_COMPILE_CACHE, ...more };
+}
+
+/** How a program is started. */
+export interface Start {
+  readonly cwd?: string;
+  /** Besides what every process of a test gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Instead of the program itself. */
+  readonly file?: string;
+  /** @default {@link longestWaitMs} */
+  readonly mostMs?: number | undefined;
+  /** Options of Node.js, before the program. */
+  readonly nodeOptions?: readonly string[];
+  /** For messages. @default false */
+  readonly channel?: boolean;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The program as a process of its own; ended by force after `mostMs`, whatever it does. */
+export function spawnProgram(args: readonly string[], start: Start): ChildProcess {
+  const { env, file = program, mostMs = longestWaitMs, nodeOptions = [], channel = false, ...own } = start;
+  return spawn(process.execPath, [...nodeOptions, file, ...args], {
+    ...own,
+    env: processEnv(env),
+    stdio: ["ignore", "pipe", "pipe", ...(channel ? (["ipc"] as const) : [])],
+    timeout: mostMs,
+    killSignal: "SIGKILL",
+  });
 }

@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
-import { processEnv, program } from "./process-env.ts";
-import { eventually, longestWaitMs } from "../eventually.ts";
+import { spawnProgram, type Start } from "./process-env.ts";
+import { eventually } from "../eventually.ts";
 
 const probe = new URL("process-probe.ts", import.meta.url).href;
 
@@ -26,29 +26,12 @@ export function startProcess(folder: string, args: readonly string[], mostMs?: n
   return startProgram(args, { folder, mostMs });
 }
 
-/** How a process is started. */
-export interface ProcessOptions {
-  readonly folder: string;
-  /** @default {@link longestWaitMs} */
-  readonly mostMs?: number | undefined;
-  /** Besides what every process of a test gets. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Options of Node.js, before the program. */
-  readonly nodeOptions?: readonly string[];
-  /** For messages. @default false */
-  readonly channel?: boolean;
-}
-
 /** The program with these arguments. */
-export function startProgram(args: readonly string[], options: ProcessOptions): Process {
-  const { folder, mostMs = longestWaitMs, env = {}, nodeOptions = [], channel = false } = options;
-  const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
-    cwd: folder,
-    env: processEnv(env),
-    stdio: ["ignore", "pipe", "pipe", ...(channel ? (["ipc"] as const) : [])],
-    timeout: mostMs,
-    killSignal: "SIGKILL",
-  });
+export function startProgram(
+  args: readonly string[],
+  { folder: cwd, ...start }: Omit<Start, "cwd"> & { readonly folder: string },
+): Process {
+  const child = spawnProgram(args, { cwd, ...start });
   const written = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (written.stdout += text));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (written.stderr += text));

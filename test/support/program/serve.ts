@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, type ChildProcess } from "node:child_process";
 import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -13,13 +13,13 @@ import {
   endOf,
   jsonLines,
   runCommand,
+  startProgram,
   type Ended,
   type InvocationParts,
 } from "./cli.ts";
 import { look } from "../truth/compare.ts";
 import type { Company } from "../company/company.ts";
-import { processEnv, program } from "./process-env.ts";
-import { eventually, longestWaitMs } from "../eventually.ts";
+import { eventually } from "../eventually.ts";
 
 export const secret = "whsec_acme_0123456789";
 
@@ -51,16 +51,8 @@ function withoutReport(more: string): string {
 }
 
 /** The real program, in the company's folder; killed with the test at the latest. */
-export function startIn(company: Company, args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: company.folder,
-    env: processEnv(),
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: longestWaitMs,
-    killSignal: "SIGKILL",
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
+export function startIn({ folder: cwd }: Company, args: readonly string[]): ChildProcess {
+  return startProgram(args, { cwd });
 }
 
 export interface Served {
