@@ -3,10 +3,10 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, type Company } from "../support/company/company.ts";
-import { endOf, startSync, syncHere, writeConfig } from "../support/crash/crash.ts";
+import { endOf, runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { deliver, eventAbout, serve, writeServeConfig } from "../support/program/serve.ts";
+import { deliver, eventAbout, serve, startIn, writeServeConfig } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */
@@ -24,7 +24,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
   // Fault: disk | no file can grow any more (RLIMIT_FSIZE) in the middle of a sync | the write-ahead log of the mirror | exit 10 with the file and what to do; what is committed is sound; with space again the next run completes it
   test("sync ends with 10, says where and what to do, and the next run goes on", async () => {
     const company = await aCompany({ records: 2 });
-    writeConfig(company);
+    writeServeConfig(company);
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     const remove = company.proxy.obstruct(async ({ path: asked }, passOn) => {
@@ -33,7 +33,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
       await held.promise;
       return passOn();
     });
-    const child = startSync(company);
+    const child = startIn(company, ["sync", "--json"]);
     const ended = endOf(child);
     await reached.promise;
     await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
@@ -45,7 +45,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
     expect(stderr).toMatch(/the disk (?:is full|gave an input\/output error): .*acme\.db/);
     expect(stderr).toMatch(/everything committed is kept/);
     expect(await localDamage(company)).toEqual([]);
-    expect((await syncHere(company)).code).toBe(0);
+    expect((await runCommand(["sync"], { cwd: company.folder })).code).toBe(0);
     expectEqual(company);
     expectReplayable(company);
   });

@@ -5,15 +5,25 @@ import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { dump, look } from "../support/truth/compare.ts";
-import { endOf, startSync, syncHere, writeConfig } from "../support/crash/crash.ts";
+import { endOf, runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { deliver, eventAbout, serve, serveHere, writeServeConfig } from "../support/program/serve.ts";
+import {
+  deliver,
+  eventAbout,
+  outcomeIn,
+  serve,
+  serveHere,
+  startIn,
+  writeServeConfig,
+} from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
+
+const syncHere = ({ folder: cwd }: Company) => runCommand(["sync", "--json"], { cwd });
 
 /** A `sync` that is stopped by SIGSTOP while it waits for its only answer: in no transaction, which others would wait for. */
 async function stoppedSync(company: Company) {
-  writeConfig(company, "http: { concurrency: 1 }");
+  writeServeConfig(company, "http: { concurrency: 1 }");
   const held = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
   let isFirst = true;
@@ -24,7 +34,7 @@ async function stoppedSync(company: Company) {
     await held.promise;
     return passOn();
   });
-  const child = startSync(company);
+  const child = startIn(company, ["sync", "--json"]);
   const ended = endOf(child);
   await reached.promise;
   await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
@@ -39,7 +49,8 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     const company = await aCompany({ records: 2 });
     const first = await stoppedSync(company);
     const second = await syncHere(company);
-    expect({ code: second.code, outcome: second.report?.outcome }).toEqual({ code: 11, outcome: "locked" });
+    expect([second.code, outcomeIn(second)]).toEqual([11, "locked"]);
+    expect(second.stderr).toContain(`process ${first.child.pid} (sync`);
     first.child.kill("SIGCONT");
     expect((await first.ended).code).toBe(0);
     expectEqual(company);

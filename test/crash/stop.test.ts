@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { aCompany, sync } from "../support/company/company.ts";
-import { endOf, startSync, syncHere, writeConfig } from "../support/crash/crash.ts";
+import { endOf, runCommand } from "../support/program/cli.ts";
+import { outcomeIn, startIn, writeServeConfig } from "../support/program/serve.ts";
 import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 
 // Fault: process | SIGINT and SIGTERM in the middle of a run | a process of `sync`, and `sync` | it ends with 130 or 143 after a commit, and the next run continues
@@ -9,15 +10,16 @@ test.each([
   ["SIGTERM", 143],
 ] as const)("%s ends a sync with %i after a commit, and the next run goes on", async (signal, code) => {
   const company = await aCompany({ records: 8 });
-  writeConfig(company);
-  const child = startSync(company);
+  writeServeConfig(company);
+  const child = startIn(company, ["sync", "--json"]);
   company.proxy.obstruct(async ({ n }, passOn) => {
     if (n !== 40) return undefined;
     const reply = await passOn();
     child.kill(signal);
     return reply;
   });
-  expect(await endOf(child)).toMatchObject({ code, report: { outcome: "interrupted" } });
+  const ended = await endOf(child);
+  expect([ended.code, outcomeIn(ended)]).toEqual([code, "interrupted"]);
   expect(count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'interrupted'")).toBe(1);
   const asked = company.proxy.asked.length;
   expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: true });
@@ -28,9 +30,9 @@ test.each([
 // Fault: network | an answer that never comes, with --max-duration 2s | a proxy, before `sync` | it ends with 5; the next run completes
 test("--max-duration ends a sync with 5, although an answer does not come", async () => {
   const company = await aCompany({ records: 2 });
-  writeConfig(company, "http: { timeout: 2s }");
+  writeServeConfig(company, "http: { timeout: 2s }");
   company.proxy.obstruct(({ path }) => (path === "/invoices" ? "hang" : undefined));
-  const ended = await syncHere(company, ["--max-duration", "2s"]);
-  expect(ended).toMatchObject({ code: 5, report: { outcome: "stopped" } });
+  const ended = await runCommand(["sync", "--json", "--max-duration", "2s"], { cwd: company.folder });
+  expect([ended.code, outcomeIn(ended)]).toEqual([5, "stopped"]);
   await expectHealed(company);
 });

@@ -8,7 +8,7 @@ import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { impatientClock } from "../support/program/daemon.ts";
-import { serve } from "../support/program/serve.ts";
+import { serveHere } from "../support/program/serve.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
 const publicUrl = "https://hooks.example.com/webhooks/acme";
@@ -78,7 +78,7 @@ test("subscriptions that drift and new fields are conditions of every output, an
   expect(await nightly(company)).toMatchObject({ codes: [0, 0], alerts: ["begin subscription"] });
   expect((await nightly(company)).alerts).toEqual([]);
 
-  const daemon = await serve(company);
+  const daemon = await serveHere(company, { clock: impatientClock });
   const readiness = async () => (await fetch(`${daemon.url}/readyz`)).json();
   const conditions = [
     { kind: "subscription", blocks: false },

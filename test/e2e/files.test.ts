@@ -138,18 +138,6 @@ test("any change of the stored files is found and named", async () => {
   }
 });
 
-test("what was removed is fetched or linked again", async () => {
-  const company = await aCompanyWithFiles();
-  await run(company, "files");
-  const [first, second] = filesIn(company, "kind = 'pdf'");
-  rmSync(at(company, first?.path ?? ""));
-  rmSync(at(company, `objects/${second?.sha256.slice(0, 2)}/${second?.sha256}`));
-  const before = requestsFor(company);
-  expect(await run(company, "files")).toMatchObject({ code: 0 });
-  expect(requestsFor(company)).toBe(before + 1);
-  await expectWhole(company);
-});
-
 // Fault: service | 404, 403, HTML, an empty answer, half a PDF, a broken ZIP archive | the routes of files | named with the reason, never stored; the others are
 test("an answer that is no file is never stored, and is named with the reason", async () => {
   const company = await aCompanyWithFiles();
@@ -215,8 +203,13 @@ test("killed at any moment, fetching goes on where it was, and nothing is half",
   expect(readdirSync(at(company, "incoming"))).toEqual([]);
 });
 
-test("a limit of requests stops fetching, and the next time goes on (I8)", async () => {
+test("a token of another company fetches nothing (I10); a limit of requests stops fetching, and the next time goes on (I8)", async () => {
   const company = await aCompanyWithFiles();
+  const other = await aCompany({ records: 5, seed: 9 });
+  writeServeConfig({ ...other, folder: company.folder }, "files: { pdf: on }");
+  expect(await run(company, "files")).toMatchObject({ code: 4 });
+  expect([filesIn(company), requestsFor(other)]).toEqual([[], 0]);
+  writeServeConfig(company, "files: { pdf: on, attachments: on }");
   expect(await run(company, "files", "--max-requests", "6")).toMatchObject({
     code: 5,
     acme: { outcome: "stopped", requests: 6, asked: 5 },
@@ -225,19 +218,17 @@ test("a limit of requests stops fetching, and the next time goes on (I8)", async
   expect((await run(company, "files")).acme).toMatchObject({ outcome: "complete", pending: 0 });
 });
 
-test("a token of another company fetches nothing (I10)", async () => {
-  const company = await aCompanyWithFiles();
-  const other = await aCompany({ records: 5, seed: 9 });
-  writeServeConfig({ ...other, folder: company.folder }, "files: { pdf: on }");
-  expect(await run(company, "files")).toMatchObject({ code: 4 });
-  expect(filesIn(company)).toEqual([]);
-  expect(requestsFor(other)).toBe(0);
-});
-
 // Fault: files | the folder of files is lost | the data folder, after a backup | `restore` brings it back with all names; nothing is fetched again
-test("a backup holds each content once, and a restore proves every byte", async () => {
+test("what was removed is fetched or linked again; a backup holds each content once, and a restore proves every byte", async () => {
   const company = await aCompanyWithFiles();
   await run(company, "files");
+  const [first, second] = filesIn(company, "kind = 'pdf'");
+  rmSync(at(company, first?.path ?? ""));
+  rmSync(at(company, `objects/${second?.sha256.slice(0, 2)}/${second?.sha256}`));
+  const asked = requestsFor(company);
+  expect(await run(company, "files")).toMatchObject({ code: 0 });
+  expect(requestsFor(company)).toBe(asked + 1);
+  await expectWhole(company);
   const files = filesIn(company);
   const backup = await run(company, "backup", "--to", "./backups");
   expect(backup.code).toBe(0);

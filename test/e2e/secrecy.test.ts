@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
-import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
+import { endOf, startProgram } from "../support/program/cli.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
 /** The token in every encoding it could have in a file. */
@@ -32,9 +33,10 @@ describe("the token (I9)", () => {
   // Fault: secrets | the service echoes the token in errors | the sandbox, for two lists, with verbose output | the token is in no file and no output, in no encoding (I9)
   test("stands in no file of data_dir and in no output, verbose, even when the service echoes it in errors", async () => {
     const company = await aCompany();
-    writeConfig(company);
+    writeServeConfig(company, "", [{ name: "acme", token: '"${env:FINTORO_TOKEN}"' }]);
+    const env = { FINTORO_TOKEN: company.sandbox.token };
     company.suffer({ ...odd("echo_token"), match: { path: /^.(suppliers|orders)/ } });
-    const child = startSync(company, ["-v"]);
+    const child = startProgram(["sync", "-v", "--json"], { cwd: company.folder, env });
     const ended = endOf(child);
     interruptAfter(child, (said) =>
       [/suppliers.*Server Error/, /orders.*Server Error/].every((one) => one.test(said)),

@@ -6,7 +6,8 @@ import { endOf } from "../../support/program/cli.ts";
 import { look } from "../../support/truth/compare.ts";
 import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
-import { portToKeep, startServe, writeEventsConfig } from "../../support/program/serve-process.ts";
+import { writeServeConfig } from "../../support/program/serve.ts";
+import { portToKeep, startServe } from "../../support/program/serve-process.ts";
 import { eventText, post, secret, type Post } from "../../support/webhook/webhook.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 import { startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
@@ -79,18 +80,14 @@ export async function deliveryScenario(): Promise<CrashScenario> {
     senders.set(folder, sender);
     return sender;
   };
-  const { token } = company.sandbox;
   return {
     name: "deliveries",
     countsStatements: false,
     isAnswering: true,
     base,
     run: async (attempt) => {
-      const { folder } = attempt;
-      writeEventsConfig(
-        { folder, baseUrl: company.proxy.baseUrl, token, secret },
-        "schedule: { publish: off }",
-      );
+      const here = companyIn(company, attempt.folder);
+      writeServeConfig(here, "", [{ name: "acme", token: company.sandbox.token, secrets: [secret] }]);
       const port = await portToKeep();
       const child = startToDie(attempt, [program, "serve", "--json", "--listen", `127.0.0.1:${port}`]);
       let isOver = false;

@@ -3,14 +3,14 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { differences, falseTombstones, look, unreplayable } from "../../support/truth/compare.ts";
 import { endOf } from "../../support/program/cli.ts";
-import { writeConfig } from "../../support/crash/crash.ts";
+import { writeServeConfig } from "../../support/program/serve.ts";
 import { localDamage } from "../../support/mirror/local-check.ts";
 import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { mutate, seededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { truthOf } from "../../support/truth/truth.ts";
-import { startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
+import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 
 /** The company as it stands in another folder. */
 export function companyIn(company: Company, folder: string): Company {
@@ -52,16 +52,14 @@ export async function syncScenario(kind: "first" | "changed"): Promise<CrashScen
     for (let changes = 0; changes < 12; changes++) mutate(company, choice);
   }
   const args = [program, "sync", "--json", "--allow-mass-delete"];
-  const prepare = (attempt: Attempt) => {
-    const here = companyIn(company, attempt.folder);
-    writeConfig(here);
-    return { here, env: { ...attempt.env, FINTORO_TOKEN: company.sandbox.token } };
-  };
   return {
     name: kind === "first" ? "a first sync" : "a sync that finds changes",
     countsStatements: false,
     base,
-    run: (attempt) => endOf(startToDie({ ...attempt, env: prepare(attempt).env }, args)),
+    run: (attempt) => {
+      writeServeConfig(companyIn(company, attempt.folder));
+      return endOf(startToDie(attempt, args));
+    },
     afterCrash: ({ folder }) => inconsistencies(companyIn(company, folder)),
     finish: async (attempt) => {
       const here = companyIn(company, attempt.folder);

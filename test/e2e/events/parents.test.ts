@@ -1,37 +1,42 @@
 import { expect, test } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../../src/state/mirror.ts";
-import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
-import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
-import { aCompany, sync, type Company } from "../../support/company/company.ts";
-import { expectEqual } from "../../support/truth/equal.ts";
-import { deliveryOf, eventOf } from "../../support/mirror/event-worker.ts";
-import { truthOf } from "../../support/truth/truth.ts";
-
-/** Events of the last client, supplier and business case, stored and not read: `serve` ended before. */
-async function storeEvents(company: Company): Promise<void> {
-  const mirror = await openMirror(company.file, manifest);
-  const selected = new Set(manifest.resources.map(({ name }) => name));
-  const ingest = new CompanyIngest({
-    mirror,
-    queue: new WorkQueue(mirror.db),
-    selected,
-    keyring: emptyKeyring,
-  });
-  const truth = truthOf(company.sandbox);
-  const types = { clients: "clients", suppliers: "suppliers", business_cases: "business-cases" };
-  const events = Object.entries(types).flatMap(([table, type]) =>
-    [...(truth.get(table)?.keys() ?? [])].map((id) => eventOf(`${type}.updated`, Number(id))),
-  );
-  ingest.store(events.map(deliveryOf), Date.now());
-  mirror.close();
-}
+import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
+import { count, expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
+import { eventOf, startWorker } from "../../support/mirror/event-worker.ts";
 
 // Fault: process | serve is killed before its first run, with events of parents stored and not read | between ingest and run | the run that reads them first reads their CRM events as well
 test("I11: the lists of parents that their events inserted are read by the same run", async () => {
   const company = await aCompany();
-  await storeEvents(company);
+  // Its token is refused, so that events are stored and not read.
+  const stored = await startWorker(company, { token: "1|nobody" });
+  const types = { clients: "clients", suppliers: "suppliers", business_cases: "business-cases" };
+  for (const [table, type] of Object.entries(types))
+    stored.deliver(...serviceIds(company, table).map((id) => eventOf(`${type}.updated`, id)));
+  await stored.stop();
   expect(await sync(company)).toMatchObject({ outcome: "complete" });
   expectEqual(company);
+});
+
+// Fault: data | a record whose parent the mirror never had | the sandbox | it is deleted with its parent
+test("a log whose parent the mirror never had is deleted with it, when an event reports the parent's deletion", async () => {
+  const company = await aMirroredCompany();
+  const worker = await startWorker(company);
+  const { control } = company.sandbox;
+  const clientId = Number(control.create("clients", { name: "Nevidený", type: "company" })["id"]);
+  const unseen = control.events().length;
+  const log = control.create("contact_activity_logs", {
+    clientId,
+    type: "note",
+    metadata: { content: "Volal" },
+  });
+  worker.deliver(...control.events().slice(unseen));
+  await worker.rest();
+  const live = "SELECT count(*) FROM contact_activity_logs WHERE id = ? AND _deleted_at IS NULL";
+  const isLive = () => count(company.file, live, Number(log["id"]));
+  expect(isLive()).toBe(1);
+  const known = control.events().length;
+  control.remove("clients", clientId);
+  worker.deliver(...control.events().slice(known));
+  await worker.rest();
+  expect(isLive()).toBe(0);
+  expectTombstonesTrue(company);
 });

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { endOf, type Ended } from "../../support/program/cli.ts";
+import { endOf } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
-import { inMirror, serve, startIn, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+import {
+  inMirror,
+  outcomeIn,
+  serve,
+  startIn,
+  wholeRuns,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
-
-/** Of the document that `sync --json` printed. */
-function outcomeIn({ stdout }: Ended): unknown {
-  const document = JSON.parse(stdout) as { companies: { acme: { outcome: unknown } } };
-  return document.companies.acme.outcome;
-}
 
 function openOrders(company: Company): number {
   const noted = inMirror(company, "SELECT json_array_length(value) FROM _meta WHERE key = 'orders'");

@@ -193,6 +193,11 @@ export function wholeRuns(company: Company): number {
   return Number(inMirror(company, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") ?? 0);
 }
 
+/** What `sync --json` printed of the company. */
+export function outcomeIn({ stdout }: Pick<Ended, "stdout">): unknown {
+  return (JSON.parse(stdout) as { companies: { acme: { outcome: unknown } } }).companies.acme.outcome;
+}
+
 /** What `status --json` says of the company, and how it ends. */
 export async function statusOf({ folder: cwd }: Company): Promise<CompanyStatus & { readonly code: number }> {
   const { code, stdout } = await runCommand(["status", "--json"], { cwd });
