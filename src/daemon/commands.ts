@@ -120,11 +120,14 @@ const longestTimerMs = 2_147_483_647;
 export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
   const { file, closed, context } = parts;
   const open = new Set<OpenCommand>();
-  const listen = async (socket: Socket) => {
-    for await (const line of linesFrom(socket)) void answerCommand(parts, open, socket, line);
-  };
-  // Who asked sees it, too, when a connection is lost.
-  const server = createServer((socket) => listen(addAbortSignal(closed, socket)).catch(() => undefined));
+  const server = createServer((socket) => {
+    const answer = async () => {
+      for await (const line of linesFrom(socket)) void answerCommand(parts, open, socket, line);
+    };
+    addAbortSignal(closed, socket);
+    // Who asked sees it, too, when a connection is lost.
+    answer().catch(() => undefined);
+  });
   server.on("error", (error) =>
     context.log.warn("other processes cannot ask this one for anything", { error: messageOf(error) }),
   );

@@ -130,10 +130,6 @@ describe("a change of the config", () => {
     ["backup: { schedule: off }", true],
     ["report: { out: ./elsewhere }", false],
   ])("to %s opens a mirror anew: %s", (more, isNeeded) => {
-    const settings = (text?: string): CompanySettings => {
-      const { config } = load(minimal(text));
-      return { config, company: config.companies[0]!, resources: [] };
-    };
     expect(needsRestart(settings(), settings())).toBe(false);
     expect(needsRestart(settings(), settings(`${more}\n`))).toBe(isNeeded);
   });
@@ -163,6 +159,11 @@ describe("a change of the config", () => {
     expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(0);
   });
 });
+
+function settings(text?: string): CompanySettings {
+  const { config } = load(minimal(text));
+  return { config, company: config.companies[0]!, resources: [] };
+}
 
 function deliveryOf(type: string, resourceType: string): Delivery {
   const event = eventAbout(type, resourceType, 1);

@@ -22,14 +22,8 @@ interface Story {
   readonly lastRunMs?: number;
 }
 
-interface Run {
-  readonly slotMs: number;
-  readonly beganMs: number;
-  readonly endedMs: number;
-}
-
 /** Follows a schedule for as long as the story goes, on a clock that only sleep and runs move. */
-async function follow(story: Story): Promise<Run[]> {
+async function follow(story: Story) {
   const { pattern = "15 2 * * *", zone = "Europe/Bratislava", fromMs, untilMs } = story;
   const end = new AbortController();
   let nowMs = fromMs;
@@ -43,7 +37,7 @@ async function follow(story: Story): Promise<Run[]> {
     monotonicMs: () => nowMs,
     sleep: async (ms) => pass(ms === 60_000 ? Math.max(ms, story.lookMs ?? ms) : ms),
   };
-  const runs: Run[] = [];
+  const runs: { slotMs: number; beganMs: number; endedMs: number }[] = [];
   let lastSlotMs: number | null = null;
   const work = {
     schedule: parseCronSchedule(pattern, zone),

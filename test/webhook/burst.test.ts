@@ -46,6 +46,12 @@ test("10,000 events in a burst on 50 records: all taken, 50 reads, few transacti
     { n: 50, lanes: 0 },
   ]);
   expect(commits()).toBeLessThan(2_000);
+  const said = receiver.lines.filter(({ level }) => level === "info");
+  const inBursts = said.flatMap(({ fields }) => fields["events"] ?? []);
+  expect(inBursts.length).toBeGreaterThan(0);
+  expect(inBursts.reduce<number>((sum, events) => sum + Number(events), 0)).toBe(
+    10_000 - (said.length - inBursts.length),
+  );
   expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
   const completed = new Inbox(db).complete("people", "id:7", receiver.mirror.sequence.next(), {
     outcome: "updated",

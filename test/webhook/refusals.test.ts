@@ -87,6 +87,9 @@ describe("a valid delivery is accepted", () => {
     const states = receiver.mirror.db.prepare("SELECT state FROM _inbox ORDER BY seq").pluck().all();
     expect(states).toEqual(["unreadable", "unreadable", "unknown"]);
     expect(counted(receiver.mirror, "_work")).toBe(0);
+    const fields = { company: "acme", type: "a.b", state: "unknown" };
+    expect(receiver.lines.map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
+    expect(receiver.lines.at(-1)).toMatchObject({ message: "an event was stored", fields });
   });
 });
 
@@ -105,6 +108,9 @@ describe("a delivery that somebody recorded does no harm", () => {
     }
     expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([1, 0]);
     expect(receiver.results).toEqual(["acme stored", "acme known", "acme known", "acme known"]);
+    const fields = { company: "acme", type: "people.deleted", resource: "people", id: 1 };
+    expect(receiver.lines[0]).toMatchObject({ level: "info", message: "an event was stored", fields });
+    expect(receiver.lines.slice(1).map(({ level }) => level)).toEqual(["debug", "debug", "debug"]);
   });
 
   // Fault: webhook | a forged or replayed deletion | requests to the receiver | one question to the service, nothing removed (I5)

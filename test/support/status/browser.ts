@@ -1,5 +1,5 @@
 import chromium from "@sparticuz/chromium";
-import { chromium as playwright, type Browser, type Page } from "playwright-core";
+import { chromium as playwright, type Browser } from "playwright-core";
 
 /** Chromium, from a package; null, with a plain sentence, where it cannot start. Under CI that is a failure. */
 export async function startBrowser(): Promise<Browser | null> {
@@ -17,26 +17,12 @@ export async function startBrowser(): Promise<Browser | null> {
   }
 }
 
-/** A page in a browser, and what went wrong in it. */
-export interface WatchedPage {
-  readonly page: Page;
-  /** Errors in the console, refusals by the policy among them, and requests to another origin. */
-  readonly wrong: string[];
-  readonly close: () => Promise<void>;
-}
-
-export interface PageOptions {
-  readonly javaScript?: boolean;
-  /** Timers of the page end where the test says so. @default false */
-  readonly hasDrivenTimers?: boolean;
-}
-
+/** A page in a browser, and what went wrong in it. `hasDrivenTimers`: its timers end where the test says so. */
 export async function openPage(
   browser: Browser,
   url: string,
-  options: PageOptions = {},
-): Promise<WatchedPage> {
-  const { javaScript = true, hasDrivenTimers = false } = options;
+  { javaScript = true, hasDrivenTimers = false }: { javaScript?: boolean; hasDrivenTimers?: boolean } = {},
+) {
   const context = await browser.newContext({
     colorScheme: "light",
     viewport: { width: 1_200, height: 800 },
@@ -44,6 +30,7 @@ export async function openPage(
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
+  /** Errors in the console, refusals by the policy among them, and requests to another origin. */
   const wrong: string[] = [];
   const { origin } = new URL(url);
   page.on("console", (message) => {

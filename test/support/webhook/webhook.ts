@@ -9,13 +9,7 @@ import type { EventRule, Manifest } from "../../../src/connector/connector-manif
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../../src/state/inbox/inbox.ts";
-import {
-  startServer,
-  type ServerLimits,
-  type ServerOptions,
-  type WebhookServer,
-} from "../../../src/server/server.ts";
-import type { ConnectionCounts } from "../../../src/server/connections.ts";
+import { startServer, type ServerLimits, type ServerOptions } from "../../../src/server/server.ts";
 import type { Page } from "../../../src/server/response.ts";
 import { CompanyIngest, type Ingest } from "../../../src/webhook/ingest/ingest.ts";
 import type { Companies } from "../../../src/webhook/receiver.ts";
@@ -38,16 +32,10 @@ export function shopWithEvents(events: readonly EventRule[] = rules): Manifest {
   return { ...manifestOf(), events };
 }
 
-interface EventParts {
-  readonly id?: unknown;
-  readonly type?: unknown;
-  readonly resource?: unknown;
-}
-
 let count = 0;
 
 /** An event as the service writes it; each has an id of its own. */
-export function eventText(parts: EventParts = {}): string {
+export function eventText(parts: { id?: unknown; type?: unknown; resource?: unknown } = {}): string {
   const { id = `evt-${(count += 1)}-${randomUUID()}`, type = "people.updated" } = parts;
   const { resource = { type: "person", id: 1 } } = parts;
   return JSON.stringify({ id, type, occurredAt: "2026-03-01T00:00:00Z", resource });
@@ -110,11 +98,7 @@ export function recordingLog(lines: LogLine[]): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-export interface OpenIngest {
-  readonly mirror: Mirror;
-  readonly queue: WorkQueue;
-  readonly ingest: CompanyIngest;
-}
+export type OpenIngest = Awaited<ReturnType<typeof openIngest>>;
 
 export interface IngestOptions {
   readonly manifest?: Manifest;
@@ -124,7 +108,7 @@ export interface IngestOptions {
 }
 
 /** An ingest over a real file. */
-export async function openIngest(options: IngestOptions = {}): Promise<OpenIngest> {
+export async function openIngest(options: IngestOptions = {}) {
   const { manifest = shopWithEvents(), keyring = keyringOf(secret) } = options;
   const mirror = await openShop({ manifest, ...(options.path !== undefined && { path: options.path }) });
   const queue = new WorkQueue(mirror.db);
@@ -138,20 +122,6 @@ export function keyringOf(...keys: readonly string[]): Keyring {
   return { accepted: () => keys, refresh: () => false };
 }
 
-export interface OpenReceiver extends OpenIngest {
-  readonly server: WebhookServer;
-  readonly port: number;
-  readonly url: string;
-  /** The server's count of connections. */
-  readonly connections: ConnectionCounts;
-  /** `acme stored`, `acme 401`. */
-  readonly results: string[];
-  readonly lines: LogLine[];
-  /** Replaces the company's ingest. */
-  put(ingest: Ingest | "unavailable"): void;
-  deliver(what?: Post, path?: string): Promise<Response>;
-}
-
 export interface ReceiverOptions extends IngestOptions {
   readonly limits?: Partial<ServerLimits>;
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
@@ -160,8 +130,9 @@ export interface ReceiverOptions extends IngestOptions {
 }
 
 /** The whole of it on loopback; ends with the test. */
-export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenReceiver> {
+export async function aReceiver(options: ReceiverOptions = {}) {
   const shop = await openIngest(options);
+  /** `acme stored`, `acme 401`. */
   const results: string[] = [];
   const lines: LogLine[] = [];
   const log = recordingLog(lines);
@@ -171,6 +142,7 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
     countAnswer: (company, result) => void results.push(`${company} ${result}`.trim()),
   };
   const { limits = {}, pages = {}, port = 0, clock = systemClock } = options;
+  /** The server's count of connections. */
   const connections = { dropped: 0 };
   const served = { companies, clock, pages, log, limits, counts: connections };
   const server = await startServer({ host: "127.0.0.1", port, ...served });
@@ -178,6 +150,7 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
   const url = `http://127.0.0.1:${server.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
     fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
+  /** Replaces the company's ingest. */
   const put = (other: Ingest | "unavailable") => {
     ingest = other;
   };
@@ -217,15 +190,6 @@ export function wire(
   return Buffer.concat([Buffer.from(`${framed.join("\r\n")}\r\n\r\n`), Buffer.from(body)]);
 }
 
-export interface Wire {
-  readonly socket: Socket;
-  /** All that came so far. */
-  text(): string;
-  /** Resolves when that many responses have begun, or the connection is closed. */
-  answers(most: number): Promise<readonly string[]>;
-  readonly closed: Promise<void>;
-}
-
 /** A client that never closes its side, whatever the server does. */
 export async function dialHalfOpen(port: number): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -235,7 +199,7 @@ export async function dialHalfOpen(port: number): Promise<Socket> {
   return socket;
 }
 
-export async function dial(port: number): Promise<Wire> {
+export async function dial(port: number) {
   const socket = connect(port, "127.0.0.1");
   onTestFinished(() => void socket.destroy());
   let text = "";
@@ -245,6 +209,7 @@ export async function dial(port: number): Promise<Wire> {
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   await once(socket, "connect");
   const heads = () => text.match(/HTTP\/1\.1 (?!100)\d+/g) ?? [];
+  /** Resolves when that many responses have begun, or the connection is closed. */
   const answers = (most: number) =>
     new Promise<readonly string[]>((resolve) => {
       const look = () => {

@@ -6,29 +6,12 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/random.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createKeyring } from "../../../src/webhook/keys/keyring.ts";
-import {
-  jsonLines,
-  runCommand,
-  temporaryFolder,
-  type InvocationParts,
-  type CommandResult,
-} from "../program/cli.ts";
+import { jsonLines, runCommand, temporaryFolder, type InvocationParts } from "../program/cli.ts";
 import { openSandbox } from "../sandbox/sandbox.ts";
 
 export const publicUrl = "http://127.0.0.1:8787/webhooks/acme";
 
-export interface WebhookSetup {
-  readonly sandbox: Sandbox;
-  /** Of the config, its secrets and its data. */
-  readonly cwd: string;
-  /** `fintoro-mirror webhooks …` in this folder. */
-  run(line: string, parts?: InvocationParts): Promise<CommandResult>;
-  /** The same with `--json`: its document. */
-  json(line: string, parts?: InvocationParts): Promise<Answer>;
-  text(file: string): string;
-  mode(file: string): number;
-  has(file: string): boolean;
-}
+export type WebhookSetup = Awaited<ReturnType<typeof openWebhookSetup>>;
 
 export interface SubscriptionJson {
   readonly id: number;
@@ -41,7 +24,6 @@ export interface SubscriptionJson {
 }
 
 interface Answer {
-  readonly code: number;
   readonly secret: string;
   readonly stored: string | null;
   readonly old_accepted_until?: string | null;
@@ -59,12 +41,7 @@ export interface WebhookSetupOptions extends SandboxOptions {
 }
 
 /** A sandbox and a folder with a config that mirrors it. */
-export async function openWebhookSetup({
-  webhook,
-  token,
-  files = {},
-  ...options
-}: WebhookSetupOptions = {}): Promise<WebhookSetup> {
+export async function openWebhookSetup({ webhook, token, files = {}, ...options }: WebhookSetupOptions = {}) {
   const sandbox = await openSandbox({ allowLoopbackWebhooks: true, ...options });
   const section = webhook ?? `{ secrets: ["\${file:hook}"], public_url: "${publicUrl}" }`;
   const acme = `{ token: "\${env:TOKEN}", webhook: ${section} }`;
@@ -72,6 +49,7 @@ export async function openWebhookSetup({
   const config = `base_url: ${sandbox.url}\ndata_dir: data\ncompanies: { acme: ${acme}${others.join("")} }\n`;
   const cwd = temporaryFolder({ "config.yaml": config, ...files });
   const env = { TOKEN: token?.(sandbox) ?? sandbox.token };
+  /** `fintoro-mirror webhooks …` in this folder. */
   const run = (line: string, parts: InvocationParts = {}) =>
     runCommand(["-v", "webhooks", ...line.split(" ")], {
       cwd,
@@ -85,13 +63,14 @@ export async function openWebhookSetup({
     sandbox,
     cwd,
     run,
-    json: async (line, parts) => {
+    /** The same with `--json`: its document. */
+    json: async (line: string, parts?: InvocationParts) => {
       const { code, stdout } = await run(`${line} --json`, parts);
-      return { code, ...(jsonLines(stdout)[0] as unknown as Omit<Answer, "code">) };
+      return { code, ...(jsonLines(stdout)[0] as unknown as Answer) };
     },
-    text: (file) => readFileSync(at(file), "utf8"),
-    mode: (file) => statSync(at(file)).mode & 0o777,
-    has: (file) => existsSync(at(file)),
+    text: (file: string) => readFileSync(at(file), "utf8"),
+    mode: (file: string) => statSync(at(file)).mode & 0o777,
+    has: (file: string) => existsSync(at(file)),
   };
 }
 
@@ -119,9 +98,7 @@ export function ringOf(setup: WebhookSetup, clock: Clock) {
 }
 
 /** A subscription that delivers here. */
-export async function created(
-  setup: WebhookSetup,
-): Promise<{ readonly id: number; readonly secret: string }> {
+export async function created(setup: WebhookSetup) {
   const { subscription, secret } = await setup.json("create");
   return { id: subscription.id, secret };
 }
