@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import { askDaemon } from "../../src/daemon/commands.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Daemon } from "../../src/daemon/daemon.ts";
@@ -15,7 +16,6 @@ import { expectEqual } from "../support/truth/equal.ts";
 import { eventAbout, inMirror, wholeRuns } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
 
-const hourMs = 3_600_000;
 /** A file that cannot be opened is tried again after this. */
 const openRetryMs = 30_000;
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import { freshForMs, parseCronSchedule } from "../../src/daemon/cron-schedule.ts";
 
 const bratislava = "Europe/Bratislava";
@@ -60,7 +61,6 @@ describe("slots of a nightly pattern", () => {
   });
 });
 
-const hourMs = 3_600_000;
 const at = (text: string) => Date.parse(text);
 
 test.each([

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { createBeat, createNote, createReceiverNote, runHeartbeat } from "../../src/daemon/heartbeat.ts";
@@ -14,7 +15,6 @@ import type { ConnectionCounts } from "../../src/server/connections.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 
-const hourMs = 3_600_000;
 const t0 = Date.UTC(2026, 10, 21);
 
 /** What a step of a heartbeat may change and look at. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import type { OpenCompany } from "../../src/daemon/daemon-context.ts";
 import { createPruner, isPruneDue } from "../../src/daemon/pruner.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
@@ -7,8 +8,6 @@ import { openHasty } from "../support/mirror/mirror.ts";
 import { changeDaily, daysAgo, loggedChanges, pruneMs } from "../support/mirror/prune.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
-
-const hourMs = 3_600_000;
 
 const due = (runEndedMs: number | null, nowMs: number) => isPruneDue(0, runEndedMs, nowMs);
 

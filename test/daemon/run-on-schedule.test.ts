@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { isDue, jitterMs, runOnSchedule } from "../../src/daemon/run-scheduler.ts";
 import { parseCronSchedule } from "../../src/daemon/cron-schedule.ts";
 
-const dayMs = 86_400_000;
 const zones = ["Europe/Bratislava", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"];
 
 interface Story {

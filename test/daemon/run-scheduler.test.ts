@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isoTime } from "../../src/base/clock.ts";
+import { hourMs, isoTime } from "../../src/base/clock.ts";
 import { backoffMs } from "../../src/base/retry.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { failedRunBackoff, RunScheduler, reasonForRun } from "../../src/daemon/run-scheduler.ts";
@@ -14,7 +14,6 @@ import { openShop } from "../support/mirror/mirror.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 
-const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 20, 12);
 
 interface Story {

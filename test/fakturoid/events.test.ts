@@ -14,7 +14,7 @@ import { endServe, portToKeep, startServe } from "../support/program/serve-proce
 const secret = "a-long-random-text-0123456789";
 const form = fakturoid.webhooks?.deliveries ?? { kind: "signed" as const };
 const head = ["Authorization", secret, "Idempotency-Key", "018f-1", "Content-Type", "application/json"];
-const bodyOf = (event: string, body: object) =>
+const bodyOf = (event: string, body: object | null) =>
   Buffer.from(
     JSON.stringify({ webhook_id: 5, event_name: event, created_at: "2026-11-02T02:00:00.000+02:00", body }),
   );
@@ -45,17 +45,21 @@ describe("a delivery whose header holds the secret", () => {
       type: "recurring_generator_invoice_created",
       resourceType: "recurring_generator",
       resourceId: 3,
+      occurredAt: "2026-11-02T02:00:00.000+02:00",
+      body: body.toString(),
     };
     expect(readDelivery(body, "018f-1", form)).toMatchObject(read);
     expect(readStored("018f-1", body.toString(), form)).toMatchObject(read);
     expect(
       readDelivery(bodyOf("invoice_paid", { payment: { id: 9 }, invoice: { id: 7 } }), "e", form),
     ).toMatchObject({ resourceType: "invoice", resourceId: 7 });
+    const longer = bodyOf("invoice_payment_created", { invoice: { id: 7 }, invoice_payment: { id: 9 } });
+    expect(readDelivery(longer, "e", form)).toMatchObject({ resourceType: "invoice_payment", resourceId: 9 });
   });
 
   test("I12: of an unknown type or shape is kept, and leads to no read", () => {
     const evaluate = createEventEvaluator(fakturoid, new Set(["invoices"]));
-    const state = (event: string, body: object) => {
+    const state = (event: string, body: object | null) => {
       const delivery = readDelivery(bodyOf(event, body), "e", form);
       return "status" in delivery ? delivery.why : evaluate(delivery).state;
     };
@@ -63,7 +67,7 @@ describe("a delivery whose header holds the secret", () => {
     expect(state("expense_updated", { expense: { id: 1 } })).toBe("excluded");
     expect([
       state("invoice_dreamt", { invoice: { id: 1 } }),
-      state("invoice_paid", {}),
+      state("invoice_paid", null),
       state("inbox_file_created", { inbox_files: [] }),
     ]).toEqual(["unknown", "unknown", "unknown"]);
   });

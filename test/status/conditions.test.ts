@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import { conditionsOf, defaultReadyLimits, spaceConditions } from "../../src/status/conditions.ts";
 import type { SchemaChange } from "../../src/store/tables/unknown-columns.ts";
 import { companyView, lookedAtMs, schemaChange, service } from "../support/status/company-view.ts";
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const { lastRun } = companyView();
 const whole = companyView().wholeness;
 const failedRun = lastRun && { ...lastRun, outcome: "failed", message: "the service is away" };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { eventLines } from "../../src/status/render/status-text.ts";
 import {
   daemonSilent,
@@ -12,8 +13,6 @@ import type { EndedSpan } from "../../src/state/uptime-log.ts";
 type Around = { readonly writer: Parameters<typeof judgeEvents>[1]; readonly mayBeLost: boolean };
 
 const nowMs = Date.UTC(2026, 10, 21, 8);
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const ago = (ms: number) => new Date(nowMs - ms).toISOString();
 
 function span(fromAgoMs: number, toAgoMs: number, ended: string | null = null): EndedSpan {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import {
   afterAttempt,
   decideAlerts,
@@ -12,8 +13,6 @@ import type { Condition } from "../../src/status/alerts/incidents.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const startMs = Date.UTC(2026, 10, 22, 3);
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const mail = { key: "mail", when: ["failed", "stale"] } as const;
 const chat = { key: "chat", when: ["failed"] } as const;
 

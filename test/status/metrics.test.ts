@@ -89,6 +89,8 @@ describe("metrics", () => {
     const fresh = companyView({ deliveries: {}, runs: {}, requests: {} });
     const refused = 'deliveries_total{company="acme",result="401"} 0';
     expect(await samples("deliveries_total", fresh)).toContain(refused);
+    const reason = 'refused_deliveries_total{company="acme",reason="bad_signature"} 0';
+    expect(await samples("refused_deliveries_total", fresh)).toContain(reason);
     expect(await samples("runs_total", fresh)).toContain('runs_total{company="acme",outcome="failed"} 0');
     expect(await samples("requests_total", fresh)).toContain('requests_total{company="acme",status="429"} 0');
   });

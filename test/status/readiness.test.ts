@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { readinessOf } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
@@ -9,9 +10,6 @@ import {
   service,
   waitingEvents,
 } from "../support/status/company-view.ts";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 const acme = { name: "acme", webhook: { publicUrl: null } };
 

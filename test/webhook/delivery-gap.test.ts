@@ -1,10 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { mayHaveLost, type RetryDelay } from "../../src/webhook/delivery-gap/delivery-gap.ts";
 import type { Span } from "../../src/state/uptime-log.ts";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 function span(fromMs: number, toMs: number): Span {
   return { startedMs: fromMs, seenMs: toMs };

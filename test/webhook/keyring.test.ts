@@ -1,6 +1,7 @@
 import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
 import { createKeyring, emptyKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
@@ -8,7 +9,6 @@ import { keyFilesOnDisk, retireKeys, type KeyFiles } from "../../src/webhook/key
 import { tempFolder } from "../support/temporary-folder.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 
-const hourMs = 3_600_000;
 let clock: WoundClock;
 let hook: string;
 let retired: string;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import {
   RefusalWatch,
   type DeliveryVerdict,
@@ -6,8 +7,6 @@ import {
 } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const forged: Refusal = { reason: "bad_signature" };
 const genuine: Refusal = { reason: "stale_timestamp", isGenuine: true, offsetMs: 400_000 };
 const keys = ["some-key"];

@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from "../../../src/base/clock.ts";
 import { emptyReceiverNote } from "../../../src/status/event-status.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
@@ -6,9 +7,6 @@ import { defaultReadyLimits } from "../../../src/status/conditions.ts";
 
 /** 2026-11-21T08:00:00Z, the time of the request. */
 export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 /** A company in the daemon without any problem. */
 export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStatusView {

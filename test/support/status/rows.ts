@@ -1,10 +1,7 @@
 import type Database from "better-sqlite3";
 import { laneRank } from "../../../src/base/lane.ts";
-import { isoTime } from "../../../src/base/clock.ts";
+import { hourMs, isoTime, minuteMs } from "../../../src/base/clock.ts";
 import { lookedAtMs } from "./company-view.ts";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 /** So long before the moment at which states are looked at, ISO. */
 export const ago = (ms: number) => isoTime(lookedAtMs - ms);

@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
+import { hourMs, minuteMs } from "../../../src/base/clock.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
@@ -17,9 +18,6 @@ import { configOf } from "../program/daemon.ts";
 import { openCompany, sync } from "../company/open-company.ts";
 import { ago, events, failures, firstRun, hostile, hostileRows } from "./rows.ts";
 import { resource, view as progressOf } from "../terminal/terminal.ts";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 export type StatusStates = Awaited<ReturnType<typeof openStates>>;
 
