@@ -97,11 +97,12 @@ export function appendToManifest(
   return { lines: position.lines + entries.length, bytes, head };
 }
 
+/** What says that a file is there. */
+export type PresentEntry = ManifestEntry & { readonly sha256: string };
+
 /** The files as they are after all lines, by path. */
-export function filesAfter(
-  entries: readonly ManifestEntry[],
-): Map<string, ManifestEntry & { sha256: string }> {
-  const files = new Map<string, ManifestEntry & { sha256: string }>();
+export function filesAfter(entries: readonly ManifestEntry[]): Map<string, PresentEntry> {
+  const files = new Map<string, PresentEntry>();
   for (const entry of entries) {
     const { sha256, path } = entry;
     if (sha256 === null) files.delete(path);

@@ -8,14 +8,9 @@ import type { FileKind } from "../connector/resource.ts";
 import { guarded, type Db } from "../store/database.ts";
 import { readArchivePosition, type ArchivePosition } from "../state/meta.ts";
 import { StoredFiles, type DocumentFile, type FileRead } from "../state/files/stored-files.ts";
-import {
-  appendToManifest,
-  emptyPosition,
-  filesAfter,
-  goesOnFrom,
-  readArchiveManifest,
-  type ManifestEntry,
-} from "./archive-manifest.ts";
+import { appendToManifest, emptyPosition, filesAfter, goesOnFrom } from "./archive-manifest.ts";
+import { readArchiveManifest } from "./archive-manifest.ts";
+import type { ManifestEntry, PresentEntry } from "./archive-manifest.ts";
 import { pathKey } from "./file-names.ts";
 
 /** Names within a company's folder of files. */
@@ -226,8 +221,6 @@ function entryOf(file: DocumentFile, record: string): ManifestEntry {
   const { fetched_at: at, ...rest } = file;
   return { at, ...rest, record };
 }
-
-type PresentEntry = ManifestEntry & { readonly sha256: string };
 
 function toDocumentFile(entry: PresentEntry): DocumentFile {
   const { document, document_id, kind, path: place, size_bytes, sha256, at: fetched_at } = entry;

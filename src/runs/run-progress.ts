@@ -9,17 +9,20 @@ export function progressView(run: CompanyRun): ProgressView | null {
   const { mirror, tally } = run;
   if (!mirror.db.open) return null;
   const counts = new WorkQueue(mirror.db).counts().filter((count) => count.state === "ready");
+  const nowMs = run.context.clock.monotonicMs();
+  const queued = sum(counts);
+  const { scrubPlanned: planned } = tally;
   return {
     company: run.company.name,
-    elapsedMs: run.context.clock.monotonicMs() - run.startedMs,
+    elapsedMs: nowMs - run.startedMs,
     resources: run.request.resources.map((resource) => resourceProgress(tally, resource, counts)),
     requests: tally.requests.total,
-    queued: sum(counts),
+    queued,
     ahead: aheadOf(tally, run.request.resources, counts),
-    scrub: scrubOf(tally, sum(counts)),
+    scrub: planned === null ? null : { done: Math.max(0, planned - queued), planned },
     budget: run.rateLimiter.view(),
     windowMs: run.config.rateLimit.windowMs,
-    outage: outageIn(tally, run.context.clock.monotonicMs()),
+    outage: outageIn(tally, nowMs),
   };
 }
 
@@ -69,15 +72,7 @@ function outageIn({ outage }: Tally, nowMs: number): ProgressView["outage"] {
   };
 }
 
-function scrubOf({ scrubPlanned: planned }: Tally, queued: number): ProgressView["scrub"] {
-  return planned === null ? null : { done: Math.max(0, planned - queued), planned };
-}
-
-function resourceProgress(
-  tally: Tally,
-  { name, list }: Resource,
-  queue: readonly QueueCount[],
-): ResourceProgress {
+function resourceProgress(tally: Tally, { name, list }: Resource, queue: readonly QueueCount[]) {
   const own = queue.filter((count) => count.resource === name);
   const waiting = sum(own);
   const counts = tally.resources.get(name);
@@ -85,7 +80,7 @@ function resourceProgress(
   const reads = waiting - lists;
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
   const known = tally.totals.get(name) ?? null;
-  const at = (phase: ResourceProgress["phase"], done: number, total = known) => {
+  const at = (phase: ResourceProgress["phase"], done: number, total = known): ResourceProgress => {
     return { name, phase, done, total, changed, waiting };
   };
   if (!counts || (counts.listed === 0 && own.length > 0 && reads === 0))

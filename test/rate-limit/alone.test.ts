@@ -1,12 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Rules } from "../../src/rate-limit/state.ts";
-import {
-  limiterKinds,
-  simulate,
-  type Outcome,
-  type Scenario,
-} from "../support/rate-limit/simulated-budget.ts";
+import { limiterKinds, simulate } from "../support/rate-limit/simulated-budget.ts";
+import type { Outcome, Scenario } from "../support/rate-limit/simulated-budget.ts";
 
 const kinds = fc.constantFrom(...limiterKinds);
 const seeds = fc.integer({ min: 0, max: 1_000_000 });

@@ -1,11 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  limiterKinds,
-  simulate,
-  type LimiterKind,
-  type Outcome,
-} from "../support/rate-limit/simulated-budget.ts";
+import { limiterKinds, simulate } from "../support/rate-limit/simulated-budget.ts";
+import type { LimiterKind, Outcome } from "../support/rate-limit/simulated-budget.ts";
 import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const kinds = fc.constantFrom(...limiterKinds);

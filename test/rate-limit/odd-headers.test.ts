@@ -3,12 +3,8 @@ import { expect, test } from "vitest";
 import { admit } from "../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
 import { decodeState, encodeState } from "../../src/rate-limit/budget-file.ts";
-import {
-  coldState,
-  defaultRules,
-  type BudgetAnswer,
-  type RateLimitState,
-} from "../../src/rate-limit/state.ts";
+import { coldState, defaultRules } from "../../src/rate-limit/state.ts";
+import type { BudgetAnswer, RateLimitState } from "../../src/rate-limit/state.ts";
 
 const { windowMs, defaultLimit } = defaultRules;
 const latencyMs = 50;

@@ -1,21 +1,14 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startLimiter } from "../support/rate-limit/simulated-budget.ts";
 import { json, serviceWith, type Answering } from "../support/http/http.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 const windowMs = 1_500;
 const limit = 20;
-let folder = "";
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "processes-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
 function limitedService() {
   const limiter = startLimiter({ ends: "exact", reports: "at_answer" }, limit, windowMs);
   const answering: Answering = (answer) => {
@@ -27,7 +20,7 @@ function limitedService() {
   return { limiter, answering };
 }
 
-function startProcess(baseUrl: string, requests: number) {
+function startProcess(baseUrl: string, folder: string, requests: number) {
   const script = fileURLToPath(new URL("../support/rate-limit/budget-process.ts", import.meta.url));
   const given = [baseUrl, join(folder, "acme.budget.db"), windowMs, limit, requests].map(String);
   const child = spawn(process.execPath, [script, ...given], { stdio: ["ignore", "pipe", "inherit"] });
@@ -45,14 +38,16 @@ describe("I8: several processes on one company share one budget", () => {
   // Fault: limiter | two processes use one budget at the same time | processes on one budget file and a limited server | none is refused (I8)
   // Fault: process | kill -9 of a process that sends requests | a process on the budget file | the next one continues within the budget, without a refusal (I8)
   test("and none of them is ever refused, although one is killed and another one goes on", async () => {
+    const folder = tempFolder();
     const { limiter, answering } = limitedService();
     const { service } = await serviceWith(answering);
-    const killed = startProcess(service.baseUrl, 1_000);
-    const other = startProcess(service.baseUrl, 30);
+    const start = (requests: number) => startProcess(service.baseUrl, folder, requests);
+    const killed = start(1_000);
+    const other = start(30);
     await expect.poll(() => service.asked.length).toBeGreaterThan(30);
     killed.child.kill("SIGKILL");
     await killed.ended;
-    const next = startProcess(service.baseUrl, 15);
+    const next = start(15);
     expect([await other.byStatus(), await next.byStatus()]).toEqual([{ 200: 30 }, { 200: 15 }]);
     expect(limiter.windows.reduce((sum, { refusedOwn }) => sum + refusedOwn, 0)).toBe(0);
   });

@@ -14,14 +14,7 @@ function startRateLimiter(options: Partial<RateLimiterOptions> = {}) {
   const clock = createDrivenClock();
   const log = recordingLog();
   const store = createMemoryRateLimitStore();
-  const rateLimiter = createRateLimiter({
-    store,
-    clock,
-    log,
-    windowMs: 60_000,
-    defaultLimit: 10,
-    ...options,
-  });
+  const rateLimiter = createRateLimiter({ store, clock, log, defaultLimit: 10, ...options });
   return { clock, log, store, rateLimiter };
 }
 
@@ -71,17 +64,10 @@ describe("a waiting caller is served", () => {
     const { clock, served, ask } = await openedWith(1, { concurrency: 20 });
     void ask("first");
     await clock.advance(0);
-    for (const [name, lane] of [
-      ["f", "files"],
-      ["l1", "list"],
-      ["h", "hydration"],
-      ["w", "webhook"],
-      ["l2", "list"],
-      ["s", "scrub"],
-    ] as const)
-      void ask(name, lane);
+    for (const lane of ["files", "list", "hydration", "webhook", "list", "scrub"] as const)
+      void ask(lane, lane);
     for (let i = 0; i < 20; i++) await clock.advance(61_000);
-    expect(served).toEqual(["first", "w", "l1", "l2", "h", "s", "f"]);
+    expect(served).toEqual(["first", "webhook", "list", "list", "hydration", "scrub", "files"]);
   });
 
   test("when the window ends, to the millisecond, without polling before", async () => {
@@ -123,15 +109,10 @@ describe("a caller that stops waiting", () => {
     await clock.advance(100);
     answer("last", 0);
     stop.abort();
-    await expect(waiting).rejects.toBeInstanceOf(MirrorError);
     await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
     await clock.advance(61_000);
     expect(served).toEqual(["last", "patient"]);
     expect(rateLimiter.view().remaining).toBeNull();
-  });
-
-  test("before it began is rejected at once", async () => {
-    const { rateLimiter } = startRateLimiter();
     await expect(rateLimiter.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
   });
 });
@@ -184,12 +165,8 @@ describe("a permit", () => {
 
 describe("the view of the budget", () => {
   test("before anything is known", () => {
-    expect(startRateLimiter().rateLimiter.view()).toEqual({
-      limit: null,
-      granted: 10,
-      remaining: null,
-      waitMs: 0,
-    });
+    const unknown = { limit: null, granted: 10, remaining: null, waitMs: 0 };
+    expect(startRateLimiter().rateLimiter.view()).toEqual(unknown);
   });
 
   test("in a window, and when it is used up", async () => {

@@ -1,16 +1,22 @@
 import { expect, test } from "vitest";
 import type { MonthReport } from "../../src/verify/report.ts";
-import { aMirroredCompany as mirrored, type Company } from "../support/company/company.ts";
+import { aMirroredCompany, type Company } from "../support/company/company.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
 import { wound } from "../support/verify/verify.ts";
 
-async function aMirroredCompany(): Promise<Company> {
-  const company = await mirrored({ records: "small" });
+/** A company, the month with the most invoices, one of them and one of its payments. */
+async function aMonth() {
+  const company = await aMirroredCompany({ records: "small" });
   writeServeConfig(company);
-  return company;
+  const sql = `SELECT substr(issue_date, 1, 7) AS month, count(*) AS invoices, min(i.id) AS invoice,
+      min(p.id) AS payment FROM invoices i
+    LEFT JOIN document_payments p ON p.document_type = 'invoice' AND p.document_id = i.id
+    WHERE i._deleted_at IS NULL GROUP BY month ORDER BY payment IS NULL, invoices DESC LIMIT 1`;
+  const busiest = look(company.file, (db) => db.prepare(sql).get());
+  return { company, ...(busiest as { month: string; invoice: number; payment: number }) };
 }
 
 /** Verifies a month; what it says and its exit code. */
@@ -22,45 +28,25 @@ async function verifyMonth(company: Company, month: string, ...more: string[]) {
   return { code, report: companies.acme };
 }
 
-/** The month with the most invoices, one of them and one of its payments. */
-function busyMonth(company: Company) {
-  const sql = `SELECT substr(issue_date, 1, 7) AS month, count(*) AS invoices, min(i.id) AS invoice,
-      min(p.id) AS payment FROM invoices i
-    LEFT JOIN document_payments p ON p.document_type = 'invoice' AND p.document_id = i.id
-    WHERE i._deleted_at IS NULL GROUP BY month ORDER BY payment IS NULL, invoices DESC LIMIT 1`;
-  return look(
-    company.file,
-    (db) => db.prepare(sql).get() as { month: string; invoice: number; payment: number },
-  );
-}
-
 test("a month is proved by reading each of its documents once, and little else", async () => {
-  const company = await aMirroredCompany();
-  const { month } = busyMonth(company);
+  const { company, month } = await aMonth();
   const { code, report } = await verifyMonth(company, month);
   expect(report.compared).toBeGreaterThan(0);
-  expect(report).toMatchObject({
-    match: true,
-    month,
-    equal: report.compared,
-    differences: [],
-    uncompared: [],
-  });
+  const proved = { match: true, month, equal: report.compared, differences: [], uncompared: [] };
+  expect(report).toMatchObject(proved);
   // The company, and how many invoices and credit notes are listed.
   expect([code, report.requests]).toEqual([0, report.compared + 3]);
 });
 
 test("a changed cell and a changed payment of the month are named, healed by --repair, and other months are not read", async () => {
-  const company = await aMirroredCompany();
-  const { month, invoice, payment } = busyMonth(company);
+  const { company, month, invoice, payment } = await aMonth();
   wound(company, "UPDATE invoices SET note = 'not the service''s' WHERE id = ?", invoice);
   wound(company, "UPDATE document_payments SET amount = amount + 1 WHERE id = ?", payment);
   const found = await verifyMonth(company, month);
   expect(found.code).toBe(1);
   expect(found.report.equal).toBeLessThan(found.report.compared);
-  expect(
-    found.report.differences.map(({ resource, id, field }) => `${resource} ${id} ${field}`).toSorted(),
-  ).toEqual([`document_payments ${payment} amount`, `invoices ${invoice} note`]);
+  const fields = found.report.differences.map(({ resource, id, field }) => `${resource} ${id} ${field}`);
+  expect(fields.toSorted()).toEqual([`document_payments ${payment} amount`, `invoices ${invoice} note`]);
   expect(found.report.requests).toBeLessThanOrEqual(found.report.compared + 5);
   const healed = await verifyMonth(company, month, "--repair");
   expect([healed.code, healed.report.match, healed.report.repaired]).toEqual([0, true, 2]);
@@ -90,8 +76,7 @@ const kindsOf = ({ differences }: MonthReport) => [
 
 // Fault: data | the service has documents of the month that the mirror does not have there | the lists of the month's days | each is named, and healed with --repair
 test("a document that the mirror does not have in the month is named and healed", async () => {
-  const company = await aMirroredCompany();
-  const { month } = busyMonth(company);
+  const { company, month } = await aMonth();
   const [moved = 0, made = 0] = addUnseen(company, month);
   const found = await verifyMonth(company, month);
   expect([found.code, kindsOf(found.report)]).toEqual([
@@ -104,9 +89,8 @@ test("a document that the mirror does not have in the month is named and healed"
 
 // Fault: data | the service has as many documents of the month as the mirror, but others | the number that it lists is that of those read | each is named
 test("as many documents as the mirror has are not taken for the same ones", async () => {
-  const company = await aMirroredCompany();
+  const { company, month, invoice } = await aMonth();
   const { control } = company.sandbox;
-  const { month, invoice } = busyMonth(company);
   const other = look(company.file, (db) =>
     db.prepare("SELECT id FROM invoices WHERE issue_date NOT LIKE ? || '%'").pluck().get(month),
   );
@@ -119,8 +103,7 @@ test("as many documents as the mirror has are not taken for the same ones", asyn
 });
 
 test("a service that lists other days, too, costs requests for its pages only, and names nothing", async () => {
-  const company = await aMirroredCompany();
-  const { month } = busyMonth(company);
+  const { company, month } = await aMonth();
   const { proxy } = company;
   proxy.obstruct(async ({ path, query, headers: { authorization = "" } }) => {
     if (!query.has("issueDateFrom")) return undefined;
@@ -133,8 +116,7 @@ test("a service that lists other days, too, costs requests for its pages only, a
 
 // Fault: service | the list of a month's days is refused | its route | the month is not called equal, exit 3
 test("a month whose list is refused is not equal: nobody knows which documents it has", async () => {
-  const company = await aMirroredCompany();
-  const { month } = busyMonth(company);
+  const { company, month } = await aMonth();
   const refused = jsonReply(403, { message: "This action is unauthorized." });
   company.proxy.obstruct(({ path, query }) =>
     path === "/invoices" && query.has("issueDateFrom") ? refused : undefined,
@@ -150,7 +132,7 @@ test.each([
   [["--month", "2126-01"], /has not begun yet/],
   [["--month", "2026-01", "--all"], /--month cannot be combined/],
 ])("verify %s is refused", async (more, said) => {
-  const company = await aMirroredCompany();
+  const { company } = await aMonth();
   const { code, stderr } = await runCommand(["verify", ...more], { cwd: company.folder });
   expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
 });

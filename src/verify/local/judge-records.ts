@@ -4,14 +4,8 @@ import { canonicalId, firstId, recordId, type RecordId } from "../../base/ids.ts
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
 import { decodeStored, ownerCells } from "../../store/apply/decode-stored.ts";
-import {
-  differencesOf,
-  idsHeld,
-  isAsReceived,
-  readHeld,
-  readHeldBetween,
-  rowsOf,
-} from "../../store/apply/held-record.ts";
+import { differencesOf, idsHeld, isAsReceived, readHeld } from "../../store/apply/held-record.ts";
+import { readHeldBetween, rowsOf } from "../../store/apply/held-record.ts";
 import type { CellDifference, HeldRecord } from "../../store/apply/held-record.ts";
 import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";

@@ -2,15 +2,8 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Lane } from "../../../src/base/lane.ts";
 import { admit } from "../../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../../src/rate-limit/budget-answers.ts";
-import {
-  applyLoss,
-  coldState,
-  defaultRules,
-  type Flight,
-  type RateLimitState,
-  type Rules,
-  type Window,
-} from "../../../src/rate-limit/state.ts";
+import { applyLoss, coldState, defaultRules } from "../../../src/rate-limit/state.ts";
+import type { Flight, RateLimitState, Rules, Window } from "../../../src/rate-limit/state.ts";
 
 /** A clock that a test moves. */
 export interface DrivenClock extends Clock {

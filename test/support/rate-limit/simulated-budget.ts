@@ -3,14 +3,8 @@ import { seededRandom } from "../seeded-random.ts";
 import { SimulatedTime } from "../virtual/simulated-time.ts";
 import { admit } from "../../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../../src/rate-limit/budget-answers.ts";
-import {
-  applyLoss,
-  coldState,
-  defaultRules,
-  type Flight,
-  type RateLimitState,
-  type Rules,
-} from "../../../src/rate-limit/state.ts";
+import { applyLoss, coldState, defaultRules } from "../../../src/rate-limit/state.ts";
+import type { Flight, RateLimitState, Rules } from "../../../src/rate-limit/state.ts";
 
 /**
  * A service, a network and clients in simulated time, to compare with what the rate limiter assumes.
