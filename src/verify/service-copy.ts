@@ -13,7 +13,7 @@ import { WorkQueue } from "../state/work-queue.ts";
 import { readHeld, type HeldRecord } from "../store/apply/held-record.ts";
 import { createRunContext, type RunContext } from "../sync/context/run-context.ts";
 import type { Tally } from "../sync/context/tally.ts";
-import { runRouteProofs } from "../sync/deletion/deletion.ts";
+import { routeProofs } from "../sync/deletion/deletion.ts";
 import { runRemovals } from "../sync/deletion/mass-delete-guard.ts";
 import { Engine, type EngineOptions } from "../sync/engine/engine.ts";
 import { childList, sweepWork } from "../sync/plan/list-reads.ts";
@@ -65,7 +65,7 @@ export class ServiceCopy {
       share: "asked",
       allowMassDelete: true,
     } as const;
-    const provenRoutes = runRouteProofs(this.queue, clock);
+    const provenRoutes = routeProofs(this.queue, clock);
     this.run = createRunContext(
       { ...parts, tally, mirror: this.mirror, queue: this.queue },
       { resources, provenRoutes, signal, removals: runRemovals(), ...asking },

@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
-import {
-  ContradictionError,
-  ForbiddenError,
-  NetworkError,
-  ProtocolError,
-  UnavailableError,
-} from "../../src/connector/service-errors.ts";
+import { ContradictionError, ForbiddenError, NetworkError } from "../../src/connector/service-errors.ts";
+import { ProtocolError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import { Tally, type Outage } from "../../src/sync/context/tally.ts";
 import { batchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";

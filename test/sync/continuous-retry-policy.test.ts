@@ -1,17 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import {
-  ContradictionError,
-  ForbiddenError,
-  InvalidError,
-  NetworkError,
-  NotFoundError,
-  ProtocolError,
-  RateLimitedError,
-  UnauthenticatedError,
-  UnavailableError,
-} from "../../src/connector/service-errors.ts";
+import { ContradictionError, ForbiddenError, InvalidError } from "../../src/connector/service-errors.ts";
+import { NetworkError, NotFoundError, ProtocolError } from "../../src/connector/service-errors.ts";
+import { RateLimitedError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
+import { UnavailableError } from "../../src/connector/service-errors.ts";
 import { continuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 

@@ -102,11 +102,6 @@ describe("the estimate of a run", () => {
     }
   });
 
-  test("of an empty list is one page", async () => {
-    const estimates = await estimateRun(service({}), [resourceOf("people")], null, usual);
-    expect(estimates.get("people")).toEqual({ list: 1, detail: 0, child: 0, records: 0 });
-  });
-
   test("continues after a list whose paginator is of another page", async () => {
     const paginator = { currentPage: 2, perPage: 1, totalResults: 5 };
     const body = Buffer.from(JSON.stringify({ data: [], paginator }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
-import { runRouteProofs, sharedRouteProofs, removeRecord } from "../../src/sync/deletion/deletion.ts";
+import { removeRecord, routeProofs } from "../../src/sync/deletion/deletion.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
@@ -153,12 +153,12 @@ describe("I5: what counts against the limit", () => {
   test("a route that answered one worker of the queue is proven to the others, for ten minutes", async () => {
     const clock = createDrivenClock();
     const { queue } = await openEvents();
-    const [run, worker] = [runRouteProofs(queue, clock), sharedRouteProofs(queue, clock)];
+    const [run, worker] = [routeProofs(queue, clock), routeProofs(queue, clock, null)];
     worker.add("people");
     run.add("orders");
     expect([run.has("people"), worker.has("orders"), run.has("notes")]).toEqual([true, true, false]);
     await clock.advance(600_001);
     expect([run.has("people"), run.has("orders"), worker.has("orders")]).toEqual([false, true, false]);
-    expect(sharedRouteProofs((await openEvents()).queue, clock).has("people")).toBe(false);
+    expect(routeProofs((await openEvents()).queue, clock).has("people")).toBe(false);
   });
 });

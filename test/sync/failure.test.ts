@@ -1,15 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError, type ErrorKind } from "../../src/base/errors.ts";
-import {
-  ForbiddenError,
-  InvalidError,
-  NetworkError,
-  NotFoundError,
-  ProtocolError,
-  RateLimitedError,
-  UnauthenticatedError,
-  UnavailableError,
-} from "../../src/connector/service-errors.ts";
+import { ForbiddenError, InvalidError, NetworkError } from "../../src/connector/service-errors.ts";
+import { NotFoundError, ProtocolError, RateLimitedError } from "../../src/connector/service-errors.ts";
+import { UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { failureOutcome, itemRetryDelayMs } from "../../src/sync/retry/retry-policy.ts";
 import { SetAsideItems } from "../../src/sync/context/run-context.ts";

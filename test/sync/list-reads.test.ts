@@ -3,14 +3,8 @@ import { InvalidError } from "../../src/connector/service-errors.ts";
 import type { ListForm } from "../../src/extract/work-request.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import {
-  listPage,
-  queueOtherForm,
-  queueOtherPages,
-  queueStaleList,
-  queueSweepAgain,
-  otherListForm,
-} from "../../src/sync/plan/list-reads.ts";
+import { listPage, queueOtherForm, queueOtherPages, queueStaleList } from "../../src/sync/plan/list-reads.ts";
+import { queueSweepAgain, otherListForm } from "../../src/sync/plan/list-reads.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { rows, stampOf, startMs } from "../support/mirror/store.ts";
 import { leased, runContextOf, waiting } from "../support/mirror/run.ts";

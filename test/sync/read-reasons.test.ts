@@ -3,15 +3,8 @@ import type { Resource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import {
-  isRecheck,
-  queueOrphans,
-  queueOverlapped,
-  queueQuarantined,
-  queueRecheck,
-  queueRecord,
-  queueScrub,
-} from "../../src/sync/plan/read-reasons.ts";
+import { queueOrphans, queueOverlapped } from "../../src/sync/plan/read-reasons.ts";
+import { queueQuarantined, queueRecheck, queueRecord, queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { withdrawScrub } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
@@ -84,10 +77,6 @@ describe("the second read of an event's record", () => {
     expect(recheck(await aRun(), { reason: "orders.updated", lane }, 0)).toEqual([]);
     const [follows] = recheck(await aRun(), { reason: "orders.updated", lane }, 1);
     expect(follows).toMatchObject({ reason: "recheck" });
-  });
-
-  test("is known by its reason", () => {
-    expect(["recheck", "orders.updated"].map(isRecheck)).toEqual([true, false]);
   });
 });
 

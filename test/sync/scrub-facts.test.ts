@@ -3,16 +3,9 @@ import { date, orNull } from "../../src/connector/record-schema.ts";
 import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { scrubAgeMs } from "../../src/sync/plan/scrub.ts";
-import {
-  giveBackScrub,
-  readRecent,
-  readScrubChoice,
-  readScrubPlan,
-  scrubSources,
-  useScrubDay,
-  type ScrubQuestion,
-  type ScrubToday,
-} from "../../src/sync/plan/scrub.ts";
+import { giveBackScrub, readRecent, readScrubChoice, readScrubPlan } from "../../src/sync/plan/scrub.ts";
+import { scrubSources, useScrubDay } from "../../src/sync/plan/scrub.ts";
+import type { ScrubQuestion, ScrubToday } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";

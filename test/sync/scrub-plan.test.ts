@@ -1,14 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  chooseScrub,
-  planScrub,
-  scrubDayAt,
-  scrubLeft,
-  type ScrubDay,
-  type ScrubFacts,
-  type ScrubSettings,
-} from "../../src/sync/plan/scrub.ts";
+import { chooseScrub, planScrub, scrubDayAt, scrubLeft } from "../../src/sync/plan/scrub.ts";
+import type { ScrubDay, ScrubFacts, ScrubSettings } from "../../src/sync/plan/scrub.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -22,55 +15,40 @@ const facts = (total: number, more: Partial<ScrubFacts> = {}): ScrubFacts => ({
   ...more,
 });
 
-describe("the plan of a day", () => {
-  test("proves a company of 3,600 details and parents whole every night", () => {
-    expect(planScrub(usual, facts(3_600))).toMatchObject({ nights: 1, stalest: 3_600, recent: 0 });
-    expect(planScrub(usual, facts(700))).toMatchObject({ nights: 1, stalest: 700, recent: 2_900 });
-    expect(planScrub(usual, facts(0))).toMatchObject({ nights: 0, stalest: 0 });
-  });
+const small = { ...usual, timeMs: 100_000 };
+const anHour = { ...usual, timeMs: hourMs };
+const aMinute = { ...usual, atMostMs: 60_000 };
+const behind = { covered: true };
 
-  test("proves 10,000 details and 2,500 parents every four nights, with half an hour of the budget", () => {
-    const plan = planScrub(usual, facts(12_500));
-    expect(plan).toMatchObject({ nights: 4, stalest: 3_125, recent: 475, fills: true });
-  });
-
-  test("keeps up to half for recent activity, and the rest reads the others in equal nights", () => {
-    const small = { ...usual, timeMs: 100_000 };
-    expect(planScrub(small, facts(900))).toMatchObject({ nights: 5, stalest: 180, recent: 20 });
-    const some = planScrub(small, facts(900, { recent: 30 }));
-    expect(some).toMatchObject({ nights: 6, stalest: 145, recent: 55, fills: true });
-    const many = planScrub(small, facts(900, { recent: 800 }));
-    expect(many).toMatchObject({ nights: 8, stalest: 100, recent: 100, fills: true });
-    expect(planScrub(small, facts(150, { recent: 150 }))).toMatchObject({ nights: 1, stalest: 50 });
-    expect(planScrub(small, facts(90, { recent: 90 }))).toMatchObject({ nights: 1, stalest: 0 });
-  });
-
-  test("needs five minutes a night behind webhooks without a gap", () => {
-    const plan = planScrub(usual, facts(12_500, { covered: true }));
-    expect(plan).toMatchObject({ nights: 21, stalest: 596, recent: 4 });
-    const active = planScrub(usual, facts(12_500, { covered: true, recent: 2_000 }));
-    expect(active).toMatchObject({ nights: 30, stalest: 411, recent: 189, fills: true });
-  });
-
-  test("takes more where the cycle needs it, and recent activity adds the usual time at most", () => {
-    expect(planScrub(usual, facts(500_000))).toMatchObject({ stalest: 16_667, recent: 0, nights: 30 });
-    const plan = planScrub(usual, facts(500_000, { recent: 20_000 }));
-    expect(plan).toMatchObject({ stalest: 16_547, recent: 3_600, nights: 30, fills: false });
-  });
-
-  test("never takes more than the longest time, and says how long the cycle then is", () => {
-    const plan = planScrub(usual, facts(1_200_000));
-    expect(plan).toMatchObject({ stalest: 28_572, recent: 0, nights: 42 });
-    expect(planScrub({ ...usual, atMostMs: 60_000 }, facts(3_000))).toMatchObject({
-      stalest: 120,
-      recent: 0,
-    });
-  });
-
-  test("counts in the budget that the service grants", () => {
-    expect(planScrub(usual, facts(12_500, { limit: 60 }))).toMatchObject({ nights: 7, stalest: 1_786 });
-    const quick = { ...usual, timeMs: 60 * 60_000 };
-    expect(planScrub(quick, facts(12_500, { covered: true }))).toMatchObject({ nights: 2, stalest: 6_250 });
+describe("the plan of a day: nights, the stalest, and those with recent activity", () => {
+  test.each([
+    ["3,600 details and parents are proved whole every night", usual, 3_600, {}, [1, 3_600, 0]],
+    ["fewer of them leave time for recent activity", usual, 700, {}, [1, 700, 2_900]],
+    ["nothing needs no night", usual, 0, {}, [0, 0, 3_600]],
+    [
+      "12,500 are proved every four nights, in half an hour of the budget",
+      usual,
+      12_500,
+      {},
+      [4, 3_125, 475],
+    ],
+    ["they are read in equal nights", small, 900, {}, [5, 180, 20]],
+    ["recent activity takes what it needs", small, 900, { recent: 30 }, [6, 145, 55]],
+    ["it takes half at most", small, 900, { recent: 800 }, [8, 100, 100]],
+    ["the rest reads the others", small, 150, { recent: 150 }, [1, 50, 150]],
+    ["each is read once", small, 90, { recent: 90 }, [1, 0, 200]],
+    ["behind webhooks five minutes a night are enough", usual, 12_500, behind, [21, 596, 4]],
+    ["activity makes no night longer then", usual, 12_500, { ...behind, recent: 2_000 }, [30, 411, 189]],
+    ["the cycle may need more", usual, 500_000, {}, [30, 16_667, 0]],
+    ["activity adds the usual time at most", usual, 500_000, { recent: 20_000 }, [30, 16_547, 3_600]],
+    ["the longest time is never exceeded, and the cycle is longer", usual, 1_200_000, {}, [42, 28_572, 0]],
+    ["however short it is", aMinute, 3_000, {}, [25, 120, 0]],
+    ["the budget that the service grants counts", usual, 12_500, { limit: 60 }, [7, 1_786, 14]],
+    ["a time that is set counts behind webhooks, too", anHour, 12_500, behind, [2, 6_250, 950]],
+  ] as const)("%s", (_what, settings, total, more, expected) => {
+    const { nights, stalest, recent, fills } = planScrub(settings, facts(total, more));
+    expect([nights, stalest, recent]).toEqual(expected);
+    expect(fills).toBe(total < 500_000);
   });
 });
 
@@ -88,12 +66,6 @@ test("what is left of a day is its quota without what was used, and never less t
   const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
   const left = (used: number) => scrubLeft(plan, { startedMs: 0, used, recent: 0 });
   expect([0, 1, 4, 5, 6].map(left)).toEqual([5, 4, 1, 0, 0]);
-});
-
-test("what is read is read once, also where it is among the stalest and has activity", () => {
-  const plan = { total: 9, nights: 3, stalest: 1, recent: 1, fills: true };
-  expect(chooseScrub(plan, 4, { stalest: [1, 2, 3, 4], recent: [3] }, String)).toEqual([3, 1, 2, 4]);
-  expect(chooseScrub(plan, 9, { stalest: [1, 2], recent: [1] }, String)).toEqual([1, 2]);
 });
 
 describe("the day", () => {
@@ -135,6 +107,10 @@ describe("what is read", () => {
     const candidates = { stalest: list(1, 2, 3, 4, 5), recent: list(9) };
     expect(chooseScrub(plan, 4, candidates, String)).toEqual([9, 1, 2, 3]);
     expect(chooseScrub({ ...plan, fills: false }, 4, candidates, String)).toEqual([9, 1]);
+    const both = { stalest: list(1, 2, 3, 4), recent: list(3) };
+    expect(chooseScrub({ ...plan, recent: 1 }, 4, both, String)).toEqual([3, 1, 2, 4]);
+    const few = { stalest: list(1, 2), recent: list(1) };
+    expect(chooseScrub({ ...plan, recent: 1 }, 9, few, String)).toEqual([1, 2]);
   });
 
   test("is what is left of the day, the stalest first", () => {

@@ -4,7 +4,7 @@ import { sweepKey, variantsOf } from "../../src/state/sweeps.ts";
 import { dueLists, listRequests, planSweeps, planWholeLists } from "../../src/sync/plan/chosen-lists.ts";
 import { listAgeMs, type Unfinished } from "../../src/sync/plan/chosen-lists.ts";
 import { wholeListSettings } from "../../src/runs/company-run.ts";
-import { resources, resourceOf } from "../support/mirror/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
 import { startMs } from "../support/mirror/store.ts";
 
 const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"), resourceOf("notes")];
@@ -39,12 +39,6 @@ function interrupted(sweptAgoMs: Readonly<Record<string, number>> = {}): Unfinis
 describe("which lists a run begins with", () => {
   test("all of them, each variant for itself, when the last run ended", () => {
     expect(plan(null)).toEqual(everything);
-  });
-
-  test("a resource without a list of its own has none to begin", () => {
-    expect(Object.values(resources).map((resource) => variantsOf(resource).length)).toEqual([
-      0, 1, 2, 1, 1, 0, 0,
-    ]);
   });
 
   test("an interrupted run is continued: neither its open sweeps nor its complete ones begin again", () => {

@@ -15,7 +15,7 @@ import { applyTogether, applyWhenFree, requireRunId } from "../context/run-conte
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import { idOrQuarantine } from "./detail-answer.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
-import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
+import { addListingPage, pagePlace } from "./listing.ts";
 import type { RecordId, RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
@@ -42,7 +42,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   if (!facts)
     return applyWhenFree(run, () => {
       run.queue.done(item, stamp.sentSeq);
-      if (run.share !== "quick") addUselessPage(answer);
+      if (run.share !== "quick") addListingPage(answer, null);
     });
   const { variant, page, attempt, again } = pagePlace(item);
   const shown: ShownSoFar = { ids: [], withoutId: [], changes: 0 };

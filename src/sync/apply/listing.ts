@@ -50,29 +50,19 @@ interface Reading extends Pick<AnsweredPage, "newest"> {
 /**
  * Adds one page to its listing, inside the apply transaction. Page 1 opens the listing and queues the other pages; of a
  * list without a total each full page (`walkedFacts`) queues the next one. The page that ends the reading closes the
- * listing, or has the list read again, and decides about records that no page showed.
+ * listing, or has the list read again, and decides about records that no page showed. A page after the first counts
+ * only while its reading is open.
+ *
+ * @param page null: it is not the one that was asked for, and shows nothing
  */
-export function addListingPage(answer: AnswerContext, page: AnsweredPage): void {
-  const { page: number, again } = pagePlace(answer.item);
-  if (number === 1 && !again) return beginReading(answer, page);
-  const open = openReading(answer);
-  if (open && answer.resource.list.kind === "walked") addWalkedPage(answer, open, page);
-  else if (open) addPage(answer, open, page);
-}
-
-/** Adds a page that shows nothing because it was not the one that was asked for. */
-export function addUselessPage(answer: AnswerContext): void {
-  const open = openReading(answer);
-  if (!open) return;
-  const { page } = pagePlace(answer.item);
-  addPage(answer, open, { ...open, page, ids: [], withoutId: [] });
-}
-
-/** The listing that a page after the first belongs to; null where its reading was given up. */
-function openReading({ run, resource, item }: AnswerContext): Listing | null {
-  const { variant, attempt } = pagePlace(item);
+export function addListingPage(answer: AnswerContext, page: AnsweredPage | null): void {
+  const { run, resource, item } = answer;
+  const { page: number, variant, attempt, again } = pagePlace(item);
+  if (page && number === 1 && !again) return beginReading(answer, page);
   const open = run.listings.find(resource.name, variant);
-  return open?.attempt === attempt ? open : null;
+  if (open?.attempt !== attempt) return;
+  if (page && resource.list.kind === "walked") addWalkedPage(answer, open, page);
+  else addPage(answer, open, page ?? { ...open, page: number, ids: [], withoutId: [] });
 }
 
 function beginReading(answer: AnswerContext, page: AnsweredPage): void {

@@ -254,21 +254,21 @@ const provenTimes = onceFor((_queue: WorkQueue) => new Map<string, number>());
 /**
  * Route proofs of all who work on one queue: a run's probe may be read by the event worker. They expire after 10
  * minutes: a route that worked yesterday may be broken today (I5).
+ *
+ * @param own those of one run, valid until it ends; null: of nobody alone
  */
-export function sharedRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
+export function routeProofs(
+  queue: WorkQueue,
+  clock: Clock,
+  own: Set<string> | null = new Set(),
+): RouteProofs {
   const provenAtMs = provenTimes(queue);
+  const isFresh = (atMs = -Infinity) => clock.monotonicMs() - atMs <= provenForMs;
   return {
-    has: (resource) => clock.monotonicMs() - (provenAtMs.get(resource) ?? -Infinity) <= provenForMs,
-    add: (resource) => void provenAtMs.set(resource, clock.monotonicMs()),
-  };
-}
-
-/** The proofs of one run, valid until it ends, and those of the others on its queue. */
-export function runRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
-  const own = new Set<string>();
-  const others = sharedRouteProofs(queue, clock);
-  return {
-    has: (resource) => own.has(resource) || others.has(resource),
-    add: (resource) => [own, others].forEach((proofs) => proofs.add(resource)),
+    has: (resource) => own?.has(resource) || isFresh(provenAtMs.get(resource)),
+    add: (resource) => {
+      own?.add(resource);
+      provenAtMs.set(resource, clock.monotonicMs());
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { databaseError } from "../../store/database.ts";
 import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
 import { Tally } from "../context/tally.ts";
-import { sharedRouteProofs } from "../deletion/deletion.ts";
+import { routeProofs } from "../deletion/deletion.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { Engine } from "../engine/engine.ts";
 import { stopSignal } from "../../base/cancellation.ts";
@@ -41,7 +41,7 @@ export function startEventWorker(given: Omit<WorkerParts, "tally">, options: Wor
   };
   /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */
   const createContext = () => {
-    const provenRoutes = sharedRouteProofs(queue, clock);
+    const provenRoutes = routeProofs(queue, clock, null);
     const removals = dailyRemovals(mirror.db, clock);
     const run = createRunContext(parts, { resources, provenRoutes, signal, removals });
     return { run, policy: continuousRetryPolicy(log, identifyCompany, onWorking) };

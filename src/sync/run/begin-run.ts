@@ -7,7 +7,7 @@ import { applySingle } from "../apply/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
 import type { ParentReads, RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
 import { isWholeRun, modeOf, type CompanyReport } from "../context/run-report.ts";
-import { runRouteProofs } from "../deletion/deletion.ts";
+import { routeProofs } from "../deletion/deletion.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import type { Identified } from "../identity/identify.ts";
 import { addQuickWork } from "../plan/quick-reads.ts";
@@ -69,7 +69,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
     const first = runs.firstOfChain(runId);
     const run = createRunContext(parts, {
       resources,
-      provenRoutes: runRouteProofs(queue, clock),
+      provenRoutes: routeProofs(queue, clock),
       signal,
       removals: runRemovals(),
       runId,

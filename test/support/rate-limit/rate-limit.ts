@@ -57,21 +57,10 @@ export function createDrivenClock(startMs = 1_000_000): DrivenClock {
 const withoutLook: Partial<Rules> = { lookBeforeMs: defaultRules.windowMs };
 
 /** One budget, step by step: requests and answers at given times. */
-export interface Ledger {
-  readonly state: () => RateLimitState;
-  /** Sends a request at that time; fails the test when it may not go. */
-  send(atMs: number, lane?: Lane): Flight;
-  /** How many requests may go at that time; sends none. */
-  room(atMs: number, lane?: Lane): number;
-  /** When the next may go; the asked time itself when one may go now. */
-  nextAt(atMs: number, lane?: Lane): number;
-  answer(flight: Flight, atMs: number, remaining: number | null, status?: number): void;
-  refuse(flight: Flight, atMs: number, retryAfterS: number | null): void;
-  lose(flight: Flight, atMs: number, mayArrive?: boolean): void;
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
 /** A ledger without a window. */
-export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = coldState): Ledger {
+export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = coldState) {
   const rules: Rules = { ...defaultRules, ...withoutLook, ...given };
   const limit = rules.defaultLimit;
   let state = start;
@@ -83,13 +72,15 @@ export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = c
   });
   return {
     state: () => state,
-    send(atMs, lane = "list") {
+    /** Sends a request at that time; fails the test when it may not go. */
+    send(atMs: number, lane: Lane = "list"): Flight {
       const admission = ask(state, atMs, lane);
       if (!("flight" in admission.result)) throw new Error(`no request may go at ${atMs}`);
       state = admission.state;
       return admission.result.flight;
     },
-    room(atMs, lane = "list") {
+    /** How many requests may go at that time; sends none. */
+    room(atMs: number, lane: Lane = "list"): number {
       let from = state;
       for (let count = 0; count <= limit; count++) {
         const admission = ask(from, atMs, lane);
@@ -98,17 +89,18 @@ export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = c
       }
       return Infinity;
     },
-    nextAt(atMs, lane = "list") {
+    /** When the next may go; the asked time itself when one may go now. */
+    nextAt(atMs: number, lane: Lane = "list"): number {
       const { result } = ask(state, atMs, lane);
       return "flight" in result ? atMs : result.untilMs;
     },
-    answer(flight, atMs, remaining, status = 200) {
+    answer(flight: Flight, atMs: number, remaining: number | null, status = 200) {
       state = applyAnswer(state, flight, { ...headers(remaining), status, nowMs: atMs }, rules);
     },
-    refuse(flight, atMs, retryAfterS) {
+    refuse(flight: Flight, atMs: number, retryAfterS: number | null) {
       state = applyAnswer(state, flight, { ...headers(0, retryAfterS), status: 429, nowMs: atMs }, rules);
     },
-    lose(flight, atMs, mayArrive) {
+    lose(flight: Flight, atMs: number, mayArrive?: boolean) {
       state = applyLoss(state, flight, atMs, mayArrive);
     },
   };

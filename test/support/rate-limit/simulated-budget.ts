@@ -99,22 +99,14 @@ export interface Scenario {
   readonly usedBefore?: number;
 }
 
-/** What happened in it. */
-export interface Outcome {
-  readonly windows: readonly ServiceWindow[];
-  readonly state: RateLimitState;
-  /** When own requests were sent, and when they were refused. */
-  readonly sentAt: readonly number[];
-  readonly refusedAt: readonly number[];
-  readonly startedAt: number;
-  readonly endedAt: number;
-}
-
 const lostAfterMs = 6_000;
 const { windowMs } = defaultRules;
 
-/** Runs a scenario to its end. */
-export function simulate(scenario: Scenario): Outcome {
+/** What happened in a scenario. */
+export type Outcome = ReturnType<typeof simulate>;
+
+/** Runs a scenario to its end. Gives when own requests were sent, and when they were refused. */
+export function simulate(scenario: Scenario) {
   const limit = scenario.limit ?? 120;
   const rules: Rules = { ...defaultRules, defaultLimit: limit, ...scenario.rules };
   const random = seededRandom(scenario.seed);

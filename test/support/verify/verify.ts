@@ -1,9 +1,10 @@
-import Database from "better-sqlite3";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { VerifyReport } from "../../../src/verify/report.ts";
-import { runCommand, type CommandResult } from "../program/cli.ts";
+import { runCommand } from "../program/cli.ts";
 import type { Company } from "../company/company.ts";
 import { writeServeConfig } from "../program/serve.ts";
+import { look } from "../truth/compare.ts";
+import { openDatabase } from "../../../src/store/database.ts";
 
 /** Time passes five times as fast: what the mirror gets to catch up is real time for a daemon beside it. */
 export const hasty: Clock = {
@@ -12,16 +13,12 @@ export const hasty: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / 5, signal),
 };
 
-export interface Verified extends CommandResult {
-  readonly report: VerifyReport;
-}
-
 /** `verify --json` of the company's mirror, in this process. */
 export async function verify(
   company: Company,
   args: readonly string[] = [],
   parts: Parameters<typeof runCommand>[1] = {},
-): Promise<Verified> {
+) {
   writeServeConfig(company);
   const result = await runCommand(["verify", "--json", ...args], { cwd: company.folder, ...parts });
   const { companies } = JSON.parse(result.stdout) as { companies?: Record<string, VerifyReport> };
@@ -42,22 +39,13 @@ export function named({ resources }: VerifyReport): string[] {
 }
 
 /** Writes into the mirror behind its back. */
-export function wound(company: Company, sql: string, ...values: unknown[]): void {
-  const db = new Database(company.file);
-  try {
-    db.prepare(sql).run(...values);
-  } finally {
-    db.close();
-  }
+export function wound({ file }: Company, sql: string, ...values: unknown[]): void {
+  using db = openDatabase(file);
+  db.prepare(sql).run(...values);
 }
 
 /** The first ids of a table's live rows. */
-export function liveIds(company: Company, table: string, where = "1"): number[] {
-  const db = new Database(company.file, { readonly: true });
-  try {
-    const sql = `SELECT id FROM ${table} WHERE _deleted_at IS NULL AND ${where} ORDER BY id`;
-    return db.prepare(sql).pluck().all() as number[];
-  } finally {
-    db.close();
-  }
+export function liveIds({ file }: Company, table: string, where = "1"): number[] {
+  const sql = `SELECT id FROM ${table} WHERE _deleted_at IS NULL AND ${where} ORDER BY id`;
+  return look(file, (db) => db.prepare(sql).pluck().all() as number[]);
 }

@@ -32,18 +32,6 @@ export function companyOf(documents: number): CompanySize {
   };
 }
 
-/** What was asked for, and when, as the service saw it. */
-export interface Served {
-  /** By kind: pages of lists, details, pages of parents' lists. */
-  readonly counts: { list: number; detail: number; child: number };
-  /** Epoch ms of the last answer of each record's detail or parent's list, by resource and id; 0: never. */
-  readonly readAtMs: Map<string, Float64Array>;
-  /** Epoch ms of the last answer of each list's first page, by resource. */
-  readonly listedAtMs: Map<string, number>;
-  /** How many of them were never read. */
-  unread: number;
-}
-
 /** How often a record was changed: where a list shows it, and where only its detail or its own list does. */
 interface Edits {
   shown: number;
@@ -55,10 +43,15 @@ interface Edits {
  * shows follows from its id.
  */
 export class StubService {
-  readonly served: Served = {
+  /** What was asked for, and when. */
+  readonly served = {
+    /** By kind: pages of lists, details, pages of parents' lists. */
     counts: { list: 0, detail: 0, child: 0 },
-    readAtMs: new Map(),
-    listedAtMs: new Map(),
+    /** Epoch ms of the last answer of each record's detail or parent's list, by resource and id; 0: never. */
+    readAtMs: new Map<string, Float64Array>(),
+    /** Epoch ms of the last answer of each list's first page, by resource. */
+    listedAtMs: new Map<string, number>(),
+    /** How many details and parents' lists were never read. */
     unread: 0,
   };
   private readonly counts = new Map<string, number>();
@@ -142,19 +135,10 @@ export class StubService {
     const id = Number(query.get(param));
     this.markRead(resource, id);
     const { hidden } = this.editsOf(resource, id);
-    const at = new Date(this.issuedMs(resource, id)).toISOString();
-    const event = {
-      id: id * parents.length + index,
-      type: "note",
-      metadata: { content: `text ${hidden}` },
-      attachments: [],
-      clientId: null,
-      supplierId: null,
-      businessCaseId: null,
-      [param]: id,
-      createdAt: at,
-      updatedAt: at,
-    };
+    const createdAt = new Date(this.issuedMs(resource, id)).toISOString();
+    const owners = { clientId: null, supplierId: null, businessCaseId: null, [param]: id };
+    const content = { type: "note", metadata: { content: `text ${hidden}` }, attachments: [] };
+    const event = { id: id * parents.length + index, ...content, ...owners, createdAt, updatedAt: createdAt };
     return JSON.stringify({ data: [event], paginator: paginator(1, 200, 1) });
   }
 
@@ -166,12 +150,8 @@ export class StubService {
       return { id, name: `Item ${id}`, unitPrice: shown, ...(whole && { stocks }) };
     }
     if (!detailed.includes(name)) return { id, name: `${name} ${id} ${shown}`, updatedAt };
-    const preview = {
-      id,
-      number: String(id).padStart(8, "0"),
-      issueDate: updatedAt.slice(0, 10),
-      totalWithVat: 100 + shown,
-    };
+    const number = String(id).padStart(8, "0");
+    const preview = { id, number, issueDate: updatedAt.slice(0, 10), totalWithVat: 100 + shown };
     return whole ? { ...preview, note: `note ${hidden}`, items: [], payments: [] } : preview;
   }
 
