@@ -75,15 +75,13 @@ export const lookupNames = Object.keys(listsIn(english)) as readonly LookupName[
 /** Records by language, lookup and id, made when first needed. */
 const made = new Map<string, ReadonlyMap<string, ReadonlyMap<number, AnsweredRecord>>>();
 
+const byId = (all: readonly AnsweredRecord[]) => new Map(all.map((one) => [Number(one["id"]), one]));
+
 function recordsOf(name: LookupName, language: ServiceLanguage): ReadonlyMap<number, AnsweredRecord> {
-  const known = made.get(language.code);
-  if (known) return known.get(name) ?? new Map();
-  const lists = Object.entries(listsIn(language));
-  made.set(
-    language.code,
-    new Map(lists.map(([list, all]) => [list, new Map(all.map((one) => [one.id, one]))])),
-  );
-  return recordsOf(name, language);
+  const lists = () => Object.entries(listsIn(language)).map(([list, all]) => [list, byId(all)] as const);
+  const known = made.get(language.code) ?? new Map(lists());
+  made.set(language.code, known);
+  return known.get(name) ?? new Map();
 }
 
 export const lookupList = (name: LookupName, language: ServiceLanguage) => [

@@ -1,6 +1,5 @@
 import { dateOf } from "../base/calendar.ts";
 import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
-import { ean13, iban } from "../base/identifiers.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
 import { everyKey } from "../base/values.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
@@ -51,7 +50,7 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   bank_accounts: ({ random }, turn) => {
     const usual = { name: `Účet ${turn}`, bankId: 23, country: "SK", bank: "1100", swift: "TATRSKBX" };
     const { country, bank, ...account } = words.accounts[turn] ?? usual;
-    return { ...account, iban: iban(country, bank, random.digits(10)) };
+    return { ...account, iban: `${country}00${bank}000000${random.digits(10)}` };
   },
   business_case_statuses: ({ random }, turn) =>
     words.statuses[turn] ?? { name: `Stav ${turn}`, color: `#${random.digits(6, 16)}` },
@@ -138,7 +137,7 @@ function newItem({ random }: Actor, turn: number) {
     unitId,
     unitPrice,
     vatRate,
-    ean: stocked && random.often(0.8) ? ean13(turn + 1) : null,
+    ean: stocked && random.often(0.8) ? `858${String(turn + 1).padStart(10, "0")}` : null,
     useWarehouse: stocked,
     warehouseCode: stocked ? `SKL-${String(turn + 1).padStart(4, "0")}` : null,
     enableNegativeStock: stocked && turn % 17 === 3,

@@ -1,6 +1,5 @@
 import { dateOf, dayOf, firstDayOfYear, momentOf, yearOf } from "../base/calendar.ts";
 import { centsToNumber, divide } from "../base/decimal-money.ts";
-import { businessId } from "../base/identifiers.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { pick } from "../base/values.ts";
 import { documentKinds, payableKinds, type TableName } from "../model/catalogue.ts";
@@ -20,16 +19,14 @@ import { newRecords, outboundInput, vatRateIn } from "./record-inputs.ts";
 export function companySnapshot(index: number) {
   const { name, subjectId } = words.companies[index % words.companies.length]!;
   const isNamed = index < words.companies.length;
-  const taxId = String(2_020_100_000 - (2_020_100_000 % 11) + index * 11);
+  const taxId = String(2_020_099_994 + index * 11);
   return {
+    ...words.companyProfile,
     name: isNamed ? name : `${name} ${index + 1}`,
-    subjectId: businessId(isNamed ? subjectId.slice(0, 7) : String(4_000_000 + index)),
-    legalForm: /a\. ?s\./.test(name) ? "Akciová spoločnosť" : "Spoločnosť s ručením obmedzeným",
+    subjectId: isNamed ? subjectId : String(40_000_000 + index),
     taxId,
     vatId: `SK${taxId}`,
-    street: `Mlynské nivy ${16 + index}`,
     logo: `${publicOrigin}/media/logo-${index + 1}.svg`,
-    ...words.companyProfile,
     registrationNumber: `${12_345 + index}/B`,
   };
 }

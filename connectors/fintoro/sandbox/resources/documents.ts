@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
-import { formatNumber, variableSymbol } from "../base/identifiers.ts";
+import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
 import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { discountLabel, euro, languageById, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";

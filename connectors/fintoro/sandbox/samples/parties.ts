@@ -1,4 +1,3 @@
-import { businessId } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { latin, pick } from "../base/values.ts";
 import { czechCrown, czechia, slovakia } from "../lookups/lookup-lists.ts";
@@ -11,13 +10,12 @@ const regions = [
 ] as const;
 type Region = (typeof regions)[number];
 
-/** A Slovak tax id (DIČ) has ten digits and is divisible by eleven; a Czech one is the business id. */
+/** Check digits are left out: nobody can be meant. */
 function idsOf(random: SeededRandom, { prefix }: Region) {
-  const subjectId = businessId(String(random.int(2_500_000, 5_600_000)));
-  const base = 2_020_000_000 + random.int(0, 99_999_999);
-  const digits = prefix === "SK" ? String(base - (base % 11)) : subjectId;
-  const vatId = random.often(0.77) ? `${prefix}${digits}` : null;
-  return { subjectId, taxId: prefix === "SK" ? digits : `CZ${digits}`, vatId };
+  const subjectId = `${random.int(2_500_000, 5_600_000)}0`;
+  const slovak = String(2_020_000_000 + random.int(0, 99_999_999));
+  const vatId = random.often(0.77) ? `${prefix}${prefix === "SK" ? slovak : subjectId}` : null;
+  return { subjectId, taxId: prefix === "SK" ? slovak : `CZ${subjectId}`, vatId };
 }
 
 /**
@@ -104,11 +102,10 @@ export function clientInput(random: SeededRandom, turn: number) {
 export const subjects = Array.from({ length: 400 }, (_, index) => {
   const random = randomFor(0, "subject", index);
   const isFreelancer = random.often(0.3);
-  const subjectId = businessId(`5${String(index * 7 + 1).padStart(6, "0")}`);
   return {
     ...pick(regionalParty(random, regions[0], isFreelancer), ["name", "city", "street", "zip"]),
     ...pick(idsOf(random, regions[0]), ["taxId", "vatId"]),
-    id: Number(subjectId),
+    id: 50_000_000 + index * 7,
     legalForm: isFreelancer ? "freelancer" : "company",
   };
 });

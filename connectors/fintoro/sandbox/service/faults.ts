@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import type { Encoded } from "./messages.ts";
+import type { Reply } from "./messages.ts";
 
 /** How much of the answer is sent before the connection breaks. */
 const moments = ["before", "headers", "half"] as const;
@@ -33,7 +33,7 @@ interface FaultEffect {
   /** Of `reset` and `hang`. @default "before" */
   readonly when?: (typeof moments)[number];
   /** Another answer in place of the whole one. */
-  readonly answer?: (whole: Encoded, authorization: string) => Encoded;
+  readonly answer?: (whole: Reply, authorization: string) => Reply;
 }
 
 /** The faults that affect one request, by kind; of equal kinds the first. */
@@ -72,7 +72,7 @@ export function createFaultPlan(random: Random, faults: readonly Fault[]) {
 /** Sends no answer, its head or half of it and nothing more. A reset ends the connection then. */
 export async function breakOff(
   response: ServerResponse,
-  { status, headers, body }: Encoded,
+  { status, headers, body }: Reply,
   { kind, when = "before" }: Fault,
 ): Promise<void> {
   if (when !== "before") {

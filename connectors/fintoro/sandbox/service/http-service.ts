@@ -9,7 +9,7 @@ import type { Company } from "../model/company.ts";
 import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
 import { breakOff, type Fault, type FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
-import { encode, error, parseFiles, parseJsonBody, readRequest, send, replyWith } from "./messages.ts";
+import { error, parseFiles, parseJsonBody, readRequest, send, replyWith } from "./messages.ts";
 import type { Reply, Router, WholeRequest } from "./messages.ts";
 
 export interface ServiceParts {
@@ -78,7 +78,7 @@ export class HttpService {
     // Not reached through a tunnel, nor by a web page under a name of its own.
     const isLocal = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);
     if (this.controlServer && incoming.fullPath.startsWith("/sandbox/") && isLocal)
-      return send(response, encode(await this.controlServer(incoming)), "");
+      return send(response, await this.controlServer(incoming), "");
     const { clock, latencyMs } = this.parts;
     const visit = this.visit(incoming, request);
     const { faults, requestId, language } = visit;
@@ -89,12 +89,11 @@ export class HttpService {
     };
     await pause();
     const refused = permit !== null && !permit.allowed;
-    const reply = refused ? error(429, "Too Many Attempts.") : await this.reply(visit);
     // The records are as they were when they were read; the rate headers are those of the reply.
-    const encoded = encode(reply);
+    const reply = refused ? error(429, "Too Many Attempts.") : await this.reply(visit);
     await pause();
     const active = [...faults.values()];
-    const altered = active.reduce((whole, { answer }) => answer?.(whole, authorization) ?? whole, encoded);
+    const altered = active.reduce((whole, { answer }) => answer?.(whole, authorization) ?? whole, reply);
     const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
     const full = { ...altered, headers: { ...own, ...altered.headers } };
     const broken = faults.get("reset") ?? faults.get("hang");

@@ -45,10 +45,10 @@ export async function parseFiles(body: Buffer, contentType: string): Promise<Upl
   const sent = form ? [...form.getAll("files"), ...form.getAll("files[]")] : [];
   const files = sent.filter((part) => part instanceof File);
   return Promise.all(
-    files.map(async (file) => ({
-      name: file.name,
-      mimeType: file.type || "application/octet-stream",
-      content: Buffer.from(await file.arrayBuffer()),
+    files.map(async (part) => ({
+      name: part.name,
+      mimeType: part.type || "application/octet-stream",
+      content: Buffer.from(await part.arrayBuffer()),
     })),
   );
 }
@@ -92,42 +92,26 @@ export function routerOf(routes: readonly Route[]) {
   };
 }
 
-/** What a route answers, before it becomes bytes. */
 export interface Reply {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** One record, or a list with its records in `data`; absent: an answer without a body. */
-  readonly value?: object;
-  readonly file?: { readonly mediaType: string; readonly name: string; readonly content: Buffer };
-}
-
-export const replyWith = (body: object, status = 200): Reply => ({ status, value: body });
-export const list = (data: readonly AnsweredRecord[], paginator?: AnsweredRecord) =>
-  replyWith({ data, paginator });
-export const nothing = (status = 204): Reply => ({ status });
-export const file = (mediaType: string, name: string, content: Buffer): Reply => {
-  return { status: 200, file: { mediaType, name, content } };
-};
-export const error = (status: number, message: string): Reply => replyWith({ message }, status);
-
-export interface Encoded {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** Writes the answer's body with its headers. */
-export function encode({ status, headers = {}, value: body, file: download }: Reply): Encoded {
-  const as = (content: Buffer, type: Encoded["headers"] = {}) => {
-    return { status, headers: { ...headers, ...type }, body: content };
-  };
-  if (download) {
-    const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(download.name)}`;
-    const type = { "Content-Type": download.mediaType, "Content-Disposition": disposition };
-    return as(download.content, type);
-  }
-  if (!body) return as(Buffer.alloc(0));
-  return as(Buffer.from(JSON.stringify(body)), { "Content-Type": "application/json" });
+export function replyWith(content: object, status = 200): Reply {
+  const headers = { "Content-Type": "application/json" };
+  return { status, headers, body: Buffer.from(JSON.stringify(content)) };
+}
+
+/** A list with its records in `data`. */
+export const list = (data: readonly AnsweredRecord[], paginator?: AnsweredRecord) =>
+  replyWith({ data, paginator });
+export const nothing = (status = 204): Reply => ({ status, headers: {}, body: Buffer.alloc(0) });
+export const error = (status: number, message: string) => replyWith({ message }, status);
+
+export function file(mediaType: string, name: string, body: Buffer): Reply {
+  const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
+  return { status: 200, headers: { "Content-Type": mediaType, "Content-Disposition": disposition }, body };
 }
 
 const compress = promisify(gzip);
@@ -137,8 +121,8 @@ const compressFromBytes = 4_096;
 const fastFromBytes = 8_000_000;
 
 /** Sends the answer, compressed where the client accepts it. @param coding its `Accept-Encoding` */
-export async function send(response: ServerResponse, encoded: Encoded, coding: string): Promise<void> {
-  const { status, headers, body } = encoded;
+export async function send(response: ServerResponse, reply: Reply, coding: string): Promise<void> {
+  const { status, headers, body } = reply;
   const isText = /json|text/.test(headers["Content-Type"] ?? "");
   const zipped = isText && body.length >= compressFromBytes && /\bgzip\b/.test(coding);
   const sent = zipped ? await compress(body, { level: body.length > fastFromBytes ? 1 : 4 }) : body;

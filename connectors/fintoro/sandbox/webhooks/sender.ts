@@ -26,15 +26,6 @@ export interface SenderOptions {
   readonly deliveryConcurrency?: number;
 }
 
-interface SenderParts {
-  readonly company: Company;
-  readonly seed: number;
-  readonly clock: Clock;
-  readonly options: SenderOptions;
-  /** Receives bugs of the sandbox itself. */
-  readonly onBug: (cause: unknown) => void;
-}
-
 /** One event on its way to one subscription; `attempts` are those made. */
 interface SentCopy {
   readonly event: SentEvent;
@@ -75,7 +66,7 @@ const firstDelayMs = 5;
 export class Sender {
   readonly attempts = boundedLog<DeliveryAttempt>(50_000);
   private accepted = 0;
-  private readonly parts: SenderParts;
+  private readonly parts: ConstructorParameters<typeof Sender>[0];
   private readonly jitter: SeededRandom;
   private readonly turns = new Map<number, Semaphore>();
   /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
@@ -83,7 +74,14 @@ export class Sender {
   private readonly closing = new AbortController();
   private readonly unsubscribe: () => void;
 
-  constructor(parts: SenderParts) {
+  /** @param parts.onBug receives bugs of the sandbox itself */
+  constructor(parts: {
+    readonly company: Company;
+    readonly seed: number;
+    readonly clock: Clock;
+    readonly options: SenderOptions;
+    readonly onBug: (cause: unknown) => void;
+  }) {
     this.parts = parts;
     this.jitter = new SeededRandom(parts.seed);
     setMaxListeners(0, this.closing.signal);
@@ -144,7 +142,6 @@ export class Sender {
 
   /** Uses the subscription as it is now: its URL and its current secret. Gives the wait for the next attempt. */
   private async attempt(copy: SentCopy): Promise<number | undefined> {
-    const { closing } = this;
     const { company, options } = this.parts;
     const { webhook_subscriptions: subscriptions } = company.tables;
     const known = subscriptions.get(copy.subscription);
@@ -156,8 +153,8 @@ export class Sender {
       "webhook-signature": createHmac("sha256", known.secret).update(copy.body).digest("hex"),
     };
     const { deliveryTimeoutMs = 10_000 } = options;
-    const result = await sendPost(known.url, headers, copy.body, deliveryTimeoutMs, closing.signal);
-    if (closing.signal.aborted) return undefined;
+    const result = await sendPost(known.url, headers, copy.body, deliveryTimeoutMs, this.closing.signal);
+    if (this.closing.signal.aborted) return undefined;
     copy.attempts++;
     const { status } = result;
     const succeeded = status !== null && status >= 200 && status < 300;
