@@ -2,8 +2,8 @@ import { messageOf } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { ListPlan } from "../connector/resource.ts";
 import { ContradictionError, ProtocolError } from "../connector/service-errors.ts";
-import { cutArray, cutList, cutObject, idOf, isEmptyObject, Slices, valueOf } from "../json/cut.ts";
-import type { ListCut } from "../json/cut.ts";
+import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf } from "../json/cut.ts";
+import type { ListCut, RecordSlice } from "../json/cut.ts";
 import { isObject } from "../json/literal.ts";
 import { assertUtf8, parseLossless } from "../json/lossless.ts";
 
@@ -59,9 +59,9 @@ export function readDetail(body: Buffer, asked: RecordId) {
 }
 
 /** The elements of a list inside a record; null when the field is absent or no list. */
-export function readParts(slice: Buffer, field: string): Slices | null {
+export function readParts(slice: Buffer, field: string): readonly RecordSlice[] | null {
   const value = valueOf(slice, field);
-  if (value && isEmptyObject(value)) return new Slices(value);
+  if (value && isEmptyObject(value)) return [];
   return value?.[0] === 0x5b ? cutArray(value) : null;
 }
 

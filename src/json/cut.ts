@@ -24,22 +24,27 @@ import {
  */
 export interface ListCut {
   /** The elements of `data`; none where it is `{}`. */
-  readonly records: Slices;
+  readonly records: readonly RecordSlice[];
   /** The parsed value of `paginator`, whatever it is; null where there is none. */
   readonly paginator: JsonValue;
+}
+
+/** The bytes of one record, which share the answer's memory, and its `id` as it is written; null without a usable one. */
+export interface RecordSlice {
+  readonly slice: Buffer;
+  readonly id: string | null;
 }
 
 /** Cuts `{ "data": [ … ], "paginator": { … } }`, keys in any order. Throws MirrorError `protocol`, as all here. */
 export function cutList(body: Buffer): ListCut {
   const start = documentStart(body, openObject, 'an object with "data"');
-  let data: Slices | null = null;
+  let data: RecordSlice[] | null = null;
   let paginator: JsonValue = null;
   const end = walkObject(body, start, (keyStart, keyEnd, valueAt) => {
     const key = keyAt(body, keyStart, keyEnd);
     if (key === "data") {
       if (data) throw malformedAt(body, keyStart, 'only one "data"');
-      data = new Slices(body);
-      return cutElements(body, valueAt, data);
+      return cutElements(body, valueAt, (data = []));
     }
     const valueEnd = skipValue(body, valueAt);
     // Members that are not cut are parsed here: a broken one makes the whole answer broken.
@@ -53,11 +58,11 @@ export function cutList(body: Buffer): ListCut {
 }
 
 /** Cuts a bare `[ … ]`: a whole answer, or the slice of an array inside a record. */
-export function cutArray(body: Buffer): Slices {
-  const table = new Slices(body);
-  const end = cutElements(body, documentStart(body, openArray, "an array"), table);
+export function cutArray(body: Buffer): RecordSlice[] {
+  const records: RecordSlice[] = [];
+  const end = cutElements(body, documentStart(body, openArray, "an array"), records);
   assertNothingAfter(body, end);
-  return table;
+  return records;
 }
 
 /** The bytes of a single `{ … }`, without the white space around them. */
@@ -82,7 +87,7 @@ export function valueOf(slice: Buffer, key: string): Buffer | null {
 
 /**
  * The `id` of a single record as it is written, without quotes; null when it is missing or no integer. The last one
- * where it is repeated, as in JSON.parse. Slices of a list carry theirs.
+ * where it is repeated, as in JSON.parse. The records of a list carry theirs.
  */
 export function idOf(slice: Buffer): string | null {
   const trail = { at: 0 };
@@ -95,13 +100,13 @@ export function isEmptyObject(bytes: Uint8Array, at = 0): boolean {
   return bytes[at] === openObject && bytes[skipSpace(bytes, at + 1)] === closeObject;
 }
 
-function cutElements(body: Buffer, at: number, table: Slices): number {
+function cutElements(body: Buffer, at: number, records: RecordSlice[]): number {
   if (isEmptyObject(body, at)) return skipSpace(body, at + 1) + 1;
   if (body[at] !== openArray) throw malformedAt(body, at, "an array");
   return walk(body, at, closeArray, (start) => {
     const trail = { at: 0 };
     const end = skipValue(body, start, trail);
-    table.add(start, end, trail.at);
+    records.push({ slice: body.subarray(start, end), id: integerAt(body, trail.at) });
     return end;
   });
 }
@@ -112,46 +117,6 @@ function documentStart(body: Buffer, open: number, expected: string): number {
   const start = skipSpace(body, marked ? 3 : 0);
   if (body[start] !== open) throw malformedAt(body, start, expected);
   return start;
-}
-
-/**
- * The slices of one array, held as offsets: three numbers for each record. Each has the bytes of one record, and its
- * `id` as it is written; null without a usable one.
- */
-export class Slices {
-  readonly #body: Buffer;
-  /** Start, end and the offset of the id's value (0 without one) of each slice. */
-  readonly #offsets: number[] = [];
-
-  constructor(body: Buffer) {
-    this.#body = body;
-  }
-
-  add(start: number, end: number, idAt: number): void {
-    this.#offsets.push(start, end, idAt);
-  }
-
-  get count(): number {
-    return this.#offsets.length / 3;
-  }
-
-  slice(index: number): Buffer {
-    return this.#body.subarray(this.#offset(index, 0), this.#offset(index, 1));
-  }
-
-  id(index: number): string | null {
-    return integerAt(this.#body, this.#offset(index, 2));
-  }
-
-  *[Symbol.iterator](): Generator<{ readonly slice: Buffer; readonly id: string | null }> {
-    for (let index = 0; index < this.count; index++) yield { slice: this.slice(index), id: this.id(index) };
-  }
-
-  #offset(index: number, which: number): number {
-    const offset = this.#offsets[index * 3 + which];
-    if (offset === undefined) throw new RangeError(`no slice ${index} of ${this.count}`);
-    return offset;
-  }
 }
 
 /** 20 characters hold every 64-bit integer; longer ones are no ids. */

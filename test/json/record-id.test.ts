@@ -5,7 +5,7 @@ import { refusal } from "../support/json/json.ts";
 /** Both ways to it: of a record on its own, and of the same record in a list. */
 function idsOf(record: string): (string | null)[] {
   const { records } = cutList(Buffer.from(`{"data":[${record}]}`));
-  return [idOf(Buffer.from(record)), records.id(0)];
+  return [idOf(Buffer.from(record)), ...records.map(({ id }) => id)];
 }
 
 describe("the id of a record", () => {

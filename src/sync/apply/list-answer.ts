@@ -5,7 +5,7 @@ import { messageOf } from "../../base/errors.ts";
 import { ContradictionError } from "../../connector/service-errors.ts";
 import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, walkedFacts, type PageFacts } from "../../extract/answers.ts";
-import type { ListCut, Slices } from "../../json/cut.ts";
+import type { ListCut, RecordSlice } from "../../json/cut.ts";
 import type { PagePayload } from "../../extract/work-request.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
@@ -48,15 +48,14 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   const shown: ShownSoFar = { ids: [], withoutId: [], changes: 0 };
   const firstReading = attempt === 1 && !again;
   const { records } = list;
-  const apply = (from: number, to: number) => applyListed(answer, records, from, to, shown);
   let applied = 0;
-  for (; records.count - applied > recordsAtOnce; applied += recordsAtOnce) {
-    const from = applied;
-    await applyWhenFree(run, () => apply(from, from + recordsAtOnce));
+  for (; records.length - applied > recordsAtOnce; applied += recordsAtOnce) {
+    const some = records.slice(applied, applied + recordsAtOnce);
+    await applyWhenFree(run, () => applyListed(answer, some, shown));
     await setImmediate();
   }
   const complete = () => {
-    apply(applied, records.count);
+    applyListed(answer, records.slice(applied), shown);
     // Before the listing is completed: another sweep that it queues is an item of its own.
     run.queue.done(item, stamp.sentSeq);
     if (firstReading) run.tally.of(resource.name).listed += shown.ids.length;
@@ -123,9 +122,9 @@ function differsInCounters(held: string, came: Buffer, counters: readonly string
 function factsOf({ run, resource, item }: AnswerContext, { records, paginator }: ListCut): PageFacts | null {
   const { page } = pagePlace(item);
   if (resource.list.kind === "walked")
-    return walkedFacts(item.payload as PagePayload, resource.list.pageSize, records.count);
+    return walkedFacts(item.payload as PagePayload, resource.list.pageSize, records.length);
   if (resource.list.kind !== "paged" && resource.list.kind !== "parents")
-    return { page: 1, perPage: 0, pages: 1, total: records.count, overstated: false };
+    return { page: 1, perPage: 0, pages: 1, total: records.length, overstated: false };
   try {
     return pageFacts(paginator, page);
   } catch (error) {
@@ -148,11 +147,10 @@ interface ShownSoFar {
  *
  * @param shown gets what the records show
  */
-function applyListed(answer: AnswerContext, records: Slices, from: number, to: number, shown: ShownSoFar) {
+function applyListed(answer: AnswerContext, records: readonly RecordSlice[], shown: ShownSoFar) {
   const { run, resource } = answer;
   const children = childrenOf(run, resource.name);
-  for (let i = from; i < to; i++) {
-    const record = { id: records.id(i), slice: records.slice(i) };
+  for (const record of records) {
     const id = idOrQuarantine(answer, resource.name, record);
     if (typeof id === "string") {
       shown.withoutId.push(id);

@@ -105,8 +105,9 @@ export async function countRecords(transport: Transport, resource: Resource, par
     const work = sweepWork(resource.name, { variant, perPage: 1, ...quick }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
     const { records, paginator } = readList((await transport.send(request)).body, resource.list);
-    count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.count;
-    if (records.count > 0) showsAll = isShownWhole(resource, records.slice(0));
+    count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.length;
+    const [first] = records;
+    if (first) showsAll = isShownWhole(resource, first.slice);
   }
   return { records: count, showsAll };
 }

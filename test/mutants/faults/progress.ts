@@ -16,9 +16,9 @@ export const progressFaults: readonly PlantedFault[] = [
     id: "list-done-with-its-first-part",
     invariant: "I1",
     file: "src/sync/apply/list-answer.ts",
-    find: "await applyWhenFree(run, () => apply(from, from + recordsAtOnce));",
+    find: "await applyWhenFree(run, () => applyListed(answer, some, shown));",
     replace:
-      "await applyWhenFree(run, () => {\n      run.queue.done(item, stamp.sentSeq);\n      apply(from, from + recordsAtOnce);\n    });",
+      "await applyWhenFree(run, () => {\n      run.queue.done(item, stamp.sentSeq);\n      applyListed(answer, some, shown);\n    });",
     why: "a long answer is done with its first part: a crash before the last part loses the rest of the page",
     tests: ["test/sync/listing.test.ts", "test/sync/apply-together.test.ts"],
     outsideSimulation: "no simulated list has the thousand records of one part",
