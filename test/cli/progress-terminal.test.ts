@@ -8,7 +8,7 @@ const escape = String.fromCodePoint(27);
 
 /** `sync` of a company whose service answers 60 requests in 2 s, on a real terminal of this width. */
 async function startSync(columns: number, env: Readonly<Record<string, string>> = {}) {
-  const sandbox = await openSandbox({ records: 300, limit: 60, windowMs: 2_000 });
+  const sandbox = await openSandbox({ records: 120, limit: 60, windowMs: 2_000 });
   const config = `base_url: ${sandbox.url}\nrate_limit: { window: 2s }\ncompanies: { acme: { token: "\${env:T}" } }\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
   const line = `exec '${process.execPath}' '${program}' sync`;

@@ -17,9 +17,11 @@ export interface PageEnvironment {
   readonly token: string;
 }
 
+type Variables = Record<string, string>;
+
 /** What stands in place of words that are true on the reader's machine only. */
 interface PageShell extends PageEnvironment {
-  readonly variables: Record<string, string>;
+  readonly variables: Variables;
   readonly ports: ReadonlyMap<string, number>;
   readonly started: Started[];
 }
@@ -62,12 +64,12 @@ export async function runPage(blocks: readonly Block[], environment: PageEnviron
   try {
     for (const block of blocks) {
       if (block.marks[0] === "not-run" || block.marks[0] === "run-by") continue;
-      if (block.marks[0] === "needs") runForeign(shell, block, { mishaps, missing });
+      if (block.marks[0] === "needs" || block.language === "python")
+        runForeign(shell, block, { mishaps, missing });
       else if (block.language === "sh")
         for (const line of commandLines(block.text)) mishaps.push(...(await runLine(shell, line)));
       if (block.language === "yaml" && block.marks[0]?.endsWith(".yaml"))
         writeFileSync(path.join(shell.folder, block.marks[0]), here(shell, block.text));
-      if (block.language === "python") runPython(shell, block, { mishaps, missing });
     }
   } finally {
     await Promise.all(shell.started.map(stop));
@@ -98,11 +100,15 @@ async function runLine(shell: PageShell, line: string): Promise<Mishap[]> {
   }
   const args = program.exec(rest)?.[1];
   if (args === undefined) return [{ line, code: null, output: "not a command that a test can run" }];
-  return runArgs(shell, line, { args: argsOf(shell, args), more: variablesOf(shell, assignments) });
+  const words = argsOf(shell, args);
+  const env = { ...shell.variables, ...variablesOf(shell, assignments) };
+  if (lasting.test(words.join(" "))) return startLasting(shell, line, words, env);
+  const { code, stdout, stderr } = await runCommand(words, { cwd: shell.folder, env });
+  return code === 0 ? [] : [{ line, code, output: `${stdout}${stderr}` }];
 }
 
 /** A value that ends with an ellipsis is one that the reader was given. */
-function variablesOf(shell: PageShell, text: string): Record<string, string> {
+function variablesOf(shell: PageShell, text: string): Variables {
   const pairs = [...text.matchAll(/([A-Z_]+)=('[^']*'|\S+)/g)];
   return Object.fromEntries(
     pairs.map(([, name = "", value = ""]) => {
@@ -138,22 +144,10 @@ function adapted({ baseUrl, ports }: PageShell, args: readonly string[]): string
   return [...args];
 }
 
-interface Call {
-  readonly args: readonly string[];
-  readonly more: Readonly<Record<string, string>>;
-}
-
-async function runArgs(shell: PageShell, line: string, { args, more }: Call): Promise<Mishap[]> {
-  const env = { ...shell.variables, ...more };
-  if (lasting.test(args.join(" "))) return startLasting(shell, line, { args, more: env });
-  const { code, stdout, stderr } = await runCommand(args, { cwd: shell.folder, env });
-  return code === 0 ? [] : [{ line, code, output: `${stdout}${stderr}` }];
-}
-
-async function startLasting(shell: PageShell, line: string, { args, more }: Call): Promise<Mishap[]> {
+async function startLasting(shell: PageShell, line: string, args: readonly string[], env: Variables) {
   const port = shell.ports.get(args[0] === "serve" ? "8787" : "8080") ?? 0;
   const where = args[0] === "serve" ? ["--listen", `127.0.0.1:${port}`] : [];
-  const child = startProgram([...args, ...where], { cwd: shell.folder, env: more });
+  const child = startProgram([...args, ...where], { cwd: shell.folder, env });
   const started: Started = { child, output: "" };
   shell.started.push(started);
   for (const stream of [child.stdout, child.stderr])
@@ -185,24 +179,17 @@ interface Outcome {
   readonly missing: string[];
 }
 
-/** A program of this machine, such as the shell of SQLite, where it is installed. */
-function runForeign({ folder }: PageShell, { marks, text }: Block, { mishaps, missing }: Outcome): void {
-  const run = (line: string) =>
-    spawnSync("sh", ["-c", line], { cwd: folder, env: processEnv(), encoding: "utf8" });
-  const lacking = marks.slice(1).filter((name) => run(`command -v ${name}`).status !== 0);
-  missing.push(...lacking);
-  const { status, stdout, stderr } = lacking.length > 0 ? { status: 0, stdout: "", stderr: "" } : run(text);
-  if (status !== 0) mishaps.push({ line: text, code: status, output: `${stdout}${stderr}` });
-}
-
-/** As a reader runs it: by `python3` in the page's folder. */
-function runPython(shell: PageShell, block: Block, into: Outcome): void {
-  const python = process.env["DOCS_PYTHON"] ?? "python3";
+/** As a reader runs it: Python, or a program such as the shell of SQLite, where what it needs is installed. */
+function runForeign({ folder }: PageShell, { language, marks, text }: Block, into: Outcome): void {
+  const isPython = language === "python";
+  const interpreter = isPython ? (process.env["DOCS_PYTHON"] ?? "python3") : "sh";
   const run = (code: string) =>
-    spawnSync(python, ["-c", code], { cwd: shell.folder, env: processEnv(), encoding: "utf8" });
-  const lacking = block.marks.filter((name) => run(`import ${name}`).status !== 0);
+    spawnSync(interpreter, ["-c", code], { cwd: folder, env: processEnv(), encoding: "utf8" });
+  const needed = isPython ? marks : marks.slice(1);
+  const probe = isPython ? "import" : "command -v";
+  const lacking = needed.filter((name) => run(`${probe} ${name}`).status !== 0);
   into.missing.push(...lacking);
   if (lacking.length > 0) return;
-  const { status, stdout, stderr } = run(block.text);
-  if (status !== 0) into.mishaps.push({ line: block.text, code: status, output: `${stdout}${stderr}` });
+  const { status, stdout, stderr } = run(text);
+  if (status !== 0) into.mishaps.push({ line: text, code: status, output: `${stdout}${stderr}` });
 }
