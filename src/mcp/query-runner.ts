@@ -32,7 +32,12 @@ export class QueryRunner {
       exit.catch(() => undefined);
       child.send(question);
       const [said] = (await Promise.race([reply, exit])) ?? [];
-      if (said === undefined) throw tooMuch(isLate);
+      if (said === undefined) {
+        const what = isLate ? `takes longer than ${deadlineMs / 1000} s` : "needs too much memory";
+        const hint =
+          "Ask for less: a month, a client, sums in place of rows; the views have most sums already.";
+        throw new MirrorError("usage", `the query ${what} and was ended`, { hint });
+      }
       if (said.isSpent) this[Symbol.dispose]();
       if ("error" in said) throw errorOfReply(said);
       return said.value;
@@ -55,11 +60,4 @@ export class QueryRunner {
     this.child?.kill("SIGKILL");
     this.child = null;
   }
-}
-
-function tooMuch(isLate: boolean): MirrorError {
-  const what = isLate ? `takes longer than ${deadlineMs / 1000} s` : "needs too much memory";
-  return new MirrorError("usage", `the query ${what} and was ended`, {
-    hint: "Ask for less: a month, a client, sums in place of rows; the views have most sums already.",
-  });
 }

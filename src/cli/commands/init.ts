@@ -27,7 +27,9 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const starter = options.install ?? (await askStarter(prompts, context, job));
   // After the last question: who cancels one leaves nothing behind.
   const written = writeFiles(context, draft);
-  const pageToken = draft.publicUrl === "" ? null : writePageToken(context, draft);
+  // Who has an address on the internet has a proxy or a tunnel, behind which the pages of `serve` need a token.
+  const pageToken = draft.publicUrl === "" ? null : pageTokenFile(loadDraft(context, draft).config.dataDir);
+  if (pageToken !== null) context.onSecrets([makePageToken(pageToken)]);
   let isFailed = false;
   const installed =
     starter &&
@@ -71,13 +73,6 @@ function writeFiles(context: CommandContext, draft: ConfigDraft): string[] {
   write(path.join(folder, "config.schema.json"), `${JSON.stringify(schema, null, 2)}\n`);
   write(draft.file, draftText(context, draft));
   return written;
-}
-
-/** Who has an address on the internet has a proxy or a tunnel, behind which the pages of `serve` need a token. */
-function writePageToken(context: CommandContext, draft: ConfigDraft): string {
-  const file = pageTokenFile(loadDraft(context, draft).config.dataDir);
-  context.onSecrets([makePageToken(file)]);
-  return file;
 }
 
 /** Shows what would be installed, and installs nothing without a yes. */

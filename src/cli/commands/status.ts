@@ -36,7 +36,10 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const { columns } = context.output;
   const lines = Object.entries(companies).flatMap(([name, one]) => [
     ...statusLines(name, one, nowMs, columns),
-    ...one.hand_overs.filter(({ changed }) => changed > 0).map(handOverLine),
+    ...one.hand_overs.flatMap(({ month, at, changed }) => {
+      const since = `${month} was handed over on ${at.slice(0, 10)}; ${counted(changed, "document")} changed since`;
+      return changed > 0 ? [`  ${since}: \`package --month ${month}\``] : [];
+    }),
     ...Object.values(one.answers ?? {}).map((sentence) => `  ${sentence}`),
   ]);
   const shards = isOfSome ? null : judgeShards(companies, times.freshForMs, nowMs);
@@ -65,8 +68,4 @@ function answersOf({ config, files, manifest }: CompanyScope, nowMs: number): Re
     return sentence ? [[name, sentence] as const] : [];
   });
   return Object.fromEntries(answers);
-}
-
-function handOverLine({ month, at, changed }: HandOverState): string {
-  return `  ${month} was handed over on ${at.slice(0, 10)}; ${counted(changed, "document")} changed since: \`package --month ${month}\``;
 }

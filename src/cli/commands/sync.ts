@@ -3,12 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Config } from "../../config/config.ts";
-import {
-  notBegun,
-  isWorthPublishing,
-  type CompanyReport,
-  type ScrubReport,
-} from "../../sync/context/run-report.ts";
+import { notBegun, isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import { changesOf } from "../../state/sweeps.ts";
@@ -71,13 +66,15 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
       }
     },
   );
-  if (!quick)
-    for (const scope of scopes) {
-      const report = reports.get(scope.company.name);
-      const most = mostRequests === undefined ? undefined : mostRequests - (report?.requests.total ?? 0);
-      if (report && isFollowedByFiles(scope, report) && (most ?? 1) > 0 && !closed.aborted)
-        failures.push((await filesOne(scope, closed, most)) ?? "complete");
-    }
+  // Files come last of all: they keep nobody waiting.
+  const hasFiles = !quick && (config.files.pdf || config.files.attachments);
+  for (const scope of hasFiles ? scopes : []) {
+    const { outcome = "failed", requests } = reports.get(scope.company.name) ?? {};
+    const most = mostRequests === undefined ? undefined : mostRequests - (requests?.total ?? 0);
+    const isOver = closed.aborted || context.signal.aborted || (most ?? 1) <= 0;
+    if (["complete", "partial"].includes(outcome) && !isOver)
+      failures.push((await filesOne(scope, closed, most)) ?? "complete");
+  }
   const outcomes = [...reports.values()].map((report): CommandOutcome => report.outcome);
   for (const [company, report] of refused) reports.set(company, report);
   await sendAlerts(context, config, reports);
@@ -85,12 +82,6 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   await printReports(context, reports);
   return worstOutcome([...outcomes, ...failures, ...left]);
 };
-
-/** Files come last of all: they keep nobody waiting. */
-function isFollowedByFiles({ config, context }: CompanyScope, { outcome }: CompanyReport): boolean {
-  const isOn = config.files.pdf || config.files.attachments;
-  return isOn && !context.signal.aborted && ["complete", "partial"].includes(outcome);
-}
 
 /**
  * The companies that can be read, and a report of each whose token is missing: that concerns no other company.
@@ -173,13 +164,14 @@ function reportLines(company: string, report: CompanyReport): string[] {
   const pending = sumOf(report, "pending");
   if (pending > 0) lines.push(`  ${leftText(pending)}`);
   if (lines.length === 0 && report.outcome === "complete") lines.push("  nothing changed");
-  if (scrub && scrub.planned > 0) lines.push(scrubLine(scrub));
+  if (scrub && scrub.planned > 0) {
+    const [read, total, changed, left] = [scrub.read, scrub.total, scrub.changed, scrub.left].map(
+      formatCount,
+    );
+    const rest = scrub.left > 0 ? `; ${left} are left for another run` : "";
+    lines.push(`  scrub: ${read} of ${total} re-read, ${changed} changed${rest}`);
+  }
   return [head, ...lines];
-}
-
-function scrubLine({ total, read, changed, left }: ScrubReport): string {
-  const rest = left > 0 ? `; ${formatCount(left)} are left for another run` : "";
-  return `  scrub: ${formatCount(read)} of ${formatCount(total)} re-read, ${formatCount(changed)} changed${rest}`;
 }
 
 function sumOf({ resources }: CompanyReport, key: "listed" | "pending"): number {

@@ -25,12 +25,7 @@ const connector = text("--connector <name>", "which service (default fintoro)");
 
 /** What ends a command early; what it did stays. */
 const limits = {
-  maxRequests: wholeNumber(
-    "--max-requests <n>",
-    "stop after so many per company; the next run goes on",
-    1,
-    100_000_000,
-  ),
+  maxRequests: wholeNumber("--max-requests <n>", "stop after so many per company; the next run goes on"),
   maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
 };
 
@@ -211,7 +206,6 @@ const commandTable = {
         "--sample <n>",
         `compare so many details, half of them those read longest ago (default ${usualSample})`,
         0,
-        100_000_000,
       ),
       all: flag("--all", "compare every detail and every parent's list"),
       month: month("--month <month>", "read every document of this month again, and say how many are equal"),

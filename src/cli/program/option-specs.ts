@@ -90,7 +90,7 @@ export const shard = parsed(
   "with three jobs give them 1/3, 2/3 and 3/3: each company is in one of them, by its name",
 );
 
-export function wholeNumber(flags: string, doc: string, min: number, max: number) {
+export function wholeNumber(flags: string, doc: string, min = 1, max = 100_000_000) {
   const read = (given: string) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
     return value >= min && value <= max ? value : null;

@@ -165,7 +165,9 @@ async function shareAll(
   };
   const distinct = all.filter(({ name, line }) => {
     const twin = known.get(name.toLowerCase()) ?? name;
-    return twin === name || refuse(line, twinError(name, twin));
+    const message = `the fleet has a company ${twin}: ${name} differs only in case`;
+    const hint = "On some disks their mirrors would be the same file: choose another name.";
+    return twin === name || refuse(line, new MirrorError("config", message, { hint }));
   });
   const left = distinct.values();
   await using engine = await JobEngine.start(postgres, context.log, false);
@@ -191,13 +193,6 @@ async function shareAll(
     () => Promise.all(Array.from({ length: atOnce }, shareNext)),
   );
   return outcomes;
-}
-
-/** On some disks the mirrors of names that differ only in case are the same file. */
-function twinError(name: string, twin: string): MirrorError {
-  return new MirrorError("config", `the fleet has a company ${twin}: ${name} differs only in case`, {
-    hint: "On some disks their mirrors would be the same file: choose another name.",
-  });
 }
 
 /**

@@ -99,7 +99,7 @@ const silences: Backoff = { baseMs: 5_000, maxMs: 30_000 };
 export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise<T>): Promise<T> {
   const { clock, log, signal, onProblem } = wait;
   const startedMs = clock.monotonicMs();
-  const logWait = createWaitLog(wait, startedMs + longestMs);
+  let [lines, nextLineMs] = [0, startedMs];
   for (let failures = 0; ;) {
     throwIfAborted(signal, "stopped while waiting for Postgres");
     try {
@@ -111,20 +111,15 @@ export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise
     } catch (error) {
       const pauseMs = backoffMs(++failures, pauses);
       if (!isPostgresAway(error) || clock.monotonicMs() - startedMs + pauseMs > longestMs) throw error;
-      logWait(error);
+      const waitedMs = clock.monotonicMs() - startedMs;
+      if (startedMs + waitedMs >= nextLineMs) {
+        nextLineMs = startedMs + waitedMs + backoffMs(++lines, silences);
+        const { message, hint } = error;
+        const leftSeconds = Math.round((longestMs - waitedMs) / 1_000);
+        log.warn("waiting for Postgres", { error: message, hint, left_s: leftSeconds });
+      }
       onProblem?.(messageOf(error));
       await clock.sleep(pauseMs, signal);
     }
   }
-}
-
-function createWaitLog({ clock, log }: PostgresWait, endMs: number): (error: MirrorError) => void {
-  let [nextMs, lines] = [0, 0];
-  return ({ message, hint }) => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs < nextMs) return;
-    nextMs = nowMs + backoffMs(++lines, silences);
-    const leftSeconds = Math.round((endMs - nowMs) / 1_000);
-    log.warn("waiting for Postgres", { error: message, hint, left_s: leftSeconds });
-  };
 }

@@ -33,7 +33,11 @@ export const workerCommand: CommandRun<"worker"> = async (context, { options, lo
       hint: "`fleet add` and `fleet remove` decide which companies there are; `serve --company` holds chosen ones.",
     });
   const address = parseListen(options.listen) ?? config.serve;
-  using _ = role === "receive" ? null : lockFolder(config);
+  const { dataDir } = config;
+  if (role !== "receive") makeFolders(dataDir);
+  // Two nodes in one folder would each remove the other's mirrors.
+  const lock = path.join(dataDir, ".worker.lock");
+  using _ = role === "receive" ? null : takeWriterLock(lock, "worker", `the data folder ${dataDir}`);
   const worker = new WorkerProcess(context, config, role);
   await listenUntilSignal(context, {
     address,
@@ -191,10 +195,4 @@ class WorkerProcess {
     await this.engine?.stop();
     await this.postgres?.close();
   }
-}
-
-/** Two nodes in one folder would each remove the other's mirrors. Throws MirrorError `locked`. */
-function lockFolder({ dataDir }: Config) {
-  makeFolders(dataDir);
-  return takeWriterLock(path.join(dataDir, ".worker.lock"), "worker", `the data folder ${dataDir}`);
 }

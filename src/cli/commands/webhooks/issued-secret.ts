@@ -1,6 +1,5 @@
 import { makeFolders } from "../../../base/files/atomic-file.ts";
 import { isoOrNull } from "../../../base/clock.ts";
-import type { CompanyConfig } from "../../../config/config.ts";
 import type { SecretPlace } from "../../../config/secrets.ts";
 import {
   openPendingKey,
@@ -31,7 +30,9 @@ interface SecretPlan {
  */
 export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedSecret>) {
   const { context, company } = plan.scope;
-  const place = plan.here ? placeFor(company) : null;
+  const { places } = company.webhook;
+  // Where a new one belongs: the first file in the config, else its first other place.
+  const place = plan.here ? (places.find(({ kind }) => kind === "file") ?? places[0] ?? null) : null;
   const file = place?.kind === "file" ? place.path : null;
   if (file !== null) finishInterrupted(plan, file);
   const oldUntil = plan.here ? retireOld(plan, file) : undefined;
@@ -95,12 +96,6 @@ function remember(
   makeFolders(config.dataDir);
   retireKeys(files.secrets, old, { nowMs, untilMs });
   return isoOrNull(untilMs);
-}
-
-/** Where a new secret of this company belongs: the first file in the config, else its first other place. */
-function placeFor({ webhook }: CompanyConfig): SecretPlace | null {
-  const { places } = webhook;
-  return places.find(({ kind }) => kind === "file") ?? places[0] ?? null;
 }
 
 /** What was done with the secret, or what the reader has to do. Pure. */
