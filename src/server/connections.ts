@@ -45,18 +45,18 @@ const checkEveryMs = 500;
  * One connection. What changes with each request stands in here: what leaves a map or set that changes so often stays
  * in memory until the next large collection.
  */
-interface OpenConnection {
+const openConnection = (waitsSince: number) => ({
   /** To the last complete request; null: there is none to be answered. */
-  response: ServerResponse | null;
+  response: null as ServerResponse | null,
   /** Until when it has to be read, monotonic. */
-  untilMs: number;
-  pending: number;
+  untilMs: Infinity,
+  pending: 0,
   /** Requests that came together: in one turn of the event loop, or before earlier ones had their responses. */
-  unwaited: number;
-  turn: number;
+  unwaited: 0,
+  turn: -1,
   /** Counts on with each connection that begins to wait for its client: for a request, or to read a response. */
-  waitsSince: number;
-}
+  waitsSince,
+});
 
 /**
  * The server's connections.
@@ -72,7 +72,7 @@ export class Connections {
   private readonly server: Server;
   private readonly options: ConnectionSettings;
   private readonly logDrop: RefusalLog;
-  private readonly open = new Map<Socket, OpenConnection>();
+  private readonly open = new Map<Socket, ReturnType<typeof openConnection>>();
   private waits = 0;
   /** Turn of the event loop, as far as requests came in it. */
   private turn = 0;
@@ -157,14 +157,7 @@ export class Connections {
       this.drop(longest, `more than ${connections} connections are open`);
       if (longest === socket) return;
     }
-    this.open.set(socket, {
-      response: null,
-      untilMs: Infinity,
-      pending: 0,
-      unwaited: 0,
-      turn: -1,
-      waitsSince: ++this.waits,
-    });
+    this.open.set(socket, openConnection(++this.waits));
     socket.once("close", () => this.open.delete(socket));
   }
 

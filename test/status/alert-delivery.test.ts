@@ -3,10 +3,9 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createRedactor } from "../../src/base/secret.ts";
-import { Alerter, readAlertState, type AlertSending } from "../../src/status/alerts/alerter.ts";
+import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/targets.ts";
-import type { Alert } from "../../src/status/alerts/incidents.ts";
-import type { Condition } from "../../src/status/alerts/incidents.ts";
+import type { Alert, Condition } from "../../src/status/alerts/incidents.ts";
 import { begunAlert } from "../support/status/alert.ts";
 import { root, temporaryFolder } from "../support/program/cli.ts";
 import { loggingTo } from "../support/company/open-company.ts";
@@ -22,10 +21,12 @@ const failed: Condition = {
   blocks: true,
 };
 
-function anAlerter(file: string, target: AlertSending["targets"][number], said: string[] = []): Alerter {
+/** With one target, which gets alerts about failures by `send`. */
+function anAlerter(file: string, send: (alert: Alert) => Promise<void>, said: string[] = []): Alerter {
+  const targets = [{ key: "mail", when: ["failed"], send }] as const;
   const redact = createRedactor(["token-of-acme"]);
   const parts = { clock: systemClock, random: seededRandom(1), log: loggingTo(said), redact };
-  return new Alerter({ ...parts, targets: [target] }, file, "acme");
+  return new Alerter({ ...parts, targets }, file, "acme");
 }
 
 function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
@@ -37,21 +38,16 @@ function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
 test("an alert is on disk before it is sent, and redacted there; after a kill it is sent again with its id", async () => {
   const file = path.join(temporaryFolder(), "acme.alerts.json");
   const ids: string[] = [];
-  const target = {
-    key: "mail",
-    when: ["failed"],
-    send: ({ id }: Alert) => {
-      expect(readAlertState(file).undelivered).toMatchObject([{ alert: { id } }]);
-      ids.push(id);
-      return new Promise<void>(() => undefined);
-    },
-  } as const;
-  const killed = anAlerter(file, target);
+  const killed = anAlerter(file, ({ id }) => {
+    expect(readAlertState(file).undelivered).toMatchObject([{ alert: { id } }]);
+    ids.push(id);
+    return new Promise<void>(() => undefined);
+  });
   killed.update([failed]);
   void killed.deliver(noSignal);
   const [kept] = readAlertState(file).undelivered;
   expect(kept?.alert.message).toBe("GET https://[redacted]@example.com failed\\x1b[31m");
-  const next = anAlerter(file, { ...target, send: async ({ id }: Alert) => void ids.push(id) });
+  const next = anAlerter(file, async ({ id }) => void ids.push(id));
   next.update([failed]);
   await next.deliver(noSignal);
   expect(ids).toEqual([kept?.alert.id, kept?.alert.id]);
@@ -62,13 +58,8 @@ test("an alert is on disk before it is sent, and redacted there; after a kill it
 test("a full disk keeps no alert back", async () => {
   const said: string[] = [];
   const sent: string[] = [];
-  const target = {
-    key: "mail",
-    when: ["failed"],
-    send: async ({ event }: Alert) => void sent.push(event),
-  } as const;
   const file = path.join(temporaryFolder(), "missing", "acme.alerts.json");
-  const alerter = anAlerter(file, target, said);
+  const alerter = anAlerter(file, async ({ event }) => void sent.push(event), said);
   for (const conditions of [[failed], [failed], []]) {
     alerter.update(conditions);
     await alerter.deliver(noSignal);

@@ -8,8 +8,8 @@ import {
   noIncidents,
   type AlertFacts,
   type AlertState,
+  type Condition,
 } from "../../src/status/alerts/incidents.ts";
-import type { Condition } from "../../src/status/alerts/incidents.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const startMs = Date.UTC(2026, 10, 22, 3);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CompanyConfig } from "../../src/config/config.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readFacts } from "../../src/status/company-view.ts";
@@ -22,6 +23,9 @@ function scopeOf(...names: readonly string[]) {
   const manifest = manifestOf();
   return { company, manifest, resources: manifest.resources.filter(({ name }) => names.includes(name)) };
 }
+
+const healthOf = (mirror: Mirror, wanted: string) =>
+  readHealth(mirror.db, manifestOf()).resources.find(({ name }) => name === wanted);
 
 describe("how a mirror stands", () => {
   test("is read for every resource, beside the process that writes", async () => {
@@ -60,15 +64,13 @@ describe("how a mirror stands", () => {
       const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
       runs.finish(run, new Date(startMs).toISOString(), "partial", report);
     }
-    const health = readHealth(mirror.db, manifestOf());
-    expect(health.resources.find(({ name }) => name === "people")?.troubles).toEqual([trouble]);
-    expect(health.resources.find(({ name }) => name === "colours")?.troubles).toEqual([]);
+    expect(healthOf(mirror, "people")?.troubles).toEqual([trouble]);
+    expect(healthOf(mirror, "colours")?.troubles).toEqual([]);
   });
 
   test("says when the detail and the parent's list read longest ago were read; null where none was", async () => {
     const mirror = await openShop();
-    const of = (name: string) =>
-      readHealth(mirror.db, manifestOf()).resources.find((resource) => resource.name === name);
+    const of = (name: string) => healthOf(mirror, name);
     expect(of("orders")).toMatchObject({ oldest_detail_at: null, oldest_parent_at: null });
     for (const id of [1, 2]) put(mirror, "people", person(id));
     const run = runContextOf(mirror);
@@ -91,8 +93,7 @@ describe("how a mirror stands", () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
     const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
-    const sweptAt = (name: string) =>
-      readHealth(mirror.db, manifestOf()).resources.find((one) => one.name === name)?.sweptAt;
+    const sweptAt = (name: string) => healthOf(mirror, name)?.sweptAt;
     runs.noteSwept(run, "counters:order", "2026-03-01T00:00:01.000Z");
     expect(sweptAt("counters")).toBeNull();
     runs.noteSwept(run, "counters:credit-note", "2026-03-01T00:00:05.000Z");

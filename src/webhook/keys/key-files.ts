@@ -15,14 +15,11 @@ import { isoOrNull } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readSecretFile } from "../../config/secrets.ts";
 
-export interface KeyFiles {
-  /** Another text whenever the file may have changed; null: there is no file. */
-  version(file: string): string | null;
-  read(file: string): string;
-}
+export type KeyFiles = typeof keyFilesOnDisk;
 
-export const keyFilesOnDisk: KeyFiles = {
-  version(file) {
+export const keyFilesOnDisk = {
+  /** Another text whenever the file may have changed; null: there is no file. */
+  version(file: string) {
     const facts = statSync(file, { throwIfNoEntry: false });
     return facts ? `${facts.ino} ${facts.size} ${facts.mtimeMs} ${facts.ctimeMs}` : null;
   },

@@ -3,11 +3,11 @@ import { isLoopbackUrl, isPublicAddress } from "../../config/address.ts";
 
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
-interface EndpointFault {
-  readonly what: string;
-  readonly hint: string;
-  /** False: the answer may be another one where the service runs. */
-  readonly certain: boolean;
+type EndpointFault = ReturnType<typeof fault>;
+
+/** @param certain false: the answer may be another one where the service runs */
+function fault(what: string, hint: string, certain = true) {
+  return { what, hint, certain };
 }
 
 /**
@@ -20,15 +20,15 @@ export async function endpointFault(
 ): Promise<EndpointFault | null> {
   const url = URL.parse(text.trim());
   if (!url)
-    return certain(
+    return fault(
       `${JSON.stringify(text)} is no URL`,
       "write it whole: https://hooks.example.com/webhooks/acme",
     );
   if (url.username !== "" || url.password !== "")
-    return certain("the URL carries a user name or password", "the service refuses such URLs; take them out");
+    return fault("the URL carries a user name or password", "the service refuses such URLs; take them out");
   if (rules.loopback && isLoopbackUrl(url.href)) return null;
   if (url.protocol !== "https:")
-    return certain(`${url.href} is not https://`, "the service sends events over https:// only");
+    return fault(`${url.href} is not https://`, "the service sends events over https:// only");
   return hostFault(url, rules.lookup);
 }
 
@@ -37,21 +37,15 @@ async function hostFault(url: URL, lookup: Lookup): Promise<EndpointFault | null
   if (/(^|\.)(localhost|local)$/.test(host)) return notPublic(url, host);
   if (isIP(host) !== 0) return isReachable(host) ? null : notPublic(url, host);
   const addresses = await lookup(host).catch(() => []);
-  if (addresses.length === 0) {
-    const hint = "the service must be able to resolve it";
-    return { what: `${host} cannot be resolved here`, hint, certain: false };
-  }
+  if (addresses.length === 0)
+    return fault(`${host} cannot be resolved here`, "the service must be able to resolve it", false);
   const hidden = addresses.find((address) => !isReachable(address));
   return hidden === undefined ? null : notPublic(url, `${host} (${hidden})`);
 }
 
 function notPublic(url: URL, host: string): EndpointFault {
   const hint = "the service delivers to public addresses only: put a reverse proxy or a tunnel in front";
-  return certain(`${url.href}: ${host} is not a public address`, hint);
-}
-
-function certain(what: string, hint: string): EndpointFault {
-  return { what, hint, certain: true };
+  return fault(`${url.href}: ${host} is not a public address`, hint);
 }
 
 /** An IPv6 address that carries an IPv4 address, in its shortest form; resolvers of IPv6-only networks answer the second. */

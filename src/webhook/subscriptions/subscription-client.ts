@@ -8,23 +8,11 @@ import { callOperation } from "../../connector/client/methods.ts";
 import type { Operation } from "../../connector/operation.ts";
 import type { Transport } from "../../connector/transport.ts";
 
-export interface Subscription {
-  readonly id: RecordId;
-  readonly name: string | null;
-  readonly url: string;
-  readonly active: boolean;
-  readonly events: readonly string[];
-  readonly lastSuccessAt: string | null;
-  readonly lastFailureAt: string | null;
-  readonly disabledReason: string | null;
-}
+export type Subscription = Readonly<ReturnType<typeof parseSubscription>>;
 
 export type SubscriptionInput = Pick<Subscription, "name" | "url" | "active" | "events">;
 
-export interface IssuedSecret {
-  readonly subscription: Subscription;
-  readonly secret: string;
-}
+export type IssuedSecret = Readonly<ReturnType<typeof issued>>;
 
 /**
  * The company's webhook subscriptions in the service. Methods throw what the transport throws; a 403 gets a hint
@@ -86,7 +74,7 @@ function explained(error: unknown, hintIfUnclear: string | undefined): unknown {
 
 type ServiceRecord = Readonly<Record<string, unknown>>;
 
-function issued(operation: Operation, answer: unknown): IssuedSecret {
+function issued(operation: Operation, answer: unknown) {
   const record = answer as ServiceRecord;
   const secret = record["plainTextSecret"];
   if (typeof secret !== "string" || !/^[\x21-\x7e]+$/.test(secret))
@@ -97,7 +85,7 @@ function issued(operation: Operation, answer: unknown): IssuedSecret {
 }
 
 /** A field that is missing or odd is null or empty; only the id is needed. Throws ProtocolError without one. */
-export function parseSubscription(record: ServiceRecord): Subscription {
+export function parseSubscription(record: ServiceRecord) {
   const { id, url, isActive, subscribedEvents } = record;
   const text = (name: string) => (typeof record[name] === "string" ? record[name] : null);
   if (typeof id !== "number" && typeof id !== "bigint")
@@ -107,7 +95,7 @@ export function parseSubscription(record: ServiceRecord): Subscription {
     name: text("name"),
     url: typeof url === "string" ? url : "",
     active: isActive === true,
-    events: Array.isArray(subscribedEvents) ? subscribedEvents.map(String) : [],
+    events: (Array.isArray(subscribedEvents) ? subscribedEvents.map(String) : []) as readonly string[],
     lastSuccessAt: text("lastSuccessAt"),
     lastFailureAt: text("lastFailureAt"),
     disabledReason: text("disabledReason"),
