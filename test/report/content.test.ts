@@ -5,6 +5,9 @@ import type { Db } from "../../src/store/database.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/export/published.ts";
 
+const rowsIn = (db: Db, name: string) =>
+  plain(db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all());
+
 describe("the published report", () => {
   let company: PublishedCompany;
   beforeAll(async () => {
@@ -18,8 +21,6 @@ describe("the published report", () => {
     const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
     onTestFinished(() => snapshot.close());
     const report = reading(company.file);
-    const rowsIn = (db: Db, name: string) =>
-      plain(db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all());
     for (const { name, kind } of snapshot.tables) {
       if (kind === "about") continue;
       const found = rowsIn(report, name);

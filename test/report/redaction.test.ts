@@ -10,13 +10,8 @@ import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { complaint, load, minimal } from "../support/connector/config.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { clientRules as dropped, clientSecrets, leaksIn } from "../support/export/leaks.ts";
-import {
-  publish,
-  publishedCompany,
-  reading,
-  rowsOf,
-  type PublishedCompany,
-} from "../support/export/published.ts";
+import { publish, publishedCompany, reading, rowsOf } from "../support/export/published.ts";
+import type { PublishedCompany } from "../support/export/published.ts";
 import { put, remove } from "../support/mirror/store.ts";
 import type { Dict } from "../support/export/recount.ts";
 
@@ -28,28 +23,28 @@ beforeAll(async () => {
 });
 afterAll(() => company.close());
 
-const secrets = () => clientSecrets(company.records);
+const secretsOf = () => clientSecrets(company.records);
 
 const sameEmail =
   "SELECT count(*) AS n FROM invoices i JOIN clients c ON c.id = i.client_id WHERE c.email = i.client_email";
 
 describe("a redacted report", () => {
   test("has no redacted value in any byte, also in the place of a report that had them, and after an update", async () => {
-    expect(secrets().length).toBeGreaterThan(5);
+    expect(secretsOf().length).toBeGreaterThan(5);
     const report = path.join(path.dirname(company.file), "redacted.report.db");
     await publish(company.mirror, { report });
-    expect(leaksIn(report, secrets()).length).toBeGreaterThan(5);
+    expect(leaksIn(report, secretsOf()).length).toBeGreaterThan(5);
     expect(await publish(company.mirror, { report, redact: dropped })).toMatchObject({
       outcome: "written",
       way: "anew",
     });
-    expect(leaksIn(report, secrets())).toEqual([]);
+    expect(leaksIn(report, secretsOf())).toEqual([]);
     const client = (company.records.get("clients") as Dict[]).at(-1);
     put(company.mirror, "clients", { ...client, email: "changed@example.sk" });
     expect(await publish(company.mirror, { report, redact: dropped, way: "changes" })).toMatchObject({
       way: "changes",
     });
-    expect([leaksIn(report, secrets()), readFileSync(report).includes("changed@example.sk")]).toEqual([
+    expect([leaksIn(report, secretsOf()), readFileSync(report).includes("changed@example.sk")]).toEqual([
       [],
       false,
     ]);

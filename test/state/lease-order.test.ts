@@ -12,13 +12,13 @@ const everything = ["people", "orders", "notes"];
 
 type Added = Partial<NewWorkItem> & { readonly lane: Lane; readonly target: string };
 
-const read = { kind: "detail", resource: "people", reason: "r", dirtySeq: 1 } as const;
+const plainRead = { kind: "detail", resource: "people", reason: "r", dirtySeq: 1 } as const;
 let opened: Mirror;
 
 async function queueOf(...items: readonly Added[]): Promise<WorkQueue> {
   opened = await openHasty();
   const queue = new WorkQueue(opened.db);
-  for (const item of items) queue.add({ ...read, ...item });
+  for (const item of items) queue.add({ ...plainRead, ...item });
   return queue;
 }
 
@@ -47,7 +47,7 @@ const listAgain = (n: number): Added => ({ lane: "list", target: `page ${n}`, ra
 describe("details", () => {
   test("missing ones are read in turn over the resources, the newest of each first", async () => {
     const queue = await queueOf(...details("hydration", "orders", 4), ...details("hydration", "people", 2));
-    queue.add({ ...read, kind: "child", lane: "hydration", resource: "notes", target: "child" });
+    queue.add({ ...plainRead, kind: "child", lane: "hydration", resource: "notes", target: "child" });
     expect(leases(queue)).toEqual([
       "child",
       "orders 4",
@@ -138,7 +138,7 @@ describe("a clock that was set back", () => {
   test("holds up nothing in any lane: what is due further away than the longest delay is due now", async () => {
     const queue = await queueOf();
     for (const lane of lanes.filter((one) => one !== "quick")) {
-      const add = () => queue.add({ ...read, lane, target: lane, dueAtMs: yearMs + longestDelayMs });
+      const add = () => queue.add({ ...plainRead, lane, target: lane, dueAtMs: yearMs + longestDelayMs });
       add();
       expect(queue.lease(yearMs, everything)).toBeNull();
       expect(leases(queue, 1, () => yearMs - 1)).toEqual([lane]);

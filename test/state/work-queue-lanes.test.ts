@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { test } from "../support/mirror/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
-import { WorkQueue } from "../../src/state/work-queue.ts";
+import type { WorkQueue } from "../../src/state/work-queue.ts";
 import { work as workOf } from "../support/mirror/state-rows.ts";
 
 const nowMs = 1_000;

@@ -5,20 +5,8 @@ import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { derivedAgain, openHasty, openShop, test, withPeople } from "../support/mirror/mirror.ts";
 import { order as orderOf, person } from "../support/mirror/shop-records.ts";
-import {
-  allChanges,
-  brokenLinks,
-  liveRecords,
-  put,
-  putPreview,
-  rejectionOf,
-  remove,
-  replay,
-  row,
-  rows,
-  stampOf,
-  written,
-} from "../support/mirror/store.ts";
+import { allChanges, brokenLinks, liveRecords, put, putPreview } from "../support/mirror/store.ts";
+import { rejectionOf, remove, replay, row, rows, stampOf, written } from "../support/mirror/store.ts";
 
 /** An order with two lines. */
 const order = (id: number, more: object = {}) =>
@@ -41,6 +29,8 @@ function schemaChanges(mirror: Mirror): string[] {
 function linesOf(mirror: Mirror) {
   return rows(mirror, "SELECT order_id, position, title FROM order_lines ORDER BY order_id, position");
 }
+
+const scores = (mirror: Mirror) => rows(mirror, "SELECT score FROM people").map(({ score }) => score);
 
 /** A mirror of people as they are declared today, and its file. */
 async function olderMirror(people: readonly object[]): Promise<string> {
@@ -177,7 +167,6 @@ describe("rows of another version of the connector", () => {
     const manifest = withPeople({ name: text(), email: orNull(text()), score: orNull(text()) });
     const mirror = await openShop({ path, manifest });
     expect(typesOf(mirror)).toContain("score TEXT");
-    const scores = (of: Mirror) => rows(of, "SELECT score FROM people").map(({ score }) => score);
     expect(scores(mirror)).toEqual(["12", null, "1.5"]);
     expect(schemaChanges(mirror)).toEqual(["people 1 update", "people 3 update"]);
     expect(replay(allChanges(mirror, "people"))).toEqual(liveRecords(mirror, "people"));

@@ -6,17 +6,8 @@ import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty, openShop, test, withPeople } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
-import {
-  allChanges,
-  liveRecords,
-  put,
-  putAs,
-  replay,
-  stampOf,
-  row,
-  rows,
-  written,
-} from "../support/mirror/store.ts";
+import { allChanges, liveRecords, put, putAs, replay, stampOf, row, rows } from "../support/mirror/store.ts";
+import { written } from "../support/mirror/store.ts";
 
 /** The columns of a table besides those the connector gave it. */
 function grownColumns(mirror: Mirror, table: string): unknown[] {
@@ -24,6 +15,9 @@ function grownColumns(mirror: Mirror, table: string): unknown[] {
     ({ name }) => name,
   );
 }
+
+const weights = (mirror: Mirror) =>
+  rows(mirror, "SELECT weight FROM order_lines ORDER BY position").map(Object.values);
 
 describe("I12: an unknown field", () => {
   test("becomes a column, reported once after the commit", async () => {
@@ -47,8 +41,6 @@ describe("I12: an unknown field", () => {
       source: "detail",
     });
     expect(row(mirror, "orders", 1)?.["buyer_taste"]).toBe('{"colour":"red"}');
-    const weights = (of: Mirror) =>
-      rows(of, "SELECT weight FROM order_lines ORDER BY position").map(Object.values);
     expect(weights(mirror)).toEqual([[2.5], [null]]);
     mirror.close();
     const again = await openShop({ path: mirror.db.name });
@@ -167,8 +159,8 @@ describe("rows that are older than a column", () => {
     "are filled when the column comes later than the field, without touching those that lack it: %s",
     async (key) => {
       const mirror = await openHasty();
-      const text = JSON.stringify(person(1, { [key]: "one" }));
-      putAs(mirror, "people", 1, text.replace("é", String.raw`\u00e9`));
+      const plain = JSON.stringify(person(1, { [key]: "one" }));
+      putAs(mirror, "people", 1, plain.replace("é", String.raw`\u00e9`));
       put(mirror, "people", person(2, { other: { [key]: 1 } }));
       const before = row(mirror, "people", 2);
       const column = String(

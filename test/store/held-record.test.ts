@@ -29,11 +29,12 @@ async function heldOrder(wound?: string): Promise<HeldRecord> {
   return held(mirror);
 }
 
+const shown = (cell: Cell) => (typeof cell === "bigint" ? `${cell}n` : String(cell));
+
 /** What differs from the rows of `record`: field, mirror's value, JSON's value. */
 async function found(wound: string, more: object = record) {
   const one = await heldOrder(wound);
   const derived = rowsOf(plan, one, toRow(plan, more as never), times);
-  const shown = (cell: Cell) => (typeof cell === "bigint" ? `${cell}n` : String(cell));
   return differencesOf(plan, one, derived).map(
     ({ field, mirror, raw }) => `${field} ${shown(mirror)} ${shown(raw)}`,
   );

@@ -2,12 +2,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import {
-  appliedMigrations,
-  migrate,
-  migrations,
-  type Migrations,
-} from "../../src/store/migrations/migrate.ts";
+import { appliedMigrations, migrate, migrations } from "../../src/store/migrations/migrate.ts";
+import type { Migrations } from "../../src/store/migrations/migrate.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";

@@ -64,14 +64,6 @@ describe("columns", () => {
     expect(cells({ colour: { id: 5 }, colourId: 6 })).toEqual({ colour_id: 6 });
   });
 
-  test("lines keep their order and their own cells", () => {
-    const two = [
-      { id: 2, quantity: 0.5 },
-      { id: 1, title: "first" },
-    ];
-    expect(rowOf({ lines: two }).children.map((rows) => rows.map(String))).toEqual([["2,,0.5", "1,first,"]]);
-  });
-
   test("what a nested record of another resource has besides its id is left to that resource", () => {
     expect(rowOf({ colour: { id: 5, shade: "dark", __proto: 1 } }).unknown).toEqual([]);
   });
@@ -200,20 +192,5 @@ describe("any record whatsoever", () => {
       expect(outcome(other, warm)).toEqual(outcome(text, ordersPlan()));
     });
     fc.assert(property, { numRuns: 400 });
-  });
-
-  test("the memory of the last layout never mixes records up", () => {
-    const plan = ordersPlan();
-    const layouts: [string, Record<string, unknown>][] = [
-      ['{"number":"a","total":1}', { number: "a", total: 1 }],
-      ['{"total":2,"number":"b"}', { number: "b", total: 2 }],
-      ['{"number":"c"}', { number: "c" }],
-      ['{"number":"d","total":4,"new":1}', { number: "d", total: 4 }],
-      ['{"buyer":{"city":"e"},"total":5}', { buyer_city: "e", total: 5 }],
-      ['{"buyer":{"name":"f"},"total":6}', { buyer_name: "f", total: 6 }],
-    ];
-    for (const [text, expected] of [...layouts, ...layouts.toReversed(), ...layouts]) {
-      expect(cells(text, plan)).toEqual(expected);
-    }
   });
 });

@@ -13,13 +13,8 @@ import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { DrivenClock } from "../rate-limit/rate-limit.ts";
-import {
-  loggingTo,
-  resourcesNamed,
-  transportTo,
-  type Company,
-  type SyncOptions,
-} from "../company/open-company.ts";
+import { loggingTo, resourcesNamed, transportTo } from "../company/open-company.ts";
+import type { Company, SyncOptions } from "../company/open-company.ts";
 import { defaultRun, runOnce } from "./run.ts";
 import { longestWaitMs } from "../eventually.ts";
 

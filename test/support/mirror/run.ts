@@ -18,11 +18,7 @@ import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { resourceOf } from "./mirror.ts";
 import { stampOf, startMs } from "./store.ts";
 
-export const stillClock: Clock = {
-  nowMs: () => startMs,
-  monotonicMs: () => 0,
-  sleep: async () => undefined,
-};
+export const stillClock: Clock = { nowMs: () => startMs, monotonicMs: () => 0, sleep: async () => undefined };
 
 /** What a run is asked for, where a test says nothing else. */
 export const defaultRun = {
@@ -121,51 +117,43 @@ export interface PageOptions {
 }
 
 /** One page of a list, as the service answers it. The paginator is right unless `options` change it. */
-export async function page(
+export function page(
   run: RunContext,
   resource: string,
   records: readonly object[],
   options: PageOptions = {},
 ): Promise<void> {
   const { page: number = 1, variant = "", attempt = 1, again } = options;
-  const item = leased(run, {
-    kind: "list",
-    resource,
-    target: `page:${variant}:${number}`,
-    lane: "list",
-    reason: "sweep",
-    payload: { variant, page: number, attempt, ...(again && { again }) },
-    dirtySeq: 0,
-  });
-  await applyPage(run, item, records, options);
+  const payload = { variant, page: number, attempt, ...(again && { again }) };
+  const asked = { kind: "list", resource, target: `page:${variant}:${number}`, reason: "sweep" } as const;
+  return applyPage(run, { ...asked, payload }, records, options);
 }
 
 /** One page of the notes of a person. */
-export async function childPage(
+export function childPage(
   run: RunContext,
   parentId: number,
   records: readonly object[],
   options: PageOptions = {},
 ): Promise<void> {
   const { page: number = 1, attempt = 1 } = options;
-  const item = leased(run, {
-    kind: "child",
-    resource: "notes",
-    target: `child:people:${parentId}:${number}`,
-    lane: "list",
-    reason: "parent",
-    payload: { parent: "people", parentId: String(parentId), page: number, attempt },
-    dirtySeq: 0,
-  });
-  await applyPage(run, item, records, options);
+  const payload = { parent: "people", parentId: String(parentId), page: number, attempt };
+  const target = `child:people:${parentId}:${number}`;
+  return applyPage(
+    run,
+    { kind: "child", resource: "notes", target, reason: "parent", payload },
+    records,
+    options,
+  );
 }
 
 async function applyPage(
   run: RunContext,
-  item: WorkItem,
+  asked: Omit<NewWorkItem, "lane" | "dirtySeq">,
   records: readonly object[],
   options: PageOptions,
 ): Promise<void> {
+  const item = leased(run, { ...asked, lane: "list", dirtySeq: 0 });
   const { page: number = 1, came = number, at: stamp = stampOf(run.mirror) } = options;
   const resource = resourceOf(item.resource);
   await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, came, options));

@@ -2,14 +2,8 @@ import { MirrorError } from "../../../src/base/errors.ts";
 import type { RecordId } from "../../../src/base/ids.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
-import type {
-  ApplyResult,
-  Cause,
-  FullSource,
-  ListedAs,
-  PreviewResult,
-  ReadStamp,
-} from "../../../src/store/apply/read-stamp.ts";
+import type { ApplyResult, Cause, FullSource, ListedAs } from "../../../src/store/apply/read-stamp.ts";
+import type { PreviewResult, ReadStamp } from "../../../src/store/apply/read-stamp.ts";
 import type { Db } from "../../../src/store/database.ts";
 
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
@@ -152,11 +146,14 @@ export function errorOf(step: () => unknown): MirrorError {
   } catch (error) {
     return asMirrorError(error);
   }
+  return wentThrough();
+}
+
+function wentThrough(): never {
   throw new Error("it went through");
 }
 
 export function rejectionOf(promise: Promise<unknown>): Promise<MirrorError> {
-  const wentThrough = () => Promise.reject(new Error("it went through"));
   return promise.then(wentThrough, asMirrorError);
 }
 
