@@ -1,8 +1,14 @@
 import { sql } from "kysely";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { insertRow, removeRows, Repository, selectRows, statement } from "../store/own-tables/statement.ts";
-import { updateRows } from "../store/own-tables/statement.ts";
+import {
+  insertRow,
+  removeRows,
+  Repository,
+  selectRows,
+  statement,
+  updateRows,
+} from "../store/own-tables/statement.ts";
 import type { ListRef } from "./sweeps.ts";
 
 /** A list while it is read. The variant of a parent's list is `clients:17`. */

@@ -3,8 +3,12 @@ import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { Changes } from "../store/apply/change-log.ts";
-import { createRedaction, installRedaction, redactedColumns } from "../store/snapshot/redaction.ts";
-import { redactionOf } from "../store/snapshot/redaction.ts";
+import {
+  createRedaction,
+  installRedaction,
+  redactedColumns,
+  redactionOf,
+} from "../store/snapshot/redaction.ts";
 import type { RedactJson, RedactRule } from "../store/snapshot/redaction.ts";
 import { attachBelow } from "../store/snapshot/overlay.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";

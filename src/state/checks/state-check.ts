@@ -1,7 +1,14 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
-import { among, hasRow, insertRow, Repository, selectRows } from "../../store/own-tables/statement.ts";
-import { statement, updateRows } from "../../store/own-tables/statement.ts";
+import {
+  among,
+  hasRow,
+  insertRow,
+  Repository,
+  selectRows,
+  statement,
+  updateRows,
+} from "../../store/own-tables/statement.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
 import type { InboxState } from "../inbox/inbox.ts";
