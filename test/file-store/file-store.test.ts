@@ -61,7 +61,6 @@ describe.each(storeKinds)("a store: %s", (kind) => {
     const put = async (content: Buffer, given: Buffer | string = content) => {
       const sent = await putChecked(store, "acme/data", given, aRight());
       expect(sent).toEqual({ size_bytes: content.length, sha256: hash("sha256", content) });
-      expect(await readText(store, "acme/data", signal)).toBe(String(content));
       expect(await store.list("acme/", signal)).toEqual(["acme/data"]);
       return sent;
     };
@@ -69,6 +68,7 @@ describe.each(storeKinds)("a store: %s", (kind) => {
     await put(text);
     await put(large, aFile(large));
     await put(text, aFile(text));
+    expect(await readText(store, "acme/data", signal)).toBe("a text");
     const expected = await put(large);
     expect(await readText(store, "acme/other", signal)).toBeNull();
     const target = path.join(tempFolder(), "fetched");

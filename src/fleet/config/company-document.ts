@@ -13,18 +13,11 @@ import type { Path } from "../../config/yaml.ts";
  */
 export type CompanyDocument = Readonly<Record<string, unknown>>;
 
-/** A document, and what the file says besides that no worker obeys. */
+/** A document, and keys of the file that no worker obeys, as `report.out`. */
 export interface DocumentOfFile {
   readonly document: CompanyDocument;
-  readonly leftOut: readonly LeftOut[];
-}
-
-/** A key of the file that is not in the document. */
-interface LeftOut {
-  /** `report.out` */
-  readonly key: string;
-  /** Completes "left out: …". */
-  readonly reason: string;
+  /** The reason completes "left out: …". */
+  readonly leftOut: readonly Record<"key" | "reason", string>[];
 }
 
 /** By which key a section is shared; null: it is said apart, or about a process and its machine (`leftOutOf`). */
@@ -112,7 +105,7 @@ function sharedPart(section: string | null, value: unknown): unknown {
     : value;
 }
 
-function leftOutOf({ exports, report, backup, alerts, notify }: Config): LeftOut[] {
+function leftOutOf({ exports, report, backup, alerts, notify }: Config): DocumentOfFile["leftOut"] {
   const published = "workers publish reports and Parquet files to fleet.reports";
   const each: readonly (readonly [key: string, isSet: boolean, reason: string])[] = [
     ["exports", exports.length > 0, published],

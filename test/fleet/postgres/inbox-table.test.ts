@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
-import type { Sql } from "../../../src/fleet/postgres/connection.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   atOnce,
@@ -22,10 +21,6 @@ async function follow({ inbox }: Fleet, company: string, isOver: () => boolean):
     for (const { seq } of await inbox.read(company, seen.at(-1) ?? 0, 50)) seen.push(seq);
     if (last) return seen;
   }
-}
-
-async function job(sql: Sql): Promise<void> {
-  await sql.query("INSERT INTO jobs VALUES ('acme')");
 }
 
 function upTo(count: number): number[] {
@@ -65,22 +60,6 @@ describeWithPostgres("the fleet's inbox", () => {
     expect((await inbox.read("acme", 0, 20)).map(({ eventId }) => eventId)).toEqual(ids);
     for (const id of ids) expect(await inbox.has("acme", id)).toBe(true);
     expect(await inbox.has("acme", "b\0")).toBe(false);
-  });
-
-  test("commits the job with the deliveries, makes none for duplicates, and keeps nothing if the job fails", async () => {
-    const { inbox, postgres } = await openFleet();
-    await postgres.query("CREATE TABLE jobs (company text)");
-    await inbox.add("acme", deliveries("e1"), job);
-    await inbox.add("acme", deliveries("e1"), job);
-    const failing = inbox.add("acme", deliveries("e2"), async (sql) => {
-      await job(sql);
-      throw new MirrorError("unavailable", "no job today");
-    });
-    await expect(failing).rejects.toMatchObject({ message: "no job today" });
-    expect(await postgres.query("SELECT company FROM jobs")).toEqual([{ company: "acme" }]);
-    expect(await inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 1, drained: 0 }]);
-    await inbox.add("acme", deliveries("e2"), job);
-    expect((await inbox.read("acme", 0, 10)).map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
   test("numbers have no holes and are never seen out of order: eight receivers, rollbacks, duplicates", async () => {

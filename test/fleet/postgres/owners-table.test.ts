@@ -24,7 +24,9 @@ describeWithPostgres("a claim", () => {
     const [owner] = await fleet.owners.ownersOf(["acme"]);
     expect(made).toHaveLength(1);
     expect(owner).toMatchObject({ epoch: first ? 2 : 1, live: true });
-    expect(claims.filter((claim) => !("epoch" in claim))).toEqual(Array(7).fill({ refused: "owned" }));
+    expect(claims.filter((claim) => !("epoch" in claim))).toEqual(
+      Array.from({ length: 7 }, () => ({ refused: "owned" })),
+    );
   });
 
   test("replaces no live owner, not even itself", async () => {

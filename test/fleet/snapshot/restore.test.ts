@@ -18,7 +18,7 @@ import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
 import { look } from "../../support/truth/equal.ts";
 import { aFleet, type FleetNode } from "../../support/fleet/node.ts";
-import { storeKinds, type StoreKind } from "../../support/file-store.ts";
+import type { StoreKind } from "../../support/file-store.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { put, rejectionOf } from "../../support/mirror/store.ts";
 
@@ -120,21 +120,23 @@ describeWithPostgres("nothing on the node is touched", () => {
   });
 
   // Fault: fleet | the published snapshot is lost, cut off or changed in the store | the folder, and a bucket | `database` with what to bring back; the node's mirror stays as it was
-  test.each(storeKinds.flatMap((kind) => ["changed", "cut off", "lost"].map((how) => [kind, how] as const)))(
-    "where the stored snapshot is damaged: %s, %s",
-    async (kind, how) => {
-      const { other, stored } = await aPublished(kind);
-      await leave(other, "earlier", { name: "Acme" });
-      if (how === "changed") writeFileSync(stored, readFileSync(stored).fill(0, 1_000, 1_001));
-      else if (how === "cut off") truncateSync(stored, 1_000);
-      else rmSync(stored);
-      const error = await rejectionOf(other.restore());
-      expect([error.kind, error.retryable]).toEqual(["database", false]);
-      expect(error.message).toMatch(/lost or damaged: acme\/e1\//);
-      expect(nameIn(other)).toBe("earlier");
-      expect(existsSync(other.files.restoreStaging)).toBe(false);
-    },
-  );
+  test.each([
+    ["folder", "changed"],
+    ["folder", "cut off"],
+    ["s3", "changed"],
+    ["s3", "lost"],
+  ] as const)("where the stored snapshot is damaged: %s, %s", async (kind, how) => {
+    const { other, stored } = await aPublished(kind);
+    await leave(other, "earlier", { name: "Acme" });
+    if (how === "changed") writeFileSync(stored, readFileSync(stored).fill(0, 1_000, 1_001));
+    else if (how === "cut off") truncateSync(stored, 1_000);
+    else rmSync(stored);
+    const error = await rejectionOf(other.restore());
+    expect([error.kind, error.retryable]).toEqual(["database", false]);
+    expect(error.message).toMatch(/lost or damaged: acme\/e1\//);
+    expect(nameIn(other)).toBe("earlier");
+    expect(existsSync(other.files.restoreStaging)).toBe(false);
+  });
 
   test("while another process writes the mirror, and once the restore is to end", async () => {
     const { other } = await aPublished();

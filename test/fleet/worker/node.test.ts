@@ -28,7 +28,7 @@ const goesOn = "claimed: goes on from the mirror that is here";
 
 /** A fleet whose company was read and released by a node that has ended. */
 async function aReadFleet() {
-  const fleet = await aWorkedFleet({ records: 3 });
+  const fleet = await aWorkedFleet({ records: 1 });
   await fleet.add("acme", { rate_limit: { window: "1s" } });
   const one = await startNode(fleet, "one");
   await eventually(() => one.said("acme").includes(released), "a release");
@@ -38,7 +38,7 @@ async function aReadFleet() {
 
 describeWithPostgres("a node", () => {
   test("releases a company with nothing to do, has it looked at when its schedule comes, and goes on from its file", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish: "off", timezone: "Asia/Tokyo" } });
     const node = await startNode(fleet, "one");
     await eventually(() => node.said("acme").includes(released), "a release");
@@ -61,7 +61,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("applies a changed config, and lets go of a company that left the fleet", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme");
     const node = await startNode(fleet, "one", { times: { idleMs: 600_000 } });
     await eventually(() => wholeRuns(node.company) === 1, "a first run");
@@ -80,7 +80,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("holds as many companies as it may, and gives the place of one without work to the next", async () => {
-    const fleet = await aWorkedFleet({ records: 3, companies: 3 });
+    const fleet = await aWorkedFleet({ records: 1, companies: 3 });
     const names = ["acme", "beta", "gamma"];
     for (const [index, name] of names.entries()) await fleet.add(name, {}, index);
     const node = await startNode(fleet, "one", { capacity: 1, times: { idleMs: 600_000 } });
@@ -96,7 +96,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("that is drained releases everything and takes nothing more; another one goes on where it was", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     const { proxy } = fleet.company;
     proxy.obstruct(async (_, passOn) => {
       await pause(100);
@@ -114,7 +114,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("that releases a company unpublished leaves a job that is due at once: the next one has to read it again", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     const snapshots = path.join(fleet.company.folder, "snapshots");
     mkdirSync(snapshots);
     writeFileSync(path.join(snapshots, "acme"), "no folder");
@@ -130,7 +130,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("with two new tokens of one company of the service asks with both only whose they are, and reads one after the other", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     const { proxy } = fleet.company;
     const schedule = { sync: "15 2 * * *", publish: "off" };
     const documents = { acme: { language: "en" }, twin: { language: "sk" } };
@@ -152,7 +152,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("publishes no report that is ahead of the snapshot: the next owner's changes would get numbers that readers have seen", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme");
     const published: (number | undefined)[] = [];
     const publishReport = async () => {
@@ -203,7 +203,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("removes a report of a company that was lost while it was made: the next owner changes other things", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme");
     const [made, lost] = [Promise.withResolvers<string>(), Promise.withResolvers<undefined>()];
     const afterRun: DaemonContext["afterRun"] = async ({ config, company }) => {
@@ -223,7 +223,7 @@ describeWithPostgres("a node", () => {
   });
 
   test("whose file of a company is damaged gives the company back, and goes on from the snapshot", async () => {
-    const fleet = await aWorkedFleet({ records: 3 });
+    const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const node = await startNode(fleet, "one", { times: { openMs: 1_500 } });
     await eventually(() => node.said("acme").includes(released), "a release");
