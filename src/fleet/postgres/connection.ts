@@ -173,13 +173,16 @@ function storable(value: unknown): unknown {
 
 function pooledPostgres(pool: Pg.Pool, { server, redact }: Address, log: Log): Postgres {
   const failure = (error: unknown) => postgresError(error, server, redact);
-  const guarded = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
       throw failure(error);
-    });
+    }
+  };
   const sqlOf = (runner: Pg.Pool | Pg.PoolClient): Sql => ({
     query: async <Row>(text: string, values?: readonly unknown[]) => {
-      const result: unknown = await guarded(runner.query(text, values?.map(storable)));
+      const result: unknown = await guarded(() => runner.query(text, values?.map(storable)));
       // Several statements have several results; the driver's types do not know that.
       return [result].flat().flatMap((one) => (one as Pg.QueryResult).rows as Row[]);
     },
@@ -190,12 +193,12 @@ function pooledPostgres(pool: Pg.Pool, { server, redact }: Address, log: Log): P
   return {
     ...sqlOf(pool),
     transaction: async (step) => {
-      const client = await guarded(pool.connect());
+      const client = await guarded(() => pool.connect());
       const sql = sqlOf(client);
       try {
         await sql.query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
         const result = await step(sql);
-        const { command } = await guarded(client.query("COMMIT"));
+        const { command } = await guarded(() => client.query("COMMIT"));
         // Postgres answers the commit of a failed transaction with a rollback, and no error.
         const what = "the transaction was rolled back: a statement in it failed";
         if (command !== "COMMIT") throw failure(new Error(what));

@@ -4,13 +4,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
 import { isRefusedByRules } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Random } from "../../../src/base/random.ts";
-import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { changesUpTo, openFleet, snapshotOf } from "../../support/fleet/fleet.ts";
 import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { judgeWrites, takeoversS, wrongWrites } from "../../support/fleet/write-judge.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
-import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
+import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import type { PostgresServer } from "../../support/postgres/server.ts";
 import { deliver, inMirror } from "../../support/program/serve.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
@@ -179,32 +176,4 @@ describeWithPostgres("a fleet under fire", () => {
       expect(await fleet.postgres.query(holes)).toEqual([]);
     },
   );
-});
-
-// Without it the judge could be blind.
-describeWithPostgres("the judge of writes", () => {
-  test("names changes, renewals, claims, positions and snapshots of who is not the owner", async () => {
-    const fleet = await openFleet();
-    await fleet.add("acme");
-    await judgeWrites(fleet.postgres);
-    const [a, b] = [await connectNode(fleet.url, "a"), await connectNode(fleet.url, "b")];
-    await new OwnersTable(a).claim("acme", "a", 60_000);
-    const owner = { company: "acme", epoch: 1, node: "a" };
-    await new SnapshotsTable(a).publish(owner, snapshotOf(3), changesUpTo(3));
-    expect(await wrongWrites(fleet.postgres)).toEqual([]);
-    await b.query(`INSERT INTO fintoro_mirror.changes VALUES ('acme', 'a1', 4, 'orders', '1', 'insert', now(), 'sweep');
-      INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained) VALUES ('acme', 5, 5)`);
-    await b.query("UPDATE fintoro_mirror.owners SET expires_at = now() + interval '1 hour'");
-    await b.query("UPDATE fintoro_mirror.owners SET epoch = 2; UPDATE fintoro_mirror.snapshots SET seq = 1");
-    await b.query("UPDATE fintoro_mirror.owners SET epoch = 4, node = 'b'");
-    const found = (await wrongWrites(fleet.postgres)).join("; ");
-    for (const text of [
-      "changes of acme was written by b under a",
-      "inbox_heads of acme was written by b under a",
-      "the ownership of acme by a was written by b",
-      "snapshots of acme was written by b under a, epoch 2; snapshots of acme went back to 1",
-      "epoch 4 of acme followed 2; epoch 4 of acme was claimed while the one before lived",
-    ])
-      expect(found).toContain(text);
-  });
 });

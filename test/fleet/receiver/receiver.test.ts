@@ -12,25 +12,10 @@ import {
   inboxOf,
 } from "../../support/fleet/receiver.ts";
 import { connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
-import {
-  about,
-  aReceiver,
-  dial,
-  eventText,
-  keyringOf,
-  post,
-  secret,
-  sign,
-  wire,
-} from "../../support/webhook/webhook.ts";
+import { about, aReceiver, eventText, keyringOf, post, secret, sign } from "../../support/webhook/webhook.ts";
 
 function noQueue(): Promise<void> {
   return Promise.reject(new Error("no queue"));
-}
-
-/** Two companies share a connection. */
-function companyOf(delivery: number): string {
-  return delivery % 3 === 0 ? "beta" : "acme";
 }
 
 /** As another company signs it. */
@@ -102,28 +87,6 @@ describeWithPostgres("any node answers deliveries of any company", () => {
     const counts = nodes.map(({ companies }) => companies.counts.answers);
     const total = (result: string) => counts.reduce((sum, one) => sum + (one[result] ?? 0), 0);
     expect([total("stored"), total("known")]).toEqual([40, 40]);
-  });
-
-  test("deliveries of one connection are stored in their order, those of each company apart", async () => {
-    const fleet = await fleetOf("acme", "beta");
-    const receiver = await aFleetReceiver(fleet.postgres, {
-      env: { ACME_SECRET: secret, BETA_SECRET: secret },
-    });
-    const line = await dial(receiver.port);
-    const events = Array.from({ length: 60 }, (_, i) => post(about(i)));
-    const requests = events.map((event, i) => wire(event, [], `POST /webhooks/${companyOf(i)}`));
-    // As many at once as a connection may send without waiting.
-    for (let sent = 0; sent < 60; sent += 8) {
-      line.socket.write(Buffer.concat(requests.slice(sent, sent + 8)));
-      await line.answers(Math.min(60, sent + 8));
-    }
-    expect(await line.answers(60)).toEqual(Array<string>(60).fill("204"));
-    for (const company of ["acme", "beta"]) {
-      const sent = events
-        .filter((_, i) => companyOf(i) === company)
-        .map(({ headers }) => headers["webhook-id"]);
-      expect((await inboxOf(fleet, company)).map(({ eventId }) => eventId)).toEqual(sent);
-    }
   });
 });
 
