@@ -4,7 +4,7 @@ import { readXlsx } from "hucre/xlsx";
 import { expect, test } from "vitest";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { aMirroredCompany, type Company } from "../support/company/company.ts";
-import { jsonReply } from "../support/company/proxy.ts";
+import { jsonReply, type Reply } from "../support/company/proxy.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
@@ -67,47 +67,36 @@ const edit = "UPDATE invoices SET note = 'not the service''s' WHERE id = ?";
 const change = "UPDATE _change_log SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM _change_log)";
 
 // Fault: data | a month differs, cannot be compared, or changes while it is | mirror and service | it is not called proved, nothing is written
-test.each([
-  ["differs", 1, /differs in note/, (company: Company, id: number) => wound(company, edit, id)],
-  [
-    "cannot be compared",
-    3,
-    /not compared: invoices/,
-    ({ proxy }: Company, id: number) =>
-      void proxy.obstruct(({ path: asked }) =>
-        asked === `/invoices/${id}` ? jsonReply(403, { message: "This action is unauthorized." }) : undefined,
-      ),
-  ],
-  [
-    "changes meanwhile",
-    3,
-    /changed meanwhile/,
-    (company: Company, id: number) => {
-      const once = company.proxy.obstruct(({ path: asked }) => {
-        if (asked === `/invoices/${id}`) once();
-        if (asked === `/invoices/${id}`) wound(company, change);
-        return undefined;
-      });
-    },
-  ],
-])("a month that %s is not called proved: exit %i, and nothing is written", async (_, exit, said, harm) => {
+test("a month that cannot be compared, changes meanwhile or differs is not called proved, nor one that has not ended or as of a day; nothing is written", async () => {
   const { company, month, id, folder } = await aCompanyOfMonths();
-  harm(company, id);
-  const { code, stdout } = await pack(company, month, "--proved");
-  expect([code, stdout, existsSync(folder)]).toEqual([exit, expect.stringMatching(said), false]);
-  expect(stdout).toContain("not proved, nothing was written");
-});
+  const asOf = ["--as-of", "2026-11-20"];
+  for (const [args, said] of [
+    [[new Date().toISOString().slice(0, 7)], "has not ended yet"],
+    [[month, ...asOf], "--proved cannot be combined with --as-of"],
+  ] as const) {
+    const [own, ...more] = args as [string, ...string[]];
+    const { code, stderr } = await pack(company, own, "--proved", ...more);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+  }
+  expect(company.proxy.asked.length).toBe(0);
 
-test("a month that has not ended cannot be proved, nor one as of an earlier day", async () => {
-  const { company, month } = await aCompanyOfMonths();
-  const now = new Date().toISOString().slice(0, 7);
-  const refused = [
-    await pack(company, now, "--proved"),
-    await pack(company, month, "--proved", "--as-of", "2026-11-20"),
-  ];
-  expect(refused.map(({ code, stderr }) => [code, stderr])).toEqual([
-    [2, expect.stringContaining("has not ended yet")],
-    [2, expect.stringContaining("--proved cannot be combined with --as-of")],
-  ]);
-  expect([company.proxy.asked.length, existsSync(path.join(company.folder, "out"))]).toEqual([0, false]);
+  const atDetail = (answer: () => Reply | undefined) => () =>
+    void company.proxy.obstruct(({ path: asked }) => (asked === `/invoices/${id}` ? answer() : undefined));
+  const refuse = () => jsonReply(403, { message: "This action is unauthorized." });
+  const changeOnce = () => {
+    company.recover();
+    wound(company, change);
+    return undefined;
+  };
+  for (const [harm, exit, said] of [
+    [atDetail(refuse), 3, /not compared: invoices/],
+    [atDetail(changeOnce), 3, /changed meanwhile/],
+    [() => wound(company, edit, id), 1, /differs in note/],
+  ] as const) {
+    company.recover();
+    harm();
+    const { code, stdout } = await pack(company, month, "--proved");
+    expect([code, stdout, existsSync(folder)]).toEqual([exit, expect.stringMatching(said), false]);
+    expect(stdout).toContain("not proved, nothing was written");
+  }
 });

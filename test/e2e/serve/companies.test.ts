@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, type Company } from "../../support/company/company.ts";
@@ -45,36 +44,6 @@ function otherRuns(company: Company): number {
 const event = () => eventAbout("clients.updated", "client", 1);
 
 describe("several companies in one daemon", () => {
-  // Fault: files | one company's mirror is no database, another's token is wrong | files and config of `serve` | the third company runs and is ready
-  test("one with a wrong token and one with a broken file harm nobody", async () => {
-    const company = await aCompany({ records: 3, companies: 2 });
-    writeFileSync(
-      path.join(company.folder, "broken.db"),
-      "this is no database, and long enough to be sure of it",
-    );
-    const wrong = { name: "wrong", token: "no-such-token" };
-    const broken = { name: "broken", token: tokenOf(company, 1) };
-    writeServeConfig(company, off, [wrong, broken, acme(company)]);
-    const daemon = await serveHere(company);
-    await eventually(() => wholeRuns(company) === 1, "a whole run of acme");
-    await daemon.until("not a SQLite database");
-    expect(await deliver(daemon, event())).toBe(204);
-    expect(await deliver(daemon, event(), { to: "wrong" })).toBe(204);
-    expect(await deliver(daemon, event(), { to: "broken" })).toBe(503);
-    expect(await deliver(daemon, event(), { to: "nobody" })).toBe(404);
-    const readiness = async () => {
-      const { companies } = (await (await fetch(`${daemon.url}/readyz`)).json()) as {
-        companies: Record<string, { ready: boolean }>;
-      };
-      return Object.values(companies).map((one) => one.ready);
-    };
-    await eventually(
-      async () => String(await readiness()) === "false,false,true",
-      "acme ready, the others not",
-    );
-    expect((await daemon.end("SIGTERM")).code).toBe(0);
-  });
-
   // Fault: files | SIGHUP with a config that is wrong | the config of `serve` | the old config stays
   test("SIGHUP: companies come and go, secrets change, a bad config changes nothing", async () => {
     const company = await aCompany({ records: 3, companies: 2 });

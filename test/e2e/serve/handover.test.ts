@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { endOf } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
@@ -24,76 +24,53 @@ function holdBack(company: Company): () => void {
   return () => held.resolve(undefined);
 }
 
-/** A daemon that has made the mirror and has nothing to do. */
-async function restingDaemon(company: Company, more = "") {
-  writeServeConfig(company, `schedule: { sync: off, publish: off }\n${more}`);
+const runUnderWay = "SELECT count(*) FROM _runs WHERE outcome IS NULL";
+
+// Fault: process | kill -9 of the daemon while a `sync` follows its run | a process of `serve` | the follower makes the run itself
+test("a sync beside the daemon gives its run to it and ends as if it had made it; Ctrl-C ends the following only, and a kill of the daemon leaves the run to the follower", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, "schedule: { sync: off, publish: off }");
   const daemon = await serve(company);
   await eventually(() => wholeRuns(company) === 1, "a first whole run");
-  return daemon;
-}
+  const ended = await endOf(startIn(company, ["sync", "--full", "--json", "clients", "company"]));
+  expect([ended.code, outcomeIn(ended)]).toEqual([0, "complete"]);
+  const { companies } = JSON.parse(ended.stdout) as { companies: { acme: { resources: object } } };
+  expect(Object.keys(companies.acme.resources).toSorted()).toEqual(["clients", "company"]);
+  expect(ended.stderr).toContain("following it");
+  const last = (column: string) => inMirror(company, `SELECT ${column} FROM _runs ORDER BY id DESC LIMIT 1`);
+  expect([last("mode"), last("pid")]).toEqual(["full", daemon.child.pid]);
+  const [limited, dry] = await Promise.all([
+    endOf(startIn(company, ["sync", "--max-requests", "3", "--json"])),
+    endOf(startIn(company, ["sync", "--dry-run"])),
+  ]);
+  expect([limited.code, outcomeIn(limited), dry.code]).toEqual([5, "stopped", 0]);
+  await eventually(() => openOrders(company) === 0, "no order");
 
-describe("sync beside the daemon", () => {
-  test("gives its run to the daemon, follows it, and ends as if it had made it", async () => {
-    const company = await aCompany({ records: 5 });
-    const daemon = await restingDaemon(company);
-    const ended = await endOf(startIn(company, ["sync", "--full", "--json", "clients", "company"]));
-    expect(ended.code).toBe(0);
-    expect(outcomeIn(ended)).toBe("complete");
-    const { companies } = JSON.parse(ended.stdout) as { companies: { acme: { resources: object } } };
-    expect(Object.keys(companies.acme.resources).toSorted()).toEqual(["clients", "company"]);
-    expect(ended.stderr).toContain("following it");
-    expect(inMirror(company, "SELECT mode FROM _runs ORDER BY id DESC LIMIT 1")).toBe("full");
-    expect(inMirror(company, "SELECT pid FROM _runs ORDER BY id DESC LIMIT 1")).toBe(daemon.child.pid);
-    const [limited, dry] = await Promise.all([
-      endOf(startIn(company, ["sync", "--max-requests", "3", "--json"])),
-      endOf(startIn(company, ["sync", "--dry-run"])),
-    ]);
-    expect(limited.code).toBe(5);
-    expect(outcomeIn(limited)).toBe("stopped");
-    expect(dry.code).toBe(0);
-    await eventually(() => openOrders(company) === 0, "no order");
-    await daemon.end("SIGTERM");
+  const release = holdBack(company);
+  const interrupted = startIn(company, ["sync", "--json"]);
+  const following = endOf(interrupted);
+  await eventually(() => openOrders(company) === 1, "an order");
+  const impatient = await endOf(startIn(company, ["sync", "--max-duration", "8s", "--json"]));
+  expect([impatient.code, outcomeIn(impatient)]).toEqual([5, "stopped"]);
+  expect(impatient.stderr).toContain("busy with another run");
+  await eventually(() => openOrders(company) === 1, "an order");
+  const before = wholeRuns(company);
+  interrupted.kill("SIGINT");
+  expect(await following).toMatchObject({
+    code: 130,
+    stderr: expect.stringContaining("the daemon continues") as string,
   });
+  release();
+  await eventually(() => wholeRuns(company) === before + 1, "the run that nobody follows");
 
-  test("one that waits behind another gives up when its time is over; Ctrl-C ends the following only", async () => {
-    const company = await aCompany({ records: 5 });
-    const daemon = await restingDaemon(company);
-    const release = holdBack(company);
-    const child = startIn(company, ["sync", "--json"]);
-    const following = endOf(child);
-    await eventually(() => openOrders(company) === 1, "an order");
-    const impatient = await endOf(startIn(company, ["sync", "--max-duration", "8s", "--json"]));
-    expect(impatient.code).toBe(5);
-    expect(outcomeIn(impatient)).toBe("stopped");
-    expect(impatient.stderr).toContain("busy with another run");
-    await eventually(() => openOrders(company) === 1, "an order");
-    child.kill("SIGINT");
-    const { code, stderr } = await following;
-    expect(code).toBe(130);
-    expect(stderr).toContain("the daemon continues");
-    release();
-    await eventually(() => wholeRuns(company) === 2, "the run that nobody follows");
-    await daemon.end("SIGTERM");
-  });
-
-  // Fault: process | kill -9 of the daemon while a `sync` follows its run | a process of `serve` | the follower makes the run itself
-  test("a daemon that is killed in the middle leaves the run to the follower", async () => {
-    const company = await aCompany({ records: 5 });
-    const daemon = await restingDaemon(company);
-    company.sandbox.control.create("clients", { name: "New one" });
-    const release = holdBack(company);
-    const child = startIn(company, ["sync", "--json"]);
-    const following = endOf(child);
-    await eventually(
-      () => inMirror(company, "SELECT count(*) FROM _runs WHERE outcome IS NULL") === 1,
-      "a run under way",
-    );
-    await daemon.end("SIGKILL");
-    release();
-    const ended = await following;
-    expect(ended.stderr).toContain("the daemon is gone");
-    expect(ended.code).toBe(0);
-    expect(outcomeIn(ended)).toBe("complete");
-    expectEqual(company);
-  });
+  company.sandbox.control.create("clients", { name: "New one" });
+  const releaseLast = holdBack(company);
+  const left = endOf(startIn(company, ["sync", "--json"]));
+  await eventually(() => inMirror(company, runUnderWay) === 1, "a run under way");
+  await daemon.end("SIGKILL");
+  releaseLast();
+  const made = await left;
+  expect(made.stderr).toContain("the daemon is gone");
+  expect([made.code, outcomeIn(made)]).toEqual([0, "complete"]);
+  expectEqual(company);
 });

@@ -111,32 +111,48 @@ test("a pipe in a secret's place stops nothing: nobody may ever write into it", 
 });
 
 // Fault: secrets | one company's token file is missing | the files of `sync` and of `serve` | the others are read; it is named, exit 3, /readyz 503; it is used when it appears
-test("a missing token concerns its company alone, in sync and in serve", async () => {
+// Fault: files | one company's mirror is no database, another's token is wrong | files and config of `serve` | the third company runs and is ready
+test("a company without its token harms no other, in sync and in serve, nor does one with a wrong token or a broken file; a token that appears is used", async () => {
   const company = await aCompany({ records: 3, companies: 2 });
+  const [acmeToken, betaToken] = company.sandbox.companies.map(({ token }) => token) as [string, string];
+  const acme = { name: "acme", token: acmeToken };
   const beta = { name: "beta", token: inFile("beta"), secrets: ["${file:./secrets/hook}"] };
-  writeServeConfig(company, off, [{ name: "acme", token: company.sandbox.token }, beta]);
+  writeServeConfig(company, off, [acme, beta]);
   const { code, stdout, stderr } = await runCommand(["sync", "--json"], { cwd: company.folder });
   const { companies } = JSON.parse(stdout) as { companies: Record<string, CompanyReport> };
-  expect({ code, stderr }).toMatchObject({
-    code: 3,
-    stderr: expect.stringContaining("companies.beta.token"),
-  });
+  expect([code, stderr]).toEqual([3, expect.stringContaining("companies.beta.token")]);
   expect(companies).toMatchObject({
     acme: { outcome: "complete" },
     beta: { outcome: "failed", error: { kind: "config", message: expect.stringContaining("secrets/beta") } },
   });
   const alone = await runCommand(["sync", "--company", "beta"], { cwd: company.folder });
   expect(alone.code).toBe(2);
+  const no = "this is no database, and long enough to be sure of it";
+  writeFileSync(path.join(company.folder, "broken.db"), no);
+  const others = [
+    { name: "wrong", token: "no-such-token" },
+    { name: "broken", token: betaToken },
+  ];
+  writeServeConfig(company, off, [...others, acme, beta]);
   const daemon = await serveHere(company);
-  await eventually(async () => (await readiness(daemon.url)).companies["acme"]?.ready === true, "acme ready");
-  const reasons = (await readiness(daemon.url)).companies["beta"]?.reasons.join("\n") ?? "";
+  await daemon.until("not a SQLite database");
+  const ready = async () => {
+    const { companies: all } = await readiness(daemon.url);
+    return Object.keys(all)
+      .filter((name) => all[name]?.ready)
+      .join();
+  };
+  await eventually(async () => (await ready()) === "acme", "acme ready, the others not");
   expect((await fetch(`${daemon.url}/readyz`)).status).toBe(503);
+  const reasons = (await readiness(daemon.url)).companies["beta"]?.reasons.join("\n") ?? "";
   expect(reasons).toContain("companies.beta.token: the file");
   expect(reasons).toContain("companies.beta.webhook.secrets[0]: the file");
   const event = eventAbout("clients.updated", "client", 1);
-  expect(await deliver(daemon, event)).toBe(204);
-  mount(company, { hook: secret, beta: company.sandbox.companies[1]?.token ?? "" }, 1);
+  const statuses = { acme: 204, wrong: 204, broken: 503, nobody: 404 };
+  for (const [to, status] of Object.entries(statuses))
+    expect([to, await deliver(daemon, event, { to })]).toEqual([to, status]);
+  mount(company, { hook: secret, beta: betaToken }, 1);
   await eventually(async () => (await deliver(daemon, event, { to: "beta" })) === 204, "deliveries of beta");
-  await eventually(async () => (await readiness(daemon.url)).companies["beta"]?.ready === true, "beta ready");
+  await eventually(async () => (await ready()) === "acme,beta", "beta ready");
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });

@@ -5,7 +5,6 @@ import { seededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { impatient, overspent } from "../checks/budget.ts";
-import { KeptReports } from "../checks/kept-reports.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
 import { ParentShares } from "../checks/parent-shares.ts";
 import { staleAfterRun } from "../checks/progress.ts";
@@ -101,8 +100,6 @@ class Simulation {
   private readonly tokens: TokenWatch;
   private readonly parentShares: ParentShares;
   private program: SimulatedProgram | null = null;
-  /** For one seed of 19, of each profile in turn: publishing takes long. */
-  private readonly reports: KeptReports | null;
   /** Since a quick run. */
   private mayLackWork = false;
   /** Changes that people will still make. */
@@ -113,7 +110,6 @@ class Simulation {
     this.machine = machine;
     this.people = people;
     this.tokens = new TokenWatch(machine, scenario);
-    this.reports = scenario.seed % 19 === 0 ? new KeptReports() : null;
     this.parentShares = new ParentShares(machine, scenario.parentsPerRun ?? "auto");
     const { time, service } = machine;
     this.sender = new WebhookSender({
@@ -208,8 +204,6 @@ class Simulation {
         machine.hasMirror = false;
       this.check(program.runs);
       if (machine.hasMirror)
-        await this.reports?.keep(machine.disk.mirror, machine.time.nowMs() + machine.wallOffsetMs);
-      if (machine.hasMirror)
         machine.broken.push(...lookAt(machine.disk.mirror, (db) => tokens.end(asking, db, program.runs)));
       const isBusy = machine.busy > 0 && end.how === "failed" && end.error.includes("the database is busy");
       if (end.how === "failed" && !isBusy) machine.broken.push(`${kind} failed: ${end.error}`);
@@ -284,9 +278,6 @@ class Simulation {
     const { disk, broken } = machine;
     broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
     broken.push(...this.leaks(), ...strayRequests("https://simulated.example", machine.strayed));
-    // Runs and new columns are known by the clock: one that was set back puts later ones before a moment.
-    if (this.reports && machine.clockLosses.settings.length === 0)
-      broken.push(...(await this.reports.mistakes(disk.mirror)));
   }
 
   /** I9: secrets in the log, in the files, and in what a program prints of its config. */
