@@ -2,9 +2,8 @@ import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { openDatabase } from "../../../src/store/database.ts";
 import { endOf } from "../../support/program/cli.ts";
-import { startToDie, type CrashScenario } from "./crash-scenario.ts";
+import { soundly, startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
 const config = ["--config", "config.yaml"];
@@ -36,10 +35,7 @@ export async function backupScenario(what: "backup" | "restore"): Promise<CrashS
       const names = readdirSync(folder).filter((name) => /^\.acme\.(?:backup|restore)$/.test(name));
       return [...damage(folder), ...wrong, ...names.map((name) => `left over: ${name}`)];
     },
-    close: () => {
-      rmSync(base, { recursive: true, force: true });
-      return Promise.resolve();
-    },
+    close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
 
@@ -69,31 +65,27 @@ const onlyOne = (folder: string) =>
     .slice(1)
     .map((name) => `left over: ${name}`);
 
-/** Names of all clients, once each; what SQLite finds comes first. */
-function namesIn(folder: string): { readonly found: unknown; readonly names: readonly string[] } {
-  const db = openDatabase(path.join(folder, "acme.db"), { readonly: true });
-  try {
-    const found = db.pragma("integrity_check", { simple: true });
-    return { found, names: db.prepare("SELECT name FROM clients ORDER BY id").pluck().all() as string[] };
-  } finally {
-    db.close();
-  }
-}
-
-const isOld = (names: readonly string[]) => names.length === 50 && names.every((name) => name === "changed");
-const isRestored = (names: readonly string[]) =>
-  names.length === 50 && names.every((name, index) => name === `client ${index + 1}`);
+/** Names of all clients, each that there is once. */
+const namesIn = (folder: string) =>
+  soundly(
+    path.join(folder, "acme.db"),
+    "SELECT group_concat(name) FROM (SELECT name FROM clients ORDER BY id)",
+  );
+const names = (nameOf: (id: number) => string) => Array.from({ length: 50 }, (_, i) => nameOf(i + 1)).join();
+const changed = names(() => "changed");
+const backedUp = names((id) => `client ${id}`);
 
 function damagedMirror(folder: string): string[] {
-  const { found, names } = namesIn(folder);
-  if (found !== "ok") return [`the mirror is damaged: ${String(found)}`];
-  return isOld(names) || isRestored(names) ? [] : ["the mirror is neither the earlier one nor the backup"];
+  const found = namesIn(folder);
+  return found === changed || found === backedUp
+    ? []
+    : [`the mirror is neither the earlier one nor the backup: ${found.slice(0, 200)}`];
 }
 
 function restored(folder: string): string[] {
   const document = path.join(folder, "acme.files/1.pdf");
   return [
-    ...(isRestored(namesIn(folder).names) ? [] : ["the mirror is not the backup"]),
+    ...(namesIn(folder) === backedUp ? [] : ["the mirror is not the backup"]),
     ...(existsSync(document) && readFileSync(document, "utf8") === "%PDF"
       ? []
       : ["the document is not there"]),

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import { openDatabase } from "../../../src/store/database.ts";
 import { endOf, type Ended } from "../../support/program/cli.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { spawnProgram } from "../../support/program/process-env.ts";
@@ -22,7 +23,7 @@ export interface CrashScenario {
   afterCrash(attempt: Attempt): string[] | Promise<string[]>;
   /** Starts again, without a crash; what is wrong in the end. */
   finish(attempt: Attempt): Promise<string[]>;
-  close(): Promise<void>;
+  close(): Promise<void> | void;
 }
 
 export interface Attempt {
@@ -141,6 +142,17 @@ export function startToDie({ folder, execArgv, env }: Attempt, args: readonly st
 /** Runs a file in a folder to its end. */
 export function runAgain(cwd: string, [file = "", ...args]: readonly string[]): Promise<Ended> {
   return endOf(spawnProgram(args, { cwd, file }));
+}
+
+/** What a query gives of a database; in its place what SQLite finds wrong with it. */
+export function soundly(file: string, sql: string): string {
+  const db = openDatabase(file, { readonly: true });
+  try {
+    const found = String(db.pragma("integrity_check", { simple: true }));
+    return found === "ok" ? String(db.prepare(sql).pluck().get()) : `damaged: ${found}`;
+  } finally {
+    db.close();
+  }
 }
 
 /** Names of all files below a folder, without what SQLite and this test keep there. */

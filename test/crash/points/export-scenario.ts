@@ -55,7 +55,6 @@ export async function exportScenario(format: "csv" | "parquet"): Promise<CrashSc
     },
     close: () => {
       for (const folder of [base, undisturbed]) rmSync(folder, { recursive: true, force: true });
-      return Promise.resolve();
     },
   };
 }

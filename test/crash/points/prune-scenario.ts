@@ -59,7 +59,7 @@ export async function pruneScenario(): Promise<CrashScenario> {
       );
       return [...(await damage(attempt)), ...(left === 1 ? [] : [`${left} changes and bodies are left`])];
     },
-    close: () => Promise.resolve(rmSync(base, { recursive: true, force: true })),
+    close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
 

@@ -3,12 +3,18 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
-import { openDatabase } from "../../../src/store/database.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { dump } from "../../support/truth/compare.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { put } from "../../support/mirror/store.ts";
-import { differingNames, filesBelow, runAgain, startToDie, type CrashScenario } from "./crash-scenario.ts";
+import {
+  differingNames,
+  filesBelow,
+  runAgain,
+  soundly,
+  startToDie,
+  type CrashScenario,
+} from "./crash-scenario.ts";
 
 const reportOf = (folder: string) => path.join(folder, "acme.report.db");
 const publish = [program, "publish", "--config", "config.yaml"];
@@ -55,13 +61,8 @@ export async function publishScenario(way: "anew" | "changes"): Promise<CrashSce
   const [before, after] = [readFileSync(reportOf(base)), contentOf(undisturbed)];
 
   const damage = (folder: string) => {
-    const db = openDatabase(reportOf(folder), { readonly: true });
-    try {
-      const found = db.pragma("integrity_check", { simple: true });
-      return found === "ok" ? [] : [`the report is damaged: ${String(found)}`];
-    } finally {
-      db.close();
-    }
+    const found = soundly(reportOf(folder), "SELECT 'sound'");
+    return found === "sound" ? [] : [`the report is ${found}`];
   };
   const difference = (folder: string) =>
     contentOf(folder) === after ? [] : ["the report has other content than without a crash"];
@@ -78,7 +79,6 @@ export async function publishScenario(way: "anew" | "changes"): Promise<CrashSce
     },
     close: () => {
       for (const folder of [base, undisturbed]) rmSync(folder, { recursive: true, force: true });
-      return Promise.resolve();
     },
   };
 }

@@ -12,11 +12,10 @@ import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
-import { openDatabase } from "../../../src/store/database.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { startPostgres } from "../../support/postgres/server.ts";
 import { put } from "../../support/mirror/store.ts";
-import { filesBelow, startToDie, type CrashScenario } from "./crash-scenario.ts";
+import { filesBelow, soundly, startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
 const script = fileURLToPath(new URL("../../support/fleet/snapshot-process.ts", import.meta.url));
@@ -109,17 +108,7 @@ async function leaveLog(folder: string): Promise<void> {
   }
 }
 
-/** The unit's name in a mirror; in its place what SQLite finds wrong. */
-function unitIn(file: string): string {
-  const db = openDatabase(file, { readonly: true });
-  try {
-    const found = db.pragma("integrity_check", { simple: true });
-    if (found !== "ok") return `damaged: ${String(found)}`;
-    return String(db.prepare("SELECT name FROM units WHERE id = 1").pluck().get());
-  } finally {
-    db.close();
-  }
-}
+const unitIn = (file: string) => soundly(file, "SELECT name FROM units WHERE id = 1");
 
 async function damagedMirror(folder: string): Promise<string[]> {
   const unit = unitIn(path.join(folder, "acme.db"));

@@ -93,10 +93,3 @@ test("prune beside serve is made by serve, deliveries go on; what was removed is
   });
   expect((await sync(company)).outcome).toBe("complete");
 });
-
-test("prune of a company that has no mirror yet says so", async () => {
-  const company = await aCompany({ records: 2 });
-  writeServeConfig(company, retention);
-  const { code, said } = await run(company, "prune");
-  expect([code, said]).toEqual([10, expect.stringContaining("there is no mirror of acme yet")]);
-});

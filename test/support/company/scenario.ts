@@ -25,6 +25,10 @@ export function seededChoice(random: Random): SeededChoice {
   };
 }
 
+const documents = ["orders", "quotations", "invoices", "credit_notes", "proformas"] as const;
+const people = ["suppliers", "clients"] as const;
+const others = ["business_cases", "document_payments", "contact_activity_logs"] as const;
+
 type Mutation = (control: Control, choice: SeededChoice) => void;
 
 function someId(control: Control, choice: SeededChoice, table: TableName): number {
@@ -33,59 +37,31 @@ function someId(control: Control, choice: SeededChoice, table: TableName): numbe
   return choice.one(ids);
 }
 
-const removable = [
-  "orders",
-  "quotations",
-  "invoices",
-  "credit_notes",
-  "proformas",
-  "suppliers",
-  "clients",
-] as const;
-const others = [
-  "business_cases",
-  "business_case_statuses",
-  "document_payments",
-  "contact_activity_logs",
-] as const;
-const documents = ["orders", "quotations", "invoices", "credit_notes", "proformas"] as const;
+const remove: Mutation = (control, choice) => {
+  const table = choice.one([...documents, ...people, ...others]);
+  control.remove(table, someId(control, choice, table));
+};
 
 const mutations: readonly Mutation[] = [
-  (control, choice) => control.remove(choice.one(removable), someId(control, choice, choice.one(removable))),
-  (control, choice) => {
-    const table = choice.one([...removable, ...others]);
-    control.remove(table, someId(control, choice, table));
-  },
+  remove,
+  remove,
   (control, choice) => void control.create("suppliers", { name: `Dodávateľ ${choice.below(1_000)} 🌲` }),
-  (control, choice) =>
-    void control.create("clients", { name: `=Klient "${choice.below(1_000)}"`, type: "company" }),
-  (control, choice) =>
-    void control.create("business_case_statuses", { name: `Stav ${choice.below(99)}`, color: "#00ff00" }),
   (control, choice) => {
     const clientId = someId(control, choice, "clients");
     void control.create("business_cases", { name: `Prípad ${choice.below(99)}`, clientId });
-  },
-  (control, choice) => {
-    const clientId = someId(control, choice, "clients");
-    void control.create("contact_activity_logs", {
-      clientId,
-      type: "note",
-      metadata: { content: "Volal\nznova" },
-    });
+    const metadata = { content: "Volal\nznova" };
+    void control.create("contact_activity_logs", { clientId, type: "note", metadata });
   },
   (control, choice) => {
     const table = choice.one(documents);
-    control.alter(table, someId(control, choice, table), { issueDate: `2026-11-0${1 + choice.below(9)}` });
-  },
-  (control, choice) => {
-    const table = choice.one(documents);
-    control.alter(table, someId(control, choice, table), { note: `Poznámka ${choice.below(1_000)}` });
+    const change = choice.one([
+      { issueDate: `2026-11-0${1 + choice.below(9)}` },
+      { note: `Poznámka ${choice.below(1_000)}` },
+    ]);
+    control.alter(table, someId(control, choice, table), change);
   },
   (control, choice) =>
-    control.alter("clients", someId(control, choice, "clients"), { name: `Iné meno ${choice.below(99)}` }),
-  (control, choice) =>
-    control.alter("price_list_items", someId(control, choice, "price_list_items"), { ean: null }),
-  (control, choice) => control.setToday(`2026-12-${10 + choice.below(20)}`),
+    control.alter("clients", someId(control, choice, "clients"), { name: `=Klient "${choice.below(99)}"` }),
   (control, choice) => control.rename(`Firma ${choice.below(9)}`),
 ];
 
