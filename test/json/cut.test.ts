@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cutArray, cutList, cutObject, isEmptyObject, valueOf } from "../../src/json/cut.ts";
+import { NumberLiteral } from "../../src/json/literal.ts";
 import { describeCharacter, maxDepth } from "../../src/json/scan.ts";
 import { refusal } from "../support/json/json.ts";
 
@@ -22,6 +23,11 @@ describe("a list answer", () => {
     const before = bytes('{ "paginator" : {"currentPage":3} , "data":[] }');
     expect(cutList(before).paginator).toEqual({ currentPage: 3 });
     expect(cutList(bytes('{"data":[]}')).paginator).toBeNull();
+  });
+
+  test("reads numbers that no double holds in its paginator, whatever follows it", () => {
+    const { paginator } = cutList(bytes('{"paginator":{"total":9007199254740993},"data":[{"id":1}]}'));
+    expect(paginator).toEqual({ total: new NumberLiteral("9007199254740993") });
   });
 
   test("uses its own `data`, not one in records, other members or strings", () => {

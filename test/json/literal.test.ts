@@ -7,6 +7,7 @@ import {
   jsonEquals,
   NumberLiteral,
   numberLiteral,
+  objectIn,
   stringifyLossless,
 } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
@@ -67,6 +68,15 @@ describe("a number literal", () => {
     expect(stringifyLossless(record)).toBe('{"id":9007199254740993,"list":[1e400,1.5]}');
     expect(stringifyLossless(new NumberLiteral("1e400"))).toBe("1e400");
   });
+});
+
+test.each([
+  ['{"a":1}', { a: 1 }],
+  ["[1]", {}],
+  ["null", {}],
+  ["{", {}],
+])("the object in the text %s is %j", (text, object) => {
+  expect(objectIn(text)).toEqual(object);
 });
 
 describe("the decimal text of an amount", () => {

@@ -156,6 +156,7 @@ describe("parsing without loss", () => {
     ["lists", "[", "]", ""],
     ["objects", '{"a":', "}", "1"],
     ["lists with a number that is kept", "[9007199254740993,", "]", "1"],
+    ["objects with a number that is kept", '{"n":9007199254740993,"a":', "}", "1"],
   ])(`holds %s ${maxDepth} levels deep and refuses deeper ones`, (_, open, close, core) => {
     const nested = (depth: number) => `${open.repeat(depth)}${core}${close.repeat(depth)}`;
     expect(() => parseLossless(nested(maxDepth))).not.toThrow();
