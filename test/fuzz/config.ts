@@ -117,7 +117,12 @@ const literal = fc.record({
     "log: [\n",
   ),
   after: fc.constantFrom(
-    ...["", "    tokenn: x\n", "  acme: {}\n", "\tx: 1\n", "    token: again\n", "schedule: 7\n"],
+    "",
+    "    tokenn: x\n",
+    "  acme: {}\n",
+    "\tx: 1\n",
+    "    token: again\n",
+    "schedule: 7\n",
   ),
 });
 

@@ -12,8 +12,14 @@ import { signatureTargets } from "./signature.ts";
 
 /** The tests run each once with a fixed seed. */
 const allTargets = [
-  ...[answerTargets, configTargets, exportTargets, growthTargets],
-  ...[jsonTargets, queryTargets, receiverTargets, signatureTargets],
+  answerTargets,
+  configTargets,
+  exportTargets,
+  growthTargets,
+  jsonTargets,
+  queryTargets,
+  receiverTargets,
+  signatureTargets,
 ].flatMap((targets) => Object.values<FuzzTarget>(targets));
 
 /**

@@ -225,8 +225,8 @@ async function startCountingStore(folder: string): Promise<CountingStore> {
     const kind = incoming.url?.includes("list-type=2") ? "LIST" : (incoming.method ?? "");
     add({ requests: { ...counts.requests, [kind]: (counts.requests[kind] ?? 0) + 1 } });
     incoming.on("data", ({ length }: Buffer) => add({ sentBytes: counts.sentBytes + length }));
-    const { method, url: path, headers } = incoming;
-    const outgoing = request({ host: "127.0.0.1", port, method, path, headers }, (answer) => {
+    const { method, url, headers } = incoming;
+    const outgoing = request({ host: "127.0.0.1", port, method, path: url, headers }, (answer) => {
       answer.on("data", ({ length }: Buffer) => add({ receivedBytes: counts.receivedBytes + length }));
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(response);

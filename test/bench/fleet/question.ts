@@ -61,14 +61,14 @@ export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[
     for (const table of askedTables)
       await copying(`COPY (FROM ${ofAll(table)}) TO '${folder}/${table}.parquet' (COMPRESSION zstd)`);
   });
-  console.log(`\ncopying all of it into one file: ${text(copied)}`);
+  console.log(`\ncopying all of it into one file: ${timeText(copied)}`);
   const one = duckWay("one file", folder, (table) => `'${folder}/${table}.parquet'`);
   const ways = [one, files, await postgresWay(resources, folder)];
   const times = new Map<string, readonly [Time, Time]>();
   for (const way of ways)
     for (const [question, sql] of Object.entries(questions))
       times.set(`${way.name}: ${question}`, await ask(way, sql(way.from)));
-  const rows = [...times].map(([what, each]) => [what, ...each.map(text)]);
+  const rows = [...times].map(([what, each]) => [what, ...each.map(timeText)]);
   console.log(`\n${markdownTable(["", "first time", "again"], rows)}\n`);
   return Object.keys(questions).flatMap((question) =>
     ["first time", "again"].map((when, at) => {
@@ -96,7 +96,7 @@ async function timed(way: Way, work: () => Promise<unknown>): Promise<Time> {
   return { wallMs: performance.now() - startMs, cpuMs: way.cpuMs() - usedMs };
 }
 
-function text({ wallMs, cpuMs }: Time): string {
+function timeText({ wallMs, cpuMs }: Time): string {
   return `${wallMs.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms of CPU`;
 }
 

@@ -51,11 +51,6 @@ export function monthOf(date: Value | undefined): string {
   return String(date).slice(0, 7);
 }
 
-/** Sorts by JSON text, to compare lists in any order. */
-export function inOrder<T>(all: readonly T[]): T[] {
-  return all.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-}
-
 export function symbolOf(records: Records, id: Value | undefined): string {
   return String(of(records, "currencies").find((one) => one["id"] === id)?.["symbol"]);
 }
