@@ -6,7 +6,7 @@ import { publish, reading } from "../support/export/published.ts";
 import { manifestOf, openShop, test } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { order } from "../support/mirror/shop-records.ts";
-import { put, rows } from "../support/mirror/store.ts";
+import { put, texts } from "../support/mirror/store.ts";
 
 const manifest = manifestOf();
 
@@ -129,15 +129,15 @@ describe("a type that changes", () => {
       ["true", "changes", "TEXT"],
     ]);
     const last = await openShop({ path: file });
-    expect(rows(last, "SELECT what, type, record_id FROM _schema_changes ORDER BY id")).toEqual([
-      { what: "added", type: "text", record_id: 1 },
-      { what: "decimal", type: "decimal", record_id: 2 },
-      { what: "text", type: "text", record_id: 4 },
+    expect(texts(last, "SELECT what, type, record_id FROM _schema_changes ORDER BY id")).toEqual([
+      "added text 1",
+      "decimal decimal 2",
+      "text text 4",
     ]);
-    expect(rows(last, "SELECT size, typeof(size) AS type FROM people WHERE id < 4 ORDER BY id")).toEqual([
-      { size: 1, type: "integer" },
-      { size: 2.5, type: "real" },
-      { size: 3, type: "integer" },
+    expect(texts(last, "SELECT size, typeof(size) AS type FROM people WHERE id < 4 ORDER BY id")).toEqual([
+      "1 integer",
+      "2.5 real",
+      "3 integer",
     ]);
   });
 

@@ -7,17 +7,14 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty, openShop, test, withPeople } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { allChanges, liveRecords, put, putAs, replay, stampOf, row, rows } from "../support/mirror/store.ts";
-import { written } from "../support/mirror/store.ts";
+import { written, texts } from "../support/mirror/store.ts";
 
 /** The columns of a table besides those the connector gave it. */
-function grownColumns(mirror: Mirror, table: string): unknown[] {
-  return rows(mirror, "SELECT name, type FROM pragma_table_info(?) WHERE type = 'ANY'", table).map(
-    ({ name }) => name,
-  );
+function grownColumns(mirror: Mirror, table: string): string[] {
+  return texts(mirror, "SELECT name FROM pragma_table_info(?) WHERE type = 'ANY'", table);
 }
 
-const weights = (mirror: Mirror) =>
-  rows(mirror, "SELECT weight FROM order_lines ORDER BY position").map(Object.values);
+const weights = (mirror: Mirror) => texts(mirror, "SELECT weight FROM order_lines ORDER BY position");
 
 describe("I12: an unknown field", () => {
   test("becomes a column, reported once after the commit", async () => {
@@ -25,10 +22,7 @@ describe("I12: an unknown field", () => {
     const mirror = await openShop({ notices: { onNewColumn: (column) => reported.push(column) } });
     put(mirror, "people", person(1, { nickName: "Ed" }));
     put(mirror, "people", person(2, { nickName: "Al" }));
-    expect(rows(mirror, "SELECT id, nick_name FROM people")).toEqual([
-      { id: 1, nick_name: "Ed" },
-      { id: 2, nick_name: "Al" },
-    ]);
+    expect(texts(mirror, "SELECT id, nick_name FROM people")).toEqual(["1 Ed", "2 Al"]);
     expect(reported.map(({ table, column }) => `${table}.${column.name}`)).toEqual(["people.nick_name"]);
     expect(rows(mirror, "SELECT table_name, column_name, path FROM _schema_changes")).toEqual([
       { table_name: "people", column_name: "nick_name", path: '["nickName"]' },
@@ -37,29 +31,28 @@ describe("I12: an unknown field", () => {
 
   test("has its column in snapshots and lines too, also after a reopening", async ({ mirror }) => {
     const buyer = { name: "b", taste: { colour: "red" } };
-    put(mirror, "orders", order(1, { buyer, lines: [{ id: 1, weight: 2.5 }, { id: 2 }] }), {
-      source: "detail",
-    });
+    const first = order(1, { buyer, lines: [{ id: 1, weight: 2.5 }, { id: 2 }] });
+    put(mirror, "orders", first, { source: "detail" });
     expect(row(mirror, "orders", 1)?.["buyer_taste"]).toBe('{"colour":"red"}');
-    expect(weights(mirror)).toEqual([[2.5], [null]]);
+    expect(weights(mirror)).toEqual(["2.5", "null"]);
     mirror.close();
     const again = await openShop({ path: mirror.db.name });
     const later = order(1, { buyer: { name: "b", taste: 1 }, lines: [{ id: 1, weight: 3 }] });
     expect(put(again, "orders", later, { source: "detail" })).toBe("updated");
-    expect([row(again, "orders", 1)?.["buyer_taste"], weights(again)]).toEqual([1, [[3]]]);
+    expect([row(again, "orders", 1)?.["buyer_taste"], weights(again)]).toEqual([1, ["3"]]);
     expect(rows(again, "SELECT what FROM _schema_changes WHERE what = 'added'")).toHaveLength(2);
   });
 
   test("a widening 1 -> 1.5 -> x stays one column, each value of its own type", ({ mirror }) => {
     for (const [i, size] of [1, 1.5, "x", true, null, [2]].entries())
       put(mirror, "people", person(i + 1, { size }));
-    expect(rows(mirror, "SELECT size, typeof(size) AS type FROM people ORDER BY id")).toEqual([
-      { size: 1, type: "integer" },
-      { size: 1.5, type: "real" },
-      { size: "x", type: "text" },
-      { size: 1, type: "integer" },
-      { size: null, type: "null" },
-      { size: "[2]", type: "text" },
+    expect(texts(mirror, "SELECT size, typeof(size) AS type FROM people ORDER BY id")).toEqual([
+      "1 integer",
+      "1.5 real",
+      "x text",
+      "1 integer",
+      "null null",
+      "[2] text",
     ]);
   });
 
@@ -70,40 +63,16 @@ describe("I12: an unknown field", () => {
       "🙂":"smile","☂":"rain","":"empty","__proto__":"p","constructor":"c","toString":"t","a b":1,"select":2,"x\\"y":3,
       "rowid":"r","OID":"o"}`;
     putAs(mirror, "orders", 1, text, { source: "detail" });
-    expect(row(mirror, "orders", 1)).toMatchObject({
-      id: 1,
-      buyer_name: "nested",
-      buyer_name_2: "flat",
-      buyer_name_3: "loud",
-      id_2: 5,
-      x_deleted_at: "d",
-      x_synced_at: "s",
-      _deleted_at: null,
-      x_: "smile",
-      x__2: "rain",
-      x: "empty",
-      x__proto__: "p",
-      constructor: "c",
-      to_string: "t",
-      a_b: 1,
-      select: 2,
-      x_y: 3,
-      rowid_2: "r",
-      oid_2: "o",
-    });
+    const cells = Object.entries(row(mirror, "orders", 1) ?? {}).map((pair) => pair.join("="));
+    const own = "id=1 buyer_name=nested _deleted_at= x=empty select=2 constructor=c".split(" ");
+    expect(cells).toEqual(expect.arrayContaining(own));
+    const renamed = `buyer_name_2=flat buyer_name_3=loud id_2=5 x_deleted_at=d x_synced_at=s x_=smile x__2=rain
+      x__proto__=p to_string=t a_b=1 x_y=3 rowid_2=r oid_2=o`;
+    expect(cells).toEqual(expect.arrayContaining(renamed.split(/\s+/)));
     put(mirror, "orders", order(2), { source: "detail" });
     expect(row(mirror, "orders", 2)).toMatchObject({ constructor: null, x__proto__: null });
-    expect(rows(mirror, "SELECT * FROM order_lines")).toEqual([
-      {
-        order_id: 1,
-        position: 0,
-        id: 1,
-        title: null,
-        quantity: null,
-        position_2: 9,
-        order_id_2: 8,
-        order_id_3: 7,
-      },
+    expect(rows(mirror, "SELECT * FROM order_lines")).toMatchObject([
+      { order_id: 1, position: 0, id: 1, title: null, position_2: 9, order_id_2: 8, order_id_3: 7 },
     ]);
   });
 
@@ -172,8 +141,8 @@ describe("rows that are older than a column", () => {
       mirror.close();
       const again = await openHasty({ path: mirror.db.name });
       put(again, "people", person(3, { [key]: "three" }));
-      const shown = rows(again, `SELECT ${column} AS it FROM people ORDER BY id`);
-      expect(shown).toEqual([{ it: "one" }, { it: null }, { it: "three" }]);
+      const shown = texts(again, `SELECT ${column} FROM people ORDER BY id`);
+      expect(shown).toEqual(["one", "null", "three"]);
       expect(row(again, "people", 2)).toEqual({ ...before, [column]: null });
       expect(allChanges(again).map(({ recordId, op, cause }) => `${recordId} ${op} ${cause}`)).toEqual([
         "1 insert sweep",

@@ -90,6 +90,11 @@ export function rows(mirror: Mirror | { readonly db: Db }, sql: string, ...param
   return mirror.db.prepare(sql).all(...parameters) as SqlRow[];
 }
 
+/** Each row as text, its cells after one another: `1 red`. */
+export function texts(mirror: Mirror | { readonly db: Db }, sql: string, ...parameters: unknown[]): string[] {
+  return rows(mirror, sql, ...parameters).map((found) => Object.values(found).map(String).join(" "));
+}
+
 export function row(mirror: Mirror, table: string, id: RecordId): SqlRow | undefined {
   return mirror.db.prepare(`SELECT * FROM "${table}" WHERE id = ?`).get(id) as SqlRow | undefined;
 }
