@@ -63,7 +63,7 @@ const slotKeys = { runs: "schedule", publish: "publish_schedule", backup: "backu
 const serviceCheckMs = 200;
 /** For that long a quick run that was missed waits for the first answer of the service. */
 const firstAnswerMs = 15_000;
-export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
+const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 
 /**
  * Makes the runs that nobody asks for: those needed after a start or a delivery gap, and those of the schedule.
@@ -285,29 +285,23 @@ export async function runOnSchedule(
   }
 }
 
+/** A run begins so long after its slot at most, and by this share of the interval. */
+const maxJitterMs = 60_000;
+const jitterShare = 0.05;
+
+/** The last slot and the next one; runs begin a random time later, so that not all clients ask in the same second. */
 function slotAt({ schedule }: ScheduledWork, nowMs: number, random: Random) {
   const slotMs = schedule.before(nowMs);
   const nextMs = schedule.after(nowMs);
-  const jitter = slotMs === null || nextMs === null ? 0 : jitterMs(nextMs - slotMs, random.next());
-  return { slotMs, beginMs: (slotMs ?? nowMs) + jitter, nextMs };
+  const intervalMs = slotMs === null || nextMs === null ? 0 : nextMs - slotMs;
+  const mostMs = Math.min(maxJitterMs, intervalMs * jitterShare);
+  return { slotMs, beginMs: (slotMs ?? nowMs) + Math.floor(mostMs * random.next()), nextMs };
 }
 
 /**
  * Pure: must the run of this slot still be made? Of several missed slots only the last one counts. Times in the
  * future were recorded by a wrong clock and count for nothing.
  */
-export function isDue(slotMs: number, done: DoneRuns, nowMs: number): boolean {
+function isDue(slotMs: number, done: DoneRuns, nowMs: number): boolean {
   return [done.slotMs, done.wholeRunMs].every((atMs) => atMs === null || atMs > nowMs || atMs < slotMs);
-}
-
-const maxJitterMs = 60_000;
-const jitterShare = 0.05;
-
-/**
- * How long after its slot a run begins, so that not all clients ask the service in the same second.
- *
- * @param share from 0 to 1, random
- */
-export function jitterMs(intervalMs: number, share: number): number {
-  return Math.floor(Math.min(maxJitterMs, intervalMs * jitterShare) * share);
 }

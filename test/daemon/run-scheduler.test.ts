@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hourMs, isoTime } from "../../src/base/clock.ts";
-import { backoffMs } from "../../src/base/retry.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { failedRunBackoff, RunScheduler, reasonForRun } from "../../src/daemon/run-scheduler.ts";
+import { RunScheduler, reasonForRun } from "../../src/daemon/run-scheduler.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
 import { emptyReport, type CompanyReport, type Outcome } from "../../src/sync/context/run-report.ts";
 import type { ScheduleConfig } from "../../src/config/config.ts";
@@ -97,14 +96,14 @@ describe("why a run is owed at once", () => {
 });
 
 describe("a run that is owed", () => {
-  test("is tried again, less and less often, until one is whole", async () => {
-    const tries = ["failed", "database", "stopped", "complete"] as const;
+  test("is tried again, less and less often, half an hour apart at most, until one is whole", async () => {
+    const failed = Array.from({ length: 4 }, (): Outcome => "failed");
+    const tries = ["failed", "database", "stopped", ...failed, "complete"] as const;
     const { scheduler, ran, pass, close } = await schedulerWith(tries);
     const done = scheduler.runUntilWhole(noon, "reason");
     await pass(3 * hourMs, 10_000);
     await done;
-    expect(ran.map(({ atMs }) => Math.round(atMs / 60_000))).toEqual([0, 1, 3, 7]);
-    expect(backoffMs(99, failedRunBackoff)).toBe(30 * 60_000);
+    expect(ran.map(({ atMs }) => Math.round(atMs / 60_000))).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
     close.abort();
   });
 
