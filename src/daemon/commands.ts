@@ -94,7 +94,7 @@ function atShortPath<T>(file: string, use: (address: string) => T): T {
   return use(`/proc/self/fd/${folder.fd}/${path.basename(file)}`);
 }
 
-export interface CommandServerParts {
+interface CommandServerParts {
   readonly file: string;
   readonly context: Pick<ProcessContext, "clock" | "log"> & { readonly manifest: Manifest };
   readonly closed: AbortSignal;

@@ -32,7 +32,7 @@ export type WebhookServer = Awaited<ReturnType<typeof startServer>>;
 
 const defaultLimits = { ...bodyLimits, ...connectionLimits };
 /** Limits of the server; `defaultLimits` has their values and meanings. */
-export type ServerLimits = Readonly<typeof defaultLimits>;
+type ServerLimits = Readonly<typeof defaultLimits>;
 
 /** Making a page takes a twentieth of the thread's time at most, however often it is asked for. */
 const keptFor = { factor: 20, shortestMs: 20, longestMs: 1_000 };

@@ -44,10 +44,7 @@ const mostSpans = 1_000;
 const heartbeatLostMs = 4 * heartbeatMs;
 const gapDaysMs = 7 * 86_400_000;
 
-/** What a mirror's file says of events. */
-export type EventFacts = ReturnType<typeof readEventFacts>;
-
-/** Reads it from one snapshot, beside the daemon. */
+/** Reads what a mirror's file says of events from one snapshot, beside the daemon. */
 export function readEventFacts(db: Db) {
   return db.transaction(() => {
     const inbox = new InboxView(db);
@@ -87,7 +84,7 @@ export type EventStatus = ReturnType<typeof judgeEvents>;
 
 /** Judges the facts: is a daemon receiving, and when was none? Pure. */
 export function judgeEvents(
-  { spans, ...facts }: EventFacts,
+  { spans, ...facts }: ReturnType<typeof readEventFacts>,
   writer: Writer,
   mayBeLost: boolean,
   nowMs: number,

@@ -10,7 +10,6 @@ import {
   reportIn,
   serveCommands,
   type DaemonCommand,
-  type CommandServerParts,
 } from "../../src/daemon/commands.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
 import { emptyReport } from "../../src/sync/context/run-report.ts";
@@ -20,6 +19,7 @@ import { tempFolder } from "../support/temporary-folder.ts";
 import { recordingLog, view } from "../support/terminal/terminal.ts";
 
 const clock = systemClock;
+type CommandServerParts = Parameters<typeof serveCommands>[0];
 
 function requestOf(more: Partial<RunRequest> = {}): RunRequest {
   const closed = new AbortController().signal;

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createRedactor } from "../../src/base/secret.ts";
-import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
+import { Alerter, readAlerts } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/targets.ts";
 import type { Alert, Condition } from "../../src/status/alerts/incidents.ts";
 import { begunAlert } from "../support/status/alert.ts";
@@ -20,6 +20,8 @@ const failed: Condition = {
   raises: true,
   blocks: true,
 };
+
+const stateIn = (file: string) => readAlerts({ alerts: file, folderAlerts: `${file}.none` });
 
 /** With one target, which gets alerts about failures by `send`. */
 function anAlerter(file: string, send: (alert: Alert) => Promise<void>, said: string[] = []): Alerter {
@@ -39,19 +41,19 @@ test("an alert is on disk before it is sent, and redacted there; after a kill it
   const file = path.join(temporaryFolder(), "acme.alerts.json");
   const ids: string[] = [];
   const killed = anAlerter(file, ({ id }) => {
-    expect(readAlertState(file).undelivered).toMatchObject([{ alert: { id } }]);
+    expect(stateIn(file).undelivered).toMatchObject([{ alert: { id } }]);
     ids.push(id);
     return new Promise<void>(() => undefined);
   });
   killed.update([failed]);
   void killed.deliver(noSignal);
-  const [kept] = readAlertState(file).undelivered;
+  const [kept] = stateIn(file).undelivered;
   expect(kept?.alert.message).toBe("GET https://[redacted]@example.com failed\\x1b[31m");
   const next = anAlerter(file, async ({ id }) => void ids.push(id));
   next.update([failed]);
   await next.deliver(noSignal);
   expect(ids).toEqual([kept?.alert.id, kept?.alert.id]);
-  expect(readAlertState(file)).toMatchObject({ incidents: [{ ended_at: null }], undelivered: [] });
+  expect(stateIn(file)).toMatchObject({ incidents: [{ ended_at: null }], undelivered: [] });
 });
 
 // Fault: disk | the data folder cannot be written, as on a full disk | the file of incidents | alerts are sent all the same, once by this process

@@ -4,12 +4,13 @@ import { eventLines } from "../../src/status/render/status-text.ts";
 import {
   daemonSilent,
   judgeEvents,
-  type EventFacts,
+  type readEventFacts,
   type EventStatus,
   emptyReceiverNote,
 } from "../../src/status/event-status.ts";
 import type { EndedSpan } from "../../src/state/uptime-log.ts";
 
+type EventFacts = ReturnType<typeof readEventFacts>;
 type Around = { readonly writer: Parameters<typeof judgeEvents>[1]; readonly mayBeLost: boolean };
 
 const nowMs = Date.UTC(2026, 10, 21, 8);

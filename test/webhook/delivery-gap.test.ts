@@ -8,6 +8,8 @@ function span(fromMs: number, toMs: number): Span {
   return { startedMs: fromMs, seenMs: toMs };
 }
 
+const lost = (spans: readonly Span[]) => mayHaveLost(spans, -hourMs, 100 * hourMs);
+
 describe("an event may have been lost", () => {
   // Fault: process | a daemon that died every minute for a month | the uptime log | whether events may be lost is answered at once
   test("is answered at once for a daemon that died every minute for a month", () => {
@@ -36,7 +38,6 @@ describe("an event may have been lost", () => {
       span(fromMs, toMs),
       span(toMs + 20 * minuteMs, 100 * hourMs),
     ];
-    const lost = (spans: readonly Span[]) => mayHaveLost(spans, -hourMs, 100 * hourMs);
     // four attempts in the first half hour, the fifth about 2 h 47 min later
     expect(lost(between(30 * minuteMs, 180 * minuteMs))).toBe(true);
     expect(lost(between(30 * minuteMs, 10 * hourMs))).toBe(false);

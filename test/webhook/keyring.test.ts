@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
-import { createKeyring, emptyKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
+import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { keyFilesOnDisk, retireKeys, type KeyFiles } from "../../src/webhook/keys/key-files.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
@@ -20,7 +20,10 @@ beforeEach(() => {
   retired = join(folder, "acme.secrets.json");
 });
 
-function keyring(secrets: Readonly<Record<string, SecretPlace>>, more: Partial<KeyringParts> = {}) {
+function keyring(
+  secrets: Readonly<Record<string, SecretPlace>>,
+  more: Partial<Parameters<typeof createKeyring>[0]> = {},
+) {
   const known = Object.keys(secrets).map((text) => Secret.of(text));
   return createKeyring({ secrets: known, places: Object.values(secrets), file: retired, clock, ...more });
 }

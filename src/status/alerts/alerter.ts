@@ -21,7 +21,7 @@ export interface AlertSending {
 }
 
 /** What is kept of incidents; nothing where the file is missing or cannot be read. */
-export function readAlertState(file: string): AlertState {
+function readAlertState(file: string): AlertState {
   return { ...noIncidents, ...readJsonFile<AlertState>(file) };
 }
 

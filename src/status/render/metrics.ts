@@ -238,7 +238,7 @@ function queueRows({ queue }: CompanyStatusView): Sample[] {
   });
 }
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }

@@ -9,18 +9,6 @@ import type { KeyFiles, RetiredKey } from "./key-files.ts";
 export type Keyring = Pick<ConfiguredKeyring, "accepted" | "refresh">;
 export type ConfiguredKeyring = ReturnType<typeof createKeyring>;
 
-export interface KeyringParts {
-  readonly secrets: readonly Secret[];
-  readonly places: readonly SecretPlace[];
-  /** File of retired keys; see `retireKeys`. */
-  readonly file: string;
-  readonly clock: Clock;
-  /** @default the files of the disk */
-  readonly files?: KeyFiles;
-  /** Gets every key as soon as it is known, so that no log line shows it. */
-  readonly onSecrets?: (secrets: readonly string[]) => void;
-}
-
 /** Accepts no delivery: for a process that only replays. */
 export const emptyKeyring: Keyring = { accepted: () => [], refresh: () => false };
 
@@ -34,7 +22,17 @@ const refreshEveryMs = 1_000;
  * Source of truth: the key files, and the config for keys that are in no file.
  * Worst outcome of a crash: none; everything is read again.
  */
-export function createKeyring(parts: KeyringParts) {
+export function createKeyring(parts: {
+  readonly secrets: readonly Secret[];
+  readonly places: readonly SecretPlace[];
+  /** File of retired keys; see `retireKeys`. */
+  readonly file: string;
+  readonly clock: Clock;
+  /** @default the files of the disk */
+  readonly files?: KeyFiles;
+  /** Gets every key as soon as it is known, so that no log line shows it. */
+  readonly onSecrets?: (secrets: readonly string[]) => void;
+}) {
   const { secrets, places, file, clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
   /** Keys as the config was loaded: of one key file, or (null) of no file. */
   const configKeys = (path: string | null) =>

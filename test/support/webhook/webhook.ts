@@ -9,7 +9,7 @@ import type { EventRule, Manifest } from "../../../src/connector/connector-manif
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../../src/state/inbox/inbox.ts";
-import { startServer, type ServerLimits, type ServerOptions } from "../../../src/server/server.ts";
+import { startServer, type ServerOptions } from "../../../src/server/server.ts";
 import type { Page } from "../../../src/server/response.ts";
 import { CompanyIngest, type Ingest } from "../../../src/webhook/ingest/ingest.ts";
 import type { Companies } from "../../../src/webhook/receiver.ts";
@@ -123,7 +123,7 @@ export function keyringOf(...keys: readonly string[]): Keyring {
 }
 
 export interface ReceiverOptions extends IngestOptions {
-  readonly limits?: Partial<ServerLimits>;
+  readonly limits?: ServerOptions["limits"];
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
   readonly clock?: Clock;
   readonly port?: number;
