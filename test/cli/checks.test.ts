@@ -9,7 +9,6 @@ import {
   judgeClock,
   judgeFreeSpace,
 } from "../../src/cli/commands/upkeep/check.ts";
-import { nearestPresent } from "../../src/base/files/atomic-file.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { load } from "../support/connector/config.ts";
 
@@ -32,20 +31,16 @@ describe("the data folder", () => {
     const folder = temporaryFolder();
     expect(checkDataDir(folder)).toMatchObject({ status: "ok", detail: folder });
     const deep = path.join(folder, "a/b/c");
-    expect(nearestPresent(deep)).toBe(folder);
     expect(checkDataDir(deep)).toMatchObject({ status: "ok", detail: `${deep} (will be made)` });
   });
 
   // Fault: files | a file stands where `data_dir` should be | the path that `check` looks at | a failure with what to do
   test("that cannot become one, because a file is in the way, fails with what to do", () => {
     const folder = temporaryFolder({ data: "" });
-    for (const dataDir of [path.join(folder, "data"), path.join(folder, "data/inner")]) {
-      expect(checkDataDir(dataDir)).toMatchObject({
-        status: "fail",
-        detail: `${folder}/data is a file, not a folder`,
-        hint: expect.stringContaining("data_dir"),
-      });
-    }
+    const hint = expect.stringContaining("data_dir") as string;
+    const failed = { status: "fail", detail: `${folder}/data is a file, not a folder`, hint };
+    for (const dataDir of ["data", "data/inner"])
+      expect(checkDataDir(path.join(folder, dataDir))).toMatchObject(failed);
   });
 
   // Fault: disk | little space is left | the free space that `check` judges | a warning below 1 GB, a failure below 100 MB
@@ -95,10 +90,8 @@ test("base_url is the published one, this machine, or worth a look", () => {
   const published = "https://app.fintoro.sk/api/public/v1";
   expect(checkBaseUrl(published, published).status).toBe("ok");
   expect(checkBaseUrl("http://127.0.0.1:80/api", published).status).toBe("ok");
-  expect(checkBaseUrl("https://app.fintoro.sk/api", published)).toMatchObject({
-    status: "warn",
-    hint: expect.stringContaining(published),
-  });
+  const hint = expect.stringContaining(published) as string;
+  expect(checkBaseUrl("https://app.fintoro.sk/api", published)).toMatchObject({ status: "warn", hint });
 });
 
 describe("the webhook URL", () => {
@@ -116,38 +109,23 @@ describe("the webhook URL", () => {
     return company && checkWebhook({ config, company }, lookup);
   };
 
+  const signed = (url: string) => `public_url: ${url}, secrets: [whsec_0123456789]`;
+
   test.each([
     ["", "ok", "not configured"],
     ["secrets: [whsec_0123456789]", "ok", "no public_url: deliveries are taken"],
-    [
-      "public_url: https://hooks.example.com/webhooks/acme, secrets: [whsec_0123456789]",
-      "ok",
-      "https://hooks.example.com/webhooks/acme",
-    ],
+    [signed("https://hooks.example.com/webhooks/acme"), "ok", "https://hooks.example.com/webhooks/acme"],
     ["public_url: https://hooks.example.com/webhooks/acme", "warn", "has no secret"],
-    [
-      "public_url: https://hooks.example.com/in, secrets: [whsec_0123456789]",
-      "warn",
-      "does not end in /webhooks/acme",
-    ],
-    [
-      "public_url: https://nowhere.example.com/, secrets: [whsec_0123456789]",
-      "warn",
-      "cannot be resolved here",
-    ],
-    [
-      "public_url: https://inside.example.com/, secrets: [whsec_0123456789]",
-      "fail",
-      "inside.example.com (10.1.2.3) is not a public address",
-    ],
+    [signed("https://hooks.example.com/in"), "warn", "does not end in /webhooks/acme"],
+    [signed("https://nowhere.example.com/"), "warn", "cannot be resolved here"],
+    [signed("https://inside.example.com/"), "fail", "inside.example.com (10.1.2.3) is not a public address"],
   ])("%s", async (webhook, status, detail) => {
     expect(await judged(webhook)).toMatchObject({ status, detail: expect.stringContaining(detail) });
   });
 
   test("of this machine is fine for a stand-in on this machine", async () => {
-    const webhook = "public_url: http://127.0.0.1:8787/webhooks/acme, secrets: [whsec_0123456789]";
-    expect(await judged(webhook, "http://127.0.0.1:4000")).toMatchObject({ status: "ok" });
-    const unarmed = "public_url: http://127.0.0.1:8787/webhooks/acme";
-    expect(await judged(unarmed, "http://127.0.0.1:4000")).toMatchObject({ status: "warn" });
+    const [url, base] = ["http://127.0.0.1:8787/webhooks/acme", "http://127.0.0.1:4000"];
+    expect(await judged(signed(url), base)).toMatchObject({ status: "ok" });
+    expect(await judged(`public_url: ${url}`, base)).toMatchObject({ status: "warn" });
   });
 });

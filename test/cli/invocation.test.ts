@@ -19,6 +19,10 @@ function thrower(error: unknown) {
   };
 }
 
+/** A program whose one command succeeds. */
+const invoke = (...argv: string[]) =>
+  createTestInvocation(argv, { commands: [commandThat(() => "complete")] });
+
 const lacking = new MirrorError("config", "c.yaml:1:1: first\nc.yaml:2:5: second", { hint: "write it down" });
 
 describe("an error", () => {
@@ -75,27 +79,20 @@ describe("an error", () => {
   });
 
   test("that escaped every promise is printed the same way", async () => {
-    const { invocation, written } = createTestInvocation(["act", "--json"], {
-      commands: [commandThat(() => "complete")],
-    });
+    const { invocation, written } = invoke("act", "--json");
     expect(await invocation.fail(new TypeError("lost"))).toBe(10);
     expect(jsonLines(written.stderr)).toMatchObject([{ kind: "bug", msg: expect.stringContaining("lost") }]);
     expect(jsonLines(written.stdout)).toMatchObject([{ error: { kind: "bug", message: "lost" } }]);
   });
 
   test("in the arguments is printed before anything runs, as they ask for it", async () => {
-    const { code, stdout, stderr } = await createTestInvocation(["atc", "--json"], {
-      commands: [commandThat(() => "complete")],
-    }).run();
+    const { code, stdout, stderr } = await invoke("atc", "--json").run();
     expect(code).toBe(2);
-    expect(jsonLines(stdout)).toMatchObject([
-      { error: { kind: "usage", message: expect.stringContaining("act") } },
-    ]);
+    const error = { kind: "usage", message: expect.stringContaining("act") as string };
+    expect(jsonLines(stdout)).toMatchObject([{ error }]);
     expect(jsonLines(stderr)).toHaveLength(1);
     for (const flags of [["--log-format", "pretty"], ["--log-format=pretty"]]) {
-      const pretty = await createTestInvocation(["atc", ...flags], {
-        commands: [commandThat(() => "complete")],
-      }).run();
+      const pretty = await invoke("atc", ...flags).run();
       expect(pretty.stderr).toMatch(/^\d\d:\d\d:\d\d {2}error: unknown command/);
     }
   });

@@ -144,12 +144,8 @@ describe("rotate", () => {
   test("whose answer is lost says that there may be a secret nobody has seen; the next one heals it", async () => {
     const setup = await openWebhookSetup();
     const { id, secret: old } = await created(setup);
-    setup.sandbox.control.fault({
-      kind: "reset",
-      when: "headers",
-      match: { path: /rotate-secret/ },
-      times: 1,
-    });
+    const match = { path: /rotate-secret/ };
+    setup.sandbox.control.fault({ kind: "reset", when: "headers", match, times: 1 });
     const result = await setup.run(`rotate ${id}`);
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining("run `webhooks rotate` again") });
     expect([setup.text("hook"), setup.has("hook.new")]).toEqual([`${old}\n`, false]);

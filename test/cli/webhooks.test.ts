@@ -55,14 +55,8 @@ describe("list", () => {
 describe("a command about one subscription", () => {
   test("wants --company where there are several, and the number of one", async () => {
     const several = await openWebhookSetup({ companies: 2 });
-    for (const line of [
-      "create",
-      "update 1 --active off",
-      "rotate 1",
-      "delete 1 --yes",
-      "inbox",
-      "replay a",
-    ]) {
+    const lines = ["create", "update 1 --active off", "rotate 1", "delete 1 --yes", "inbox", "replay a"];
+    for (const line of lines) {
       const { code, stderr } = await several.run(line);
       expect([line, code, stderr]).toEqual([line, 2, expect.stringContaining("--company: acme, other0")]);
     }
@@ -98,10 +92,8 @@ describe("a command about one subscription", () => {
     const refused = await setup.json("create --company acme --token-env WRITER", { env });
     expect(refused).toMatchObject({ code: 4, error: { kind: "identity" } });
     expect(writesOf(setup.sandbox)).toEqual([]);
-    const taken = await setup.json("create --company acme --token-env WRITER", {
-      env: { WRITER: acme?.token ?? "" },
-    });
-    expect(taken.code).toBe(0);
+    const own = { env: { WRITER: acme?.token ?? "" } };
+    expect((await setup.json("create --company acme --token-env WRITER", own)).code).toBe(0);
   });
 
   test("asks whose a token is only where the mirror does not know it", async () => {
@@ -114,10 +106,8 @@ describe("a command about one subscription", () => {
     // Of the same name, and the mirror holds no record that could prove it.
     const unknown = await setup.run("list --token-env READER", { env: { READER: setup.sandbox.readToken } });
     expect(unknown.code).toBe(4);
-    expect(setup.sandbox.requests().map(({ path }) => path.split("/").at(-1))).toEqual([
-      "webhook-subscriptions",
-      "whoami",
-    ]);
+    const asked = setup.sandbox.requests().map(({ path }) => path.split("/").at(-1));
+    expect(asked).toEqual(["webhook-subscriptions", "whoami"]);
   });
 });
 
@@ -126,18 +116,11 @@ describe("update", () => {
     const setup = await openWebhookSetup();
     const { subscription, secret } = await setup.json("create --name ours");
     const line = `update ${subscription.id} --events clients.created,invoices.paid --active off`;
-    expect(await setup.json(line)).toMatchObject({
-      code: 0,
-      subscription: {
-        name: "ours",
-        url: publicUrl,
-        active: false,
-        events: ["clients.created", "invoices.paid"],
-      },
-    });
+    const events = ["clients.created", "invoices.paid"];
+    const changed = { name: "ours", url: publicUrl, active: false, events };
+    expect(await setup.json(line)).toMatchObject({ code: 0, subscription: changed });
     const renamed = await setup.json(`update ${subscription.id} --name other --active on`);
-    expect(renamed.subscription).toMatchObject({ name: "other", active: true });
-    expect(renamed.subscription.events).toEqual(["clients.created", "invoices.paid"]);
+    expect(renamed.subscription).toMatchObject({ name: "other", active: true, events });
     expect(setup.text("hook")).toBe(`${secret}\n`);
   });
 

@@ -71,14 +71,6 @@ async function ask(connection: DuckDBConnection, sql: string): Promise<Answer> {
 const queries = (reader: string) => sqlFor(reader).filter(({ sql }) => sql.startsWith("SELECT"));
 
 describe("queries in what users read", () => {
-  test.each(queries("report"))("the report answers: $sql", ({ sql, answer }) => {
-    expect(askReport(sql).length).toBeGreaterThanOrEqual(answer === "may-be-empty" ? 0 : 1);
-  });
-
-  test.each(queries("duckdb"))("DuckDB answers: $sql", async ({ sql }) => {
-    expect((await withDuck((connection) => ask(connection, sql))).length).toBeGreaterThan(0);
-  });
-
   test("DuckDB's shell lines give what the report says is owed", async () => {
     const expected = askReport("SELECT currency, sum(net) FROM v_client_balance GROUP BY 1 ORDER BY 1");
     expect(duckShellQueries).toHaveLength(1);
@@ -88,13 +80,15 @@ describe("queries in what users read", () => {
     }
   });
 
-  test("that ask for the same get the same answer, whoever is asked", async () => {
+  test("have an answer, and the same for the same question, whoever is asked", async () => {
     const answers = new Map<string, Answer[]>();
-    const compare = (answer: string | null, rows: Answer) =>
-      answer === null ? null : answers.set(answer, [...(answers.get(answer) ?? []), rows]);
-    for (const { sql, answer } of queries("report")) compare(answer, askReport(sql));
+    const compare = (sql: string, answer: string | null, rows: Answer) => {
+      expect(rows.length, sql).toBeGreaterThanOrEqual(answer === "may-be-empty" ? 0 : 1);
+      if (answer !== null) answers.set(answer, [...(answers.get(answer) ?? []), rows]);
+    };
+    for (const { sql, answer } of queries("report")) compare(sql, answer, askReport(sql));
     for (const { sql, answer } of queries("duckdb"))
-      compare(answer, await withDuck((connection) => ask(connection, sql)));
+      compare(sql, answer, await withDuck((connection) => ask(connection, sql)));
     const shared = [...answers].filter(([, all]) => all.length > 1);
     expect(shared.map(([answer]) => answer)).toEqual(["owed", "revenue", "lines-add-up"]);
     for (const [answer, [first, ...others]] of shared)
