@@ -94,6 +94,8 @@ test("base_url is the published one, this machine, or worth a look", () => {
   expect(checkBaseUrl("https://app.fintoro.sk/api", published)).toMatchObject({ status: "warn", hint });
 });
 
+const signed = (url: string) => `public_url: ${url}, secrets: [whsec_0123456789]`;
+
 describe("the webhook URL", () => {
   const addresses: Readonly<Record<string, readonly string[]>> = {
     "hooks.example.com": ["8.8.8.8", "2a00:1450::1"],
@@ -108,8 +110,6 @@ describe("the webhook URL", () => {
     const [company] = config.companies;
     return company && checkWebhook({ config, company }, lookup);
   };
-
-  const signed = (url: string) => `public_url: ${url}, secrets: [whsec_0123456789]`;
 
   test.each([
     ["", "ok", "not configured"],

@@ -14,13 +14,15 @@ const named = (table: string): TableDoc => {
   return doc;
 };
 
+const columnsOf = (db: Db, table: string) =>
+  db.prepare("SELECT name, type FROM pragma_table_info(?)").raw().all(table) as [string, string][];
+const documented = (place: string) => docs.filter((one) => [place, "both"].includes(one.place));
+
 describe("schema --tables", () => {
   test("describes exactly the tables and columns of a mirror and of a report, with the types that the report declares", async () => {
     const mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), manifest);
     const { file } = await publish(mirror);
     const report = reading(file);
-    const columnsOf = (db: Db, table: string) =>
-      db.prepare("SELECT name, type FROM pragma_table_info(?)").raw().all(table) as [string, string][];
     for (const { table, columns, place } of docs) {
       const names = columns.map(({ name }) => name).toSorted();
       const there = columnsOf(mirror.db, table).map(([name]) => name);
@@ -35,7 +37,6 @@ describe("schema --tables", () => {
     }
     const objects = `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'`;
     const namesIn = (db: Db) => db.prepare<[], string>(objects).pluck().all().toSorted();
-    const documented = (place: string) => docs.filter((one) => [place, "both"].includes(one.place));
     const inMirror = documented("mirror").map(({ table }) => table);
     expect(inMirror).toEqual(
       expect.arrayContaining(namesIn(mirror.db).filter((name) => !name.startsWith("_"))),

@@ -145,9 +145,10 @@ describe("the file", () => {
     "/home/me/two.yaml": minimal("language: sk\n"),
   };
 
+  const pathOf = (parts: Surroundings) => load(minimal(), { files: elsewhere, ...parts }).path;
+
   test("is --config before the variable before ./config.yaml", () => {
     const env = { TOKEN: "t", FINTORO_MIRROR_CONFIG: "two.yaml" };
-    const pathOf = (parts: Surroundings) => load(minimal(), { files: elsewhere, ...parts }).path;
     expect(pathOf({ env, path: "/etc/mirror.yaml" })).toBe("/etc/mirror.yaml");
     expect(pathOf({ env })).toBe("/home/me/two.yaml");
     expect(pathOf({})).toBe("/home/me/config.yaml");

@@ -94,6 +94,7 @@ describe("YAML", () => {
   });
 });
 
+const namesIn = (all: unknown) => (all as { name: string }[]).map(({ name }) => name);
 const podOf = (job: unknown) => at(job, "spec", "jobTemplate", "spec", "template", "spec");
 
 describe("the cluster", () => {
@@ -153,7 +154,6 @@ describe("the cluster", () => {
         readOnlyRootFilesystem: true,
       });
       expect(at(pod, "terminationGracePeriodSeconds")).toBeGreaterThan(drainS);
-      const namesIn = (all: unknown) => (all as { name: string }[]).map(({ name }) => name);
       expect(namesIn(at(pod, "containers", 0, "volumeMounts"))).toEqual(namesIn(at(pod, "volumes")));
     },
   );

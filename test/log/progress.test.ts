@@ -154,13 +154,14 @@ describe("the time left", () => {
 
 /** Works until `ticks` views were taken. */
 function runOf(ticks: number, clock: Clock) {
-  let taken = 0;
+  const taken: ProgressView[] = [];
   const read = () => {
-    taken += 1;
-    return [view({ resources: [resource("invoices", { done: taken, total: 9 })], queued: 5 })];
+    const invoices = resource("invoices", { done: taken.length + 1, total: 9 });
+    taken.push(view({ resources: [invoices], queued: 5 }));
+    return taken.slice(-1);
   };
   const work = async () => {
-    while (taken < ticks) await clock.sleep(1_000);
+    while (taken.length < ticks) await clock.sleep(1_000);
   };
   return { read, work };
 }
