@@ -91,37 +91,14 @@ describe("the last permit of a window is kept for a look at its end", () => {
     ledger.answer(ledger.send(60_200), 60_300, 119);
     expect(ledger.room(60_300)).toBe(119 - 12 - 1 - 1);
   });
-
-  test("and kept again when others were not seen for a long time", () => {
-    const ledger = looking();
-    ledger.answer(ledger.send(200), 300, 90);
-    for (let i = 0; i < 11; i++) {
-      const atMs = ledger.state().window!.deadAt + 1;
-      ledger.answer(ledger.send(atMs), atMs + 100, 119);
-    }
-    expect(ledger.room(ledger.state().window!.lowestAt)).toBe(118);
-  });
 });
-
-/** Two permits used, one of them by us. */
-function withOthers() {
-  const ledger = openedLedger();
-  ledger.answer(ledger.send(200), 300, 117);
-  return ledger;
-}
 
 describe("others are seen by drops that own requests do not explain", () => {
   test("then the reserve and a margin are left alone, by all but events", () => {
-    const ledger = withOthers();
+    const ledger = openedLedger();
+    // Two permits used, one of them by us.
+    ledger.answer(ledger.send(200), 300, 117);
     expect(ledger.room(300)).toBe(117 - 12 - 1);
     expect(ledger.room(300, "webhook")).toBe(117 - 1);
-  });
-
-  test("own requests in flight explain a drop", () => {
-    const ledger = openedLedger();
-    const first = ledger.send(200);
-    ledger.send(201);
-    ledger.answer(first, 300, 117);
-    expect(ledger.state().others.until).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openedLedger, openLedger } from "../support/rate-limit/rate-limit.ts";
+import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 describe("429", () => {
   test.each([
@@ -18,12 +18,6 @@ describe("429", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, null);
     expect(ledger.nextAt(300)).toBe(60_200);
-  });
-
-  test("without it and without a window waits a whole one", () => {
-    const ledger = openLedger();
-    ledger.refuse(ledger.send(0), 100, null);
-    expect(ledger.nextAt(100)).toBe(60_200);
   });
 
   // Fault: limiter | 429 with a very long Retry-After | the rate limiter's state | asked again earlier

@@ -75,6 +75,8 @@ describe("an answer that opens a window", () => {
 
   test("may do so from the moment the last one can have ended, not before", () => {
     expect([reportedAt(58_999).window?.id, reportedAt(59_000).window?.id]).toEqual([1, 2]);
+    // Its own request must have cost one.
+    expect(report(aState(), aFlight({ sentAt: 59_950, ceiling: 119 }), 119).window?.id).toBe(2);
   });
 });
 
@@ -130,6 +132,20 @@ describe("an answer within a window", () => {
     expect(report(coldState, aFlight(), 120, 300).window).toBeNull();
   });
 });
+
+test.each([
+  [118, 118],
+  [117, 117],
+  [116, 116],
+  [115, 118],
+])(
+  "an answer of before a window counts for it with %i left only if own requests can have left them",
+  (remaining, lowest) => {
+    const rolled = aState({ window: aWindow({ id: 2, lowest: 118, issued: 3 }) });
+    const late = aFlight({ windowId: 1, sentAt: 59_000 });
+    expect(report(rolled, late, remaining, 60_400).window?.lowest).toBe(lowest);
+  },
+);
 
 const lateAt = (nowMs: number) => applyLoss(aState(), aFlight(), nowMs).late.length;
 

@@ -45,8 +45,13 @@ function work(run: RunContext, resource: string, id: number, reason: string): Wo
   return leased(run, { kind: "detail", resource, target: `id:${id}`, lane, reason });
 }
 
+interface Identified {
+  readonly id: number;
+  readonly [field: string]: unknown;
+}
+
 /** Such a read, and its answer. */
-function read<T extends { id: number }>(run: RunContext, resource: string, record: T, reason: string) {
+function readNow(run: RunContext, resource: string, record: Identified, reason: string): void {
   detail(run, resource, record, work(run, resource, record.id, reason));
 }
 
@@ -59,12 +64,12 @@ describe("what changes with a record that no event announced", () => {
   test("is read after a detail that a list led to, once, and no more when that finds nothing", async () => {
     const run = await aRun();
     put(run.mirror, "orders", order(1), { source: "detail" });
-    read(run, "notes", note(5, 1), "new");
+    readNow(run, "notes", note(5, 1), "new");
     const place = run.mirror.db.prepare("SELECT lane, due_ms FROM _work").raw().get();
     expect([followed(run), place]).toEqual([["orders id:1"], [2, 0]]);
-    read(run, "orders", order(1), "changed with another");
+    readNow(run, "orders", order(1), "changed with another");
     expect(waiting(run)).toEqual([]);
-    read(run, "notes", note(5, 1), "scrub");
+    readNow(run, "notes", note(5, 1), "scrub");
     expect(waiting(run)).toEqual([]);
   });
 
@@ -81,14 +86,14 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun();
     put(run.mirror, "orders", order(2), { source: "detail" });
     remove(run.mirror, "orders", 2);
-    for (const id of [5, 6]) read(run, "notes", note(id, id - 4), "new");
+    for (const id of [5, 6]) readNow(run, "notes", note(id, id - 4), "new");
     expect(waiting(run)).toEqual([]);
   });
 
   test("is not read where its own list shows it in full in every run", async () => {
     const run = await aRun();
     put(run.mirror, "colours", { id: 3, label: "red" });
-    read(run, "orders", order(7, { colourId: 3 }), "new");
+    readNow(run, "orders", order(7, { colourId: 3 }), "new");
     expect(waiting(run)).toEqual([]);
   });
 
@@ -111,7 +116,7 @@ describe("what changes with a record that no event announced", () => {
     for (const [documentType, documentId] of [["order", 7] as const, ["offer", 8] as const]) {
       const payment = { id: documentId, documentType, documentId, amount: 1 };
       put(run.mirror, "receipts", payment);
-      read(run, "receipts", { ...payment, amount: 2 }, "cascade");
+      readNow(run, "receipts", { ...payment, amount: 2 }, "cascade");
     }
     expect(followed(run)).toEqual(["orders id:7"]);
   });
@@ -120,7 +125,7 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun();
     for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
     put(run.mirror, "orders", order(7, { lines: [{ id: "1" }, { id: 2 }] }), { source: "detail" });
-    read(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), "scrub");
+    readNow(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), "scrub");
     expect(followed(run)).toEqual(["notes id:1", "notes id:2", "notes id:3"]);
   });
 
@@ -132,7 +137,7 @@ describe("what changes with a record that no event announced", () => {
     const by = { kind: "parts", field: "extra", key: "id" } as const;
     const run = await aRun([{ resource: "orders", dependent: "notes", by }]);
     for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
-    read(run, "orders", order(7, { extra }), "new");
+    readNow(run, "orders", order(7, { extra }), "new");
     expect(followed(run)).toEqual(expected);
   });
 
@@ -173,7 +178,7 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun([{ resource: "notes", dependent: "people", by }], resources);
     put(run.mirror, "people", person(1), { source: "list" });
     put(run.mirror, "people", person(2), { source: "detail" });
-    for (const id of [5, 6]) read(run, "notes", note(id, id - 4), "scrub");
+    for (const id of [5, 6]) readNow(run, "notes", note(id, id - 4), "scrub");
     expect(followed(run)).toEqual(["people id:2"]);
   });
 
@@ -182,7 +187,7 @@ describe("what changes with a record that no event announced", () => {
     for (const share of ["all", "quick"] as const) {
       const run = { ...(await aRun([{ resource: "notes", dependent: "people", by }])), share };
       put(run.mirror, "people", person(1));
-      read(run, "notes", note(5, 1), "scrub");
+      readNow(run, "notes", note(5, 1), "scrub");
       expect(followed(run)).toEqual(share === "all" ? [] : ["people id:1"]);
     }
   });
@@ -194,7 +199,7 @@ describe("what changes with a record that no event announced", () => {
       for (const id of [1, 2]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
       put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
       run.mirror.db.exec(`UPDATE _raw_orders SET json = ${json}`);
-      read(run, "orders", order(7, { lines: [{ id: 2 }] }), "scrub");
+      readNow(run, "orders", order(7, { lines: [{ id: 2 }] }), "scrub");
       expect(followed(run)).toEqual(["notes id:2"]);
     },
   );
@@ -204,7 +209,7 @@ describe("what changes with a record that no event announced", () => {
     put(run.mirror, "notes", note(1, 9), { source: "detail" });
     put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
     const changed = order(7, { lines: [{ id: 1 }], remark: "x" });
-    read(run, "orders", changed, "scrub");
+    readNow(run, "orders", changed, "scrub");
     expect(followed(run)).toEqual([]);
   });
 
@@ -213,8 +218,8 @@ describe("what changes with a record that no event announced", () => {
     put(run.mirror, "people", person(5));
     put(run.mirror, "orders", order(8, { number: "person", colourId: 5 }), { source: "detail" });
     putPreview(run.mirror, "orders", { id: 4, number: "A", total: 1 });
-    read(run, "notes", note(5, 4), "scrub");
-    read(run, "receipts", { id: 1, documentType: null, documentId: null, amount: 1 }, "scrub");
+    readNow(run, "notes", note(5, 4), "scrub");
+    readNow(run, "receipts", { id: 1, documentType: null, documentId: null, amount: 1 }, "scrub");
     expect(followed(run)).toEqual([]);
   });
 

@@ -23,8 +23,8 @@ async function openEvents(shop = manifest): Promise<RunContext> {
 
 function read(run: RunContext, resource: string, record: { readonly id: number }, reason: string): void {
   const item = { kind: "detail", resource, target: `id:${record.id}`, lane: "webhook", reason } as const;
-  const work = leased(run, item);
-  detail(run, resource, record, work, stampOf(run.mirror, { cause: "webhook" }));
+  const leasedItem = leased(run, item);
+  detail(run, resource, record, leasedItem, stampOf(run.mirror, { cause: "webhook" }));
 }
 
 /** Notes and a counter change with people, by one rule each. */

@@ -82,6 +82,8 @@ describe("the lists of a quick run", () => {
     ]);
     expect(rows(run.mirror, "SELECT DISTINCT reason FROM _work")).toEqual([{ reason: "quick" }]);
     expect(run.queue.lease(startMs, ["orders"], "quick")?.lane).toBe("quick");
+    addQuickWork({ ...run, resources: [] });
+    expect(waiting(run)).toEqual([]);
   });
 
   test("that come in one answer are read whole, each variant of them", async () => {

@@ -21,7 +21,24 @@ function next(run: RunContext, share: RunContext["share"] = "all"): string {
   return `${item?.kind} ${item?.lane}`;
 }
 
+/** By the kind of the read and its lane. */
+const reasons = {
+  "detail hydration": ["new", "full"],
+  "detail changed": ["changed", "closed", "overlapped", "cascade", "changed with another"],
+  "confirm changed": ["absent", "no parent", "parent gone"],
+  "confirm list": ["child list refused", "route probe"],
+} as const;
+
 describe("the read of one record", () => {
+  test("has the kind and the lane of its reason", async () => {
+    for (const [place, some] of Object.entries(reasons))
+      for (const reason of some) {
+        const run = await aRun();
+        queueRecord({ run, stamp: stampOf(run.mirror) }, reason, { resource: "orders", id: 1 });
+        expect(next(run), reason).toBe(place);
+      }
+  });
+
   test.each([
     ["after an event", "all", "webhook", "webhook"],
     ["in a quick run", "quick", "sweep", "quick"],

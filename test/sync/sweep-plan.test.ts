@@ -84,11 +84,11 @@ describe("which lists a run reads once more", () => {
   });
 });
 
-const requests = (name: string, records: number) => listRequests(resourceOf(name), records);
+const requestsOf = (name: string, records: number) => listRequests(resourceOf(name), records);
 
 test("the lists of a resource take a request for each page or variant, and one at least", () => {
-  expect([requests("shop", 9), requests("colours", 9), requests("counters", 9)]).toEqual([1, 1, 2]);
-  expect([0, 1, 2, 3].map((records) => requests("people", records))).toEqual([1, 1, 1, 2]);
+  expect([requestsOf("shop", 9), requestsOf("colours", 9), requestsOf("counters", 9)]).toEqual([1, 1, 2]);
+  expect([0, 1, 2, 3].map((records) => requestsOf("people", records))).toEqual([1, 1, 1, 2]);
 });
 
 const wholeList = (name: string, ageDays: number | null, requests: number) => {
@@ -126,9 +126,10 @@ describe("which whole lists a run reads", () => {
   });
 });
 
+const at = (nowMs: string, left: number | null) =>
+  wholeListSettings({ scrub: { listsMs: dayMs } as never }, left, Date.parse(nowMs));
+
 test("whole lists take half of what is left of the month, and in parts what each of its days has of that", () => {
-  const at = (nowMs: string, left: number | null) =>
-    wholeListSettings({ scrub: { listsMs: dayMs } as never }, left, Date.parse(nowMs));
   expect(at("2026-11-21T00:00:00Z", 1_000)).toEqual({ everyMs: dayMs, mostRequests: 500, pagesPerDay: 50 });
   expect(at("2026-11-30T23:00:00Z", 10)).toMatchObject({ mostRequests: 5, pagesPerDay: 120 });
   expect(at("2026-11-01T00:00:00Z", 3)).toMatchObject({ mostRequests: 1, pagesPerDay: 1 });

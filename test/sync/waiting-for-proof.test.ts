@@ -25,7 +25,7 @@ async function deletedByEvents(live: number) {
 }
 
 /** Lists fail, and are tried again later. */
-function answer(run: RunContext, item: WorkItem): void {
+function answerOne(run: RunContext, item: WorkItem): void {
   if (item.kind === "list") {
     run.queue.retry(item, "the service is away", run.clock.nowMs() + 30_000);
     return run.queue.release(item);
@@ -46,7 +46,7 @@ function answerAll(run: RunContext, most = 2_000): string[] {
       run.queue.lease(run.clock.nowMs(), ["people"], "all"),
     ).filter((item) => item !== null);
     asked.push(...items.map(({ target }) => target));
-    for (const item of items) answer(run, item);
+    for (const item of items) answerOne(run, item);
     if (items.length === 0 || asked.length > most) return asked;
   }
 }
@@ -65,7 +65,7 @@ describe("records that events deleted, on a route that nothing proved lately", (
     let count = 0;
     for (let passedS = 0; passedS < 500; passedS++, wait(1_000))
       for (let item; (item = run.queue.lease(run.clock.nowMs(), ["people"])); count++)
-        if (Number(item.target.slice("id:".length)) <= deleted) answer(run, item);
+        if (Number(item.target.slice("id:".length)) <= deleted) answerOne(run, item);
     expect(count).toBeLessThan(12 * deleted);
   });
 

@@ -6,6 +6,13 @@ import { dayMs, hourMs, openParcels } from "../support/virtual/parcels.ts";
 
 const seven = [1, 2, 3, 4, 5, 6, 7];
 
+/** The pages that a first run asks for. */
+async function asked(...ids: number[]): Promise<number[]> {
+  const service = await openParcels(ids);
+  await service.run();
+  return service.asked.map((one) => Number(one.replace("/parcels ", "")));
+}
+
 describe("a list without a total", () => {
   test("is read to a page that is not full, and once more when it was never read whole", async () => {
     const service = await openParcels(seven);
@@ -16,11 +23,6 @@ describe("a list without a total", () => {
   });
 
   test("ends with an empty page where the last one is full or the only one", async () => {
-    const asked = async (...ids: number[]) => {
-      const service = await openParcels(ids);
-      await service.run();
-      return service.asked.map((one) => Number(one.replace("/parcels ", "")));
-    };
     expect(await asked(1, 2, 3)).toEqual([1, 2, 1, 2]);
     expect([await asked(1, 2), await asked()]).toEqual([[1, 2], [1]]);
   });
@@ -46,7 +48,7 @@ describe("a list without a total", () => {
   // Fault: pagination | a deletion moves an unread record to a page already read | a list without a total | the second reading shows it
   test("I11: a record that a deletion hid from the first reading is shown by the second", async () => {
     const service = await openParcels(seven);
-    service.whenAsked((asked) => asked === 1 && service.remove(7));
+    service.whenAsked((count) => count === 1 && service.remove(7));
     expect(await service.run()).toMatchObject({ outcome: "complete" });
     expect(service.live()).toEqual([1, 2, 3, 4, 5, 6]);
   });
@@ -107,7 +109,7 @@ describe("a list of changes", () => {
     await service.run();
     service.pass(dayMs);
     for (const id of seven) service.change(id);
-    service.whenAsked((asked) => asked === 1 && service.remove(7));
+    service.whenAsked((count) => count === 1 && service.remove(7));
     expect(await service.run()).toMatchObject({ outcome: "complete" });
     expect(service.asked.every((one) => one.endsWith("since"))).toBe(true);
     service.pass(dayMs);
@@ -130,7 +132,7 @@ describe("a list of changes", () => {
     service.change(5);
     service.pass(2 * hourMs);
     service.change(8);
-    service.whenAsked((asked) => asked === 1 && service.remove(7));
+    service.whenAsked((count) => count === 1 && service.remove(7));
     await service.run();
     expect(service.asked.slice(0, 2)).toEqual(["/parcels 1", "/parcels 2"]);
     service.pass(dayMs);
@@ -142,9 +144,9 @@ describe("a list of changes", () => {
     const service = await openParcels(seven);
     await service.run();
     service.pass(8 * dayMs);
-    service.whenAsked((asked) => {
+    service.whenAsked((count) => {
       // Its page was read, and then it moved and changed; a later change has a newer stamp.
-      if (asked !== 3) return;
+      if (count !== 3) return;
       service.change(9);
       service.pass(hourMs / 2);
       service.change(1);

@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts";
 test("without webhooks, with ten changes a second, only records that changed are named", async () => {
   const company = await aMirroredCompany({ records: 20 });
   const before = truthOf(company.sandbox);
-  const day = company.sandbox.control.day({ changes: 30, durationMs: 3_000, seed: 6 });
+  const day = company.sandbox.control.day({ changes: 20, durationMs: 2_000, seed: 6 });
   const found = new Set<string>();
   for (let i = 0; i < 3; i++) {
     const { report } = await verify(company, ["--all"]);

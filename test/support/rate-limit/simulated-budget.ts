@@ -198,9 +198,9 @@ export function simulate(scenario: Scenario) {
   for (const atMs of arrivals(scenario.othersPerSecond ?? 0, startedAt, endedAt, random))
     agenda.at(atMs, () => void limiter.hit(atMs, "others"));
   agenda.at(startedAt, () => ask(startedAt));
-  let isOver = false;
-  agenda.at(endedAt + 60_000, () => (isOver = true));
-  while (!isOver && agenda.ring());
+  const untilMs = endedAt + 60_000;
+  agenda.at(untilMs, () => undefined);
+  while (agenda.passedMs < untilMs) agenda.ring();
   return { windows: limiter.windows, state, sentAt, refusedAt, startedAt, endedAt };
 }
 
