@@ -10,24 +10,24 @@ function opened() {
 
 const answer = (token: string) => Buffer.from(JSON.stringify({ access_token: token, expires_in: 7_200 }));
 const never = new AbortController().signal;
+const caller = { lane: "list", signal: never } as const;
+/** An answer that does not come. */
+const silent = () => new Promise<Buffer>(() => undefined);
 
 describe("an access token that several calls wait for", () => {
   test("is asked for once", async () => {
     const tokens = opened();
     let asked = 0;
     const ask = async () => answer(`t${++asked}`);
-    const caller = { lane: "list" as const, signal: never };
-    expect(await Promise.all([tokens.current(ask, caller), tokens.current(ask, caller)])).toEqual([
-      "t1",
-      "t1",
-    ]);
+    const both = [tokens.current(ask, caller), tokens.current(ask, caller)];
+    expect(await Promise.all(both)).toEqual(["t1", "t1"]);
   });
 
   test("is asked for anew by another call when the one that asked for it was stopped", async () => {
     const tokens = opened();
     const asked = Promise.withResolvers<Buffer>();
-    const first = tokens.current(() => asked.promise, { lane: "list" as const, signal: never });
-    const second = tokens.current(async () => answer("t2"), { lane: "list" as const, signal: never });
+    const first = tokens.current(() => asked.promise, caller);
+    const second = tokens.current(async () => answer("t2"), caller);
     asked.reject(new MirrorError("stopped", "POST /oauth/token: stopped"));
     await expect(first).rejects.toMatchObject({ kind: "stopped" });
     expect(await second).toBe("t2");
@@ -36,22 +36,17 @@ describe("an access token that several calls wait for", () => {
   test("is not waited for by a call that is stopped", async () => {
     const tokens = opened();
     const stop = new AbortController();
-    void tokens.current(() => new Promise(() => undefined), { lane: "list" as const, signal: never });
-    const waiting = tokens.current(async () => answer("t2"), { lane: "list" as const, signal: stop.signal });
+    void tokens.current(silent, caller);
+    const waiting = tokens.current(async () => answer("t2"), { ...caller, signal: stop.signal });
     stop.abort();
     await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
   });
 
   test("is not waited for by a run while events wait for the next month's calls", async () => {
     const tokens = opened();
-    void tokens.current(() => new Promise(() => undefined), { lane: "webhook" as const, signal: never });
-    const run = tokens.current(
-      () => Promise.reject(new MirrorError("stopped", "the month's calls are used up")),
-      {
-        lane: "list" as const,
-        signal: never,
-      },
-    );
+    void tokens.current(silent, { ...caller, lane: "webhook" });
+    const usedUp = new MirrorError("stopped", "the month's calls are used up");
+    const run = tokens.current(() => Promise.reject(usedUp), caller);
     await expect(run).rejects.toThrow("used up");
   });
 });

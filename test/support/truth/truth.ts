@@ -52,37 +52,30 @@ export function truthOf({ control }: Sandbox, company = 0): Truth {
   return new Map(Array.from(control.snapshot(company), ([table, records]) => [table, trueRecords(records)]));
 }
 
+const trueRecord = (json: object): TrueRecord => ({ json: json as Dict, text: JSON.stringify(json) });
+
 function trueRecords(records: ReadonlyMap<number, object>) {
-  const record = (json: object): TrueRecord => ({ json: json as Dict, text: JSON.stringify(json) });
-  return new Map(Array.from(records, ([id, json]) => [String(id), record(json)]));
+  return new Map(Array.from(records, ([id, json]) => [String(id), trueRecord(json)]));
 }
 
 /** Empty where it has none. */
 export const idOf = ({ id }: Dict) => (typeof id === "number" ? String(id) : "");
 
-/** Arrays that are tables of their own; `payments` are records, other arrays are kept as JSON text. */
-const childTables: Readonly<Record<string, string>> = {
-  "invoices.items": "invoice_items",
-  "credit_notes.items": "credit_note_items",
-  "proformas.items": "proforma_items",
-  "orders.items": "order_items",
-  "quotations.items": "quotation_items",
-  "warehouse_inbound_receipts.items": "warehouse_inbound_receipt_items",
-  "warehouse_outbound_receipts.items": "warehouse_outbound_receipt_items",
-  "price_list_items.stocks": "price_list_item_stocks",
-  "contact_activity_logs.attachments": "contact_activity_log_attachments",
-};
+/** The table of an array whose parts are rows; `payments` are records, other arrays are kept as JSON text. */
+const childTableOf = (table: string, key: string) =>
+  ["items", "stocks", "attachments"].includes(key) ? `${table.replace(/s$/, "")}_${key}` : null;
 
-/** Objects that belong to their record; any other object is a record of another table. */
-const ownObjects = new Set([
-  ...documentTables.flatMap((table) => [`${table}.client`, `${table}.company`]),
-  "warehouse_inbound_receipts.supplier",
-  "warehouse_inbound_receipts.company",
-  "warehouse_outbound_receipts.client",
-  "warehouse_outbound_receipts.company",
-  "contact_activity_logs.metadata",
-  "contact_activity_logs.metadata.relatedDocument",
+const withParties = new Set<string>([
+  ...documentTables,
+  "warehouse_inbound_receipts",
+  "warehouse_outbound_receipts",
 ]);
+
+/** Is the object a part of its record? Any other object is a record of another table. */
+function isOwn(table: string, path: string): boolean {
+  if (table === "contact_activity_logs") return path === "metadata" || path === "metadata.relatedDocument";
+  return withParties.has(table) && ["client", "supplier", "company"].includes(path);
+}
 
 export type Cells = Record<string, string | number | null>;
 
@@ -97,7 +90,7 @@ export function expectedRow(table: string, record: Dict): ExpectedRow {
   const children = new Map<string, Cells[]>();
   const cells: Cells = table === "company" ? { id: 1 } : {};
   for (const [key, value] of Object.entries(record)) {
-    const child = childTables[`${table}.${key}`];
+    const child = childTableOf(table, key);
     if (child) children.set(child, childRows(table, child, record, value as Dict[]));
     else if (key !== "payments") addCells(cells, table, [key], value);
   }
@@ -119,7 +112,7 @@ function addCells(cells: Cells, table: string, path: readonly string[], value: J
     if (value === null && cells[name] !== undefined) return;
     cells[name] = scalarCell(path.at(-1) ?? "", value);
   } else if (Array.isArray(value)) cells[name] = JSON.stringify(value);
-  else if (ownObjects.has(`${table}.${path.join(".")}`)) {
+  else if (isOwn(table, path.join("."))) {
     for (const [key, inner] of Object.entries(value)) addCells(cells, table, [...path, key], inner);
   } else cells[`${name}_id`] = value["id"] as number;
 }
