@@ -16,13 +16,10 @@ export interface Fault extends FaultEffect {
     /** Of the path below the base URL, without the query; a text is its beginning. */
     readonly path?: RegExp | string;
     readonly method?: string;
-    readonly company?: number;
   };
   /** Of each matching request; 1 without it. */
   readonly probability?: number;
   readonly times?: number;
-  /** Matching requests that pass first. */
-  readonly after?: number;
 }
 
 interface FaultEffect {
@@ -36,14 +33,11 @@ interface FaultEffect {
   readonly answer?: (whole: Reply, authorization: string) => Reply;
 }
 
-/** The faults that affect one request, by kind; of equal kinds the first. */
-type ActiveFaults = ReadonlyMap<string, Fault>;
-
 export type FaultPlan = ReturnType<typeof createFaultPlan>;
 
 /** The faults in force; chooses those that affect a request. */
 export function createFaultPlan(random: Random, faults: readonly Fault[]) {
-  const armedWith = (fault: Fault) => ({ fault, matched: 0, affected: 0 });
+  const armedWith = (fault: Fault) => ({ fault, affected: 0 });
   let all = faults.map(armedWith);
   return {
     /** Returns a function that removes the fault. */
@@ -53,14 +47,14 @@ export function createFaultPlan(random: Random, faults: readonly Fault[]) {
       return () => void (all = all.filter((other) => other !== armed));
     },
     clear: () => void (all = []),
-    /** Counts the request, and gives the faults that affect it. */
-    faultsFor: (method: string, path: string, company: number | null): ActiveFaults => {
+    /** Counts the request, and gives the faults that affect it, by kind; of equal kinds the first. */
+    faultsFor: (method: string, path: string): ReadonlyMap<string, Fault> => {
       const hits = all.filter((armed) => {
-        const { match = {}, after = 0, times = Number.POSITIVE_INFINITY, probability = 1 } = armed.fault;
-        const { path: wanted = "", method: ownMethod = method, company: ownCompany = company } = match;
+        const { match = {}, times = Number.POSITIVE_INFINITY, probability = 1 } = armed.fault;
+        const { path: wanted = "", method: ownMethod = method } = match;
         const onPath = typeof wanted === "string" ? path.startsWith(wanted) : wanted.test(path);
-        if (!onPath || ownMethod !== method || ownCompany !== company) return false;
-        const affects = ++armed.matched > after && armed.affected < times && random.next() < probability;
+        if (!onPath || ownMethod !== method) return false;
+        const affects = armed.affected < times && random.next() < probability;
         if (affects) armed.affected++;
         return affects;
       });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isoTime, type Clock } from "../../../../src/base/clock.ts";
+import type { Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
 import { boundedLog } from "../base/values.ts";
 import { negotiate } from "../lookups/lookup-lists.ts";
@@ -31,7 +31,9 @@ const keepAliveMs = 75_000;
 /** The sandbox's HTTP server: limits, answers, breaks and logs requests. All its state is in memory. */
 export class HttpService {
   /** The last 20,000 requests: status 0 where no answer was sent, company null without a valid token. */
-  readonly requests = boundedLog<ReturnType<HttpService["logged"]>>(20_000);
+  readonly requests = boundedLog<
+    Pick<ServedRequest, "method" | "path" | "query"> & { status: number; company: number | null }
+  >(20_000);
   readonly failures: unknown[] = [];
   /** Answers paths below `/sandbox/`, outside of the API: no token, no budget, no faults, no log. */
   controlServer: ((incoming: WholeRequest) => Promise<Reply>) | null = null;
@@ -97,10 +99,12 @@ export class HttpService {
     const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
     const full = { ...altered, headers: { ...own, ...altered.headers } };
     const broken = faults.get("reset") ?? faults.get("hang");
-    this.requests.add(this.logged(visit, broken ? 0 : full.status));
+    const { method, path, query, bearer } = visit;
+    const status = broken ? 0 : full.status;
+    this.requests.add({ method, path, query, status, company: bearer?.company.index ?? null });
     if (response.destroyed) return;
     if (broken) return breakOff(response, full, broken);
-    await send(response, full, incoming.method === "HEAD" ? "" : coding);
+    await send(response, full, coding);
   }
 
   private visit(incoming: WholeRequest, { headers }: IncomingMessage) {
@@ -115,7 +119,7 @@ export class HttpService {
       bearer,
       language: negotiate(headers["accept-language"]),
       requestId: `req_${random.uuid().replaceAll("-", "")}`,
-      faults: faults.faultsFor(method, path, bearer?.company.index ?? null),
+      faults: faults.faultsFor(method, path),
       match: incoming.path === null ? null : router(method, path),
     };
   }
@@ -172,11 +176,6 @@ export class HttpService {
     if (!known && reply.status < 300) this.kept.set(name, { fingerprint, reply });
     const status = known ? "Repeated" : "Original";
     return { ...reply, headers: { ...reply.headers, "Idempotency-Key": key, "Idempotency-Status": status } };
-  }
-
-  private logged({ method, path, query, bearer, requestId }: ServedRequest, status: number) {
-    const at = isoTime(this.parts.clock.nowMs());
-    return { at, method, path, query, status, company: bearer?.company.index ?? null, requestId };
   }
 }
 

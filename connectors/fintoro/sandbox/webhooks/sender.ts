@@ -20,10 +20,6 @@ export interface SenderOptions {
   readonly deliveries?: Partial<DeliveryShares>;
   /** Waits between attempts as a multiple of the service's; 0.001 makes 10 s into 10 ms. @default 1 */
   readonly retryScale?: number;
-  /** How long a receiver may take. @default 10,000 */
-  readonly deliveryTimeoutMs?: number;
-  /** Deliveries to one subscription at once; 1 keeps them strictly in order. @default 8 */
-  readonly deliveryConcurrency?: number;
 }
 
 /** One event on its way to one subscription; `attempts` are those made. */
@@ -56,6 +52,10 @@ type PostResult = Pick<DeliveryAttempt, "status" | "error">;
 /** Between attempts 1-2, 2-3, 3-4, 4-5 (interface document). */
 const retryDelaysMs = [10_000, 100_000, 1_000_000, 10_000_000];
 const jitterShare = 0.05;
+/** How long a receiver may take, to the end of its answer. */
+const timeoutMs = 10_000;
+/** Deliveries to one subscription at once. */
+const concurrency = 8;
 /** From the change to the first attempt: usually after the answer to the client that made the change. */
 const firstDelayMs = 5;
 
@@ -121,9 +121,9 @@ export class Sender {
   /** Tries a delivery until it succeeds, is dropped, or has had all its attempts. */
   private async deliver(copy: SentCopy, firstWaitMs: number): Promise<void> {
     const { clock, options } = this.parts;
-    const { retryScale = 1, deliveryConcurrency = 8 } = options;
+    const { retryScale = 1 } = options;
     const { signal } = this.closing;
-    const turn = this.turns.get(copy.subscription) ?? new Semaphore(deliveryConcurrency);
+    const turn = this.turns.get(copy.subscription) ?? new Semaphore(concurrency);
     this.turns.set(copy.subscription, turn);
     await systemClock.sleep(firstWaitMs, signal);
     for (;;) {
@@ -142,7 +142,7 @@ export class Sender {
 
   /** Uses the subscription as it is now: its URL and its current secret. Gives the wait for the next attempt. */
   private async attempt(copy: SentCopy): Promise<number | undefined> {
-    const { company, options } = this.parts;
+    const { company } = this.parts;
     const { webhook_subscriptions: subscriptions } = company.tables;
     const known = subscriptions.get(copy.subscription);
     if (!known?.isActive) return this.record(copy, "dropped");
@@ -152,8 +152,7 @@ export class Sender {
       "webhook-timestamp": String(Math.floor(company.nowMs() / 1000)),
       "webhook-signature": createHmac("sha256", known.secret).update(copy.body).digest("hex"),
     };
-    const { deliveryTimeoutMs = 10_000 } = options;
-    const result = await sendPost(known.url, headers, copy.body, deliveryTimeoutMs, this.closing.signal);
+    const result = await sendPost(known.url, headers, copy.body, this.closing.signal);
     if (this.closing.signal.aborted) return undefined;
     copy.attempts++;
     const { status } = result;
@@ -177,12 +176,11 @@ export class Sender {
   }
 }
 
-/** Sends one POST on a connection of its own; follows no redirect. `timeoutMs` is for all, to the end of the answer. */
+/** Sends one POST on a connection of its own; follows no redirect. */
 async function sendPost(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: Buffer<ArrayBuffer>,
-  timeoutMs: number,
   closing: AbortSignal,
 ): Promise<PostResult> {
   const late = AbortSignal.timeout(timeoutMs);
