@@ -19,7 +19,7 @@ import {
 import { hasContent, manifestText } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
 import { planTables, type TableExport } from "./plan/export-plan.ts";
-import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
+import type { ExportParts, ExportRequest, ExportWatch } from "./plan/export-request.ts";
 import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
 import { writeTable, type ExportContext } from "./write-table.ts";
@@ -47,10 +47,14 @@ export interface ExportResult {
  * Guarantee: all files are of one state of the mirror, and replace earlier ones only when all are complete.
  * Source of truth: the mirror. Worst outcome of a crash: see Staging.
  */
-export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
+export async function exportTables(
+  parts: ExportParts,
+  request: ExportRequest,
+  { onSnapshot, onProgress }: ExportWatch = {},
+): Promise<ExportResult> {
   await using pool = await SnapshotPool.open(parts, request.format === "xlsx" ? 1 : undefined);
   const { snapshot } = pool;
-  parts.onSnapshot?.(snapshot);
+  onSnapshot?.(snapshot);
   const plans = planTables(snapshot, parts.manifest, request);
   if (request.since) seqAt(snapshot.db, request.since);
   const form = formOf(parts, request, snapshot.tables);
@@ -58,7 +62,7 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   const current = request.ifChanged ? await findCurrent(request, snapshot, plans, form) : null;
   if (current) return current;
   const context = { parts, request, pool, staging, form };
-  return await commit(context, plans, await writeTables(context, plans));
+  return await commit(context, plans, await writeTables(context, plans, onProgress));
 }
 
 /**
@@ -96,9 +100,13 @@ async function findCurrent(
   return { manifest, path: place, files, completeness, ...same };
 }
 
-async function writeTables(context: ExportContext, plans: readonly TableExport[]): Promise<ManifestFile[]> {
+async function writeTables(
+  context: ExportContext,
+  plans: readonly TableExport[],
+  onProgress: ExportWatch["onProgress"],
+): Promise<ManifestFile[]> {
   const onRows = (plan: TableExport, rows: number) =>
-    context.parts.onProgress?.(plan.table.name, rows, plans.indexOf(plan), plans.length);
+    onProgress?.(plan.table.name, rows, plans.indexOf(plan), plans.length);
   if (context.request.format === "xlsx") return writeWorkbook(context, plans, onRows);
   const files: ManifestFile[] = [];
   for (const plan of plans) {

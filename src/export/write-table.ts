@@ -5,7 +5,7 @@ import { redactionsOf } from "../store/snapshot/redaction.ts";
 import { freeBytes } from "./columns/cells.ts";
 import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
-import { filePath, fromManifest, type ManifestFile } from "./files/export-manifest.ts";
+import { filePath, fromManifest, type ManifestFile, type TableFacts } from "./files/export-manifest.ts";
 import { writeNewFile } from "../base/files/hashed-file.ts";
 import type { Staging } from "./files/staging.ts";
 import {
@@ -85,12 +85,12 @@ async function writeFiles(
   return files;
 }
 
-/** What the manifest says of a table in each of its files. */
+/** What each file of a table has in common. */
 export function tableFacts(
   { parts, request: { format, language }, pool: { snapshot }, form }: ExportContext,
   { table, columns, period }: TableExport,
-): Omit<ManifestFile, "bytes" | "sha256" | "file" | "rows"> {
-  return {
+) {
+  const facts: TableFacts & Pick<ManifestFile, "seq"> = {
     table: table.name,
     format,
     seq: snapshot.seq,
@@ -101,6 +101,7 @@ export function tableFacts(
     ...(showsDay(table, snapshot.tables) && { report_date: parts.reportDate }),
     ...(snapshot.redaction && { redacted: redactionsOf(snapshot.tables) }),
   };
+  return facts;
 }
 
 /** Does a view count against the day of the report, itself or by a view that it reads? */

@@ -18,7 +18,7 @@ const rangeRows = 2_000;
 const measuredRows = 1_000;
 
 /** What was written of a table: its file is known when the workbook is complete. */
-type TableFacts = Omit<ManifestFile, "bytes" | "sha256" | "file">;
+type WrittenTable = ReturnType<typeof tableFacts> & Pick<ManifestFile, "rows">;
 
 /**
  * Writes one workbook with a sheet for each table; rows that a sheet cannot hold are in further ones. Memory holds a few
@@ -33,7 +33,7 @@ export async function writeWorkbook(
 ): Promise<ManifestFile[]> {
   const { request, staging } = context;
   const file = workbookPath(request);
-  const facts: TableFacts[] = [];
+  const facts: WrittenTable[] = [];
   const content = workbookContent(context, plans, facts, onRows);
   const { size_bytes: bytes, sha256 } = await writeNewFile(staging.placeOf(file), content);
   return facts.map((table) => ({ ...table, file: fromManifest(request.company, file), bytes, sha256 }));
@@ -42,7 +42,7 @@ export async function writeWorkbook(
 async function* workbookContent(
   context: ExportContext,
   plans: readonly TableExport[],
-  facts: TableFacts[],
+  facts: WrittenTable[],
   onRows: (plan: TableExport, rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const zip = new ZipStream();

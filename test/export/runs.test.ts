@@ -125,7 +125,7 @@ test("no unfinished file has its final extension: globs of readers look into hid
   const onProgress = () => {
     for (const file of filesIn(out)) seen.add(path.extname(file));
   };
-  await exportOf(mirror, { out, format: "parquet" }, { onProgress });
+  await exportOf(mirror, { out, format: "parquet" }, {}, { onProgress });
   expect(seen).toContain(".partial");
   expect(seen).not.toContain(".parquet");
   expect(new Set(filesIn(out).map((file) => path.extname(file)))).toEqual(new Set([".json", ".parquet"]));

@@ -152,7 +152,7 @@ test("a workbook is there when it is whole, and replaces only one of the same na
   const onProgress = () => {
     for (const file of readdirSync(out, { recursive: true, encoding: "utf8" })) seen.add(path.extname(file));
   };
-  await exportOf(mirror, { format: "xlsx", out, tables: ["invoices"] }, { onProgress });
+  await exportOf(mirror, { format: "xlsx", out, tables: ["invoices"] }, {}, { onProgress });
   expect([seen.has(".partial"), seen.has(".xlsx")]).toEqual([true, false]);
   const { manifest } = await exportOf(mirror, { format: "xlsx", out, tables: ["clients"] });
   expect(manifest.files.map(({ file }) => file)).toEqual(["invoices.xlsx", "clients.xlsx"]);

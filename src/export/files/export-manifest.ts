@@ -5,16 +5,10 @@ import type { ExportLanguage } from "../../connector/translation.ts";
 import type { ExportRequest, Format, Partition } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 
-export interface ManifestFile {
+/** What the manifest says of a table, in each of its files. */
+export interface TableFacts {
   readonly table: string;
   readonly format: Format;
-  /** Relative to the manifest. */
-  readonly file: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** The state of the mirror that the file shows. */
-  readonly seq: number;
   readonly language: ExportLanguage;
   /** The days that its rows are limited to, by this column; null: it has all rows. */
   readonly period: DatedPeriod | null;
@@ -27,11 +21,19 @@ export interface ManifestFile {
   readonly redacted?: readonly string[];
 }
 
-/** `manifest.json` of a company's folder, written after all files that it names. */
-export interface ExportManifest {
-  readonly company: string;
-  readonly created_at: string;
-  /** The identity of the change log, of which `seq`, `next_since` and `since` are positions. */
+export interface ManifestFile extends TableFacts {
+  /** Relative to the manifest. */
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The state of the mirror that the file shows. */
+  readonly seq: number;
+}
+
+/** Positions of a change log. */
+interface LogPositions {
+  /** The log's identity. */
   readonly log: string;
   /** The last change in the files of this run. */
   readonly seq: number;
@@ -39,6 +41,12 @@ export interface ExportManifest {
   readonly next_since: number;
   /** Of a `--since` run: its files hold what changed after this. */
   readonly since: number | null;
+}
+
+/** `manifest.json` of a company's folder, written after all files that it names. */
+export interface ExportManifest extends LogPositions {
+  readonly company: string;
+  readonly created_at: string;
   /** Set where the files are of an earlier moment: its time, ISO. The position is `seq`. */
   readonly as_of?: string;
   /** The last finished run of `sync` before it. */

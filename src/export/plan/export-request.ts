@@ -15,27 +15,31 @@ export type Format = (typeof formats)[number];
 export const partitions = ["year", "month"] as const;
 export type Partition = (typeof partitions)[number];
 
-export interface ExportRequest {
+/** How files are made of rows. */
+interface ExportForm {
   readonly format: Format;
-  /** The folder; each company has its own below it. */
-  readonly out: string;
-  readonly company: string;
-  /** Names of tables and views; empty: all tables. */
-  readonly tables: readonly string[];
   readonly dialect: Dialect;
   /** Of headings, and of values that are words of the service; `en`: as they are. */
   readonly language: ExportLanguage;
   readonly partition: Partition | null;
-  /** Export only what changed after this position of the change log. */
-  readonly since: LogPosition | null;
-  /** Export only rows of these days; null: all. Tables without a date are exported whole. */
-  readonly period: Period | null;
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
   /** Each version of each row with its period; the mirror is an overlay with its history. @default false */
   readonly history?: boolean;
   /** Of a workbook. @default what Excel takes */
   readonly rowsPerSheet?: number;
+}
+
+export interface ExportRequest extends ExportForm {
+  /** The folder; each company has its own below it. */
+  readonly out: string;
+  readonly company: string;
+  /** Names of tables and views; empty: all tables. */
+  readonly tables: readonly string[];
+  /** Export only what changed after this position of the change log. */
+  readonly since: LogPosition | null;
+  /** Export only rows of these days; null: all. Tables without a date are exported whole. */
+  readonly period: Period | null;
   /** Leave the files alone if they are of this state of the mirror. */
   readonly ifChanged?: boolean;
 }
@@ -51,9 +55,13 @@ export interface ExportParts {
   /** The mirror is an overlay as of this moment. @default it is of now */
   readonly moment?: MirrorMoment | null;
   readonly version: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Who watches an export. */
+export interface ExportWatch {
   /** With the rows of this table written so far, the finished tables, and all. */
   readonly onProgress?: (table: string, rows: number, done: number, of: number) => void;
   /** Reads what else is to be of the same moment as the files. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
-  readonly signal?: AbortSignal;
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../../src/base/clock.ts";
 import { exportTables, type ExportResult } from "../../../src/export/export-tables.ts";
-import type { ExportParts, ExportRequest } from "../../../src/export/plan/export-request.ts";
+import type { ExportParts, ExportRequest, ExportWatch } from "../../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openHasty } from "../mirror/mirror.ts";
 import { put, putAs } from "../mirror/store.ts";
@@ -20,6 +20,7 @@ export async function exportOf(
   mirror: Mirror,
   request: Partial<ExportRequest> = {},
   parts: Partial<ExportParts> = {},
+  watch: ExportWatch = {},
 ): Promise<Exported> {
   const out = request.out ?? path.join(tempFolder(), "out");
   const result = await exportTables(
@@ -44,6 +45,7 @@ export async function exportOf(
       ...request,
       out,
     },
+    watch,
   );
   const text = (file: string) => readFileSync(path.join(out, "acme", file), "utf8");
   return { ...result, out, text };

@@ -6,7 +6,7 @@ import { formatSize } from "../../../base/units.ts";
 import { unobeyed } from "../../../config/export-section.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import { belowOut } from "../../../export/files/export-manifest.ts";
-import type { ExportParts, ExportRequest } from "../../../export/plan/export-request.ts";
+import type { ExportRequest, ExportWatch } from "../../../export/plan/export-request.ts";
 import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
 import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
 import { ownRight } from "../../../file-store/file-store.ts";
@@ -99,7 +99,7 @@ async function exportScope(
   const store = to === null ? null : openObjectStore(to, context);
   const request: ExportRequest = { ...asked, company, out };
   let line: string | null = null;
-  const onProgress: ExportParts["onProgress"] = (table, rows, done, of) =>
+  const onProgress: ExportWatch["onProgress"] = (table, rows, done, of) =>
     (line = `${company}: ${asked.format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`);
   const onFile = (file: string, done: number, of: number) =>
     (line = `${company}: sending file ${done + 1} of ${of}: ${file}`);
@@ -108,8 +108,8 @@ async function exportScope(
     const reportDate = localDate(ofMs, config.schedule.timezone);
     const { redact } = config.report;
     const { mirror } = files;
-    const parts = { mirror, manifest, clock, version, reportDate, redact, moment, signal, onProgress };
-    const exported = await exportTables(parts, request);
+    const parts = { mirror, manifest, clock, version, reportDate, redact, moment, signal };
+    const exported = await exportTables(parts, request, { onProgress });
     const uploaded =
       store && (await uploadExport(store, request, exported.manifest, ownRight(signal), onFile));
     return { exported, uploaded: uploaded && belowPrefix(uploaded, to ?? "") };

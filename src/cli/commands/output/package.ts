@@ -17,7 +17,7 @@ import {
   type MonthFile,
   type MonthManifest,
 } from "../../../export/package/month-folder.ts";
-import type { ExportParts } from "../../../export/plan/export-request.ts";
+import type { ExportParts, ExportRequest } from "../../../export/plan/export-request.ts";
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import { quoted } from "../../../store/sql-text.ts";
 import type { MonthReport } from "../../../verify/report.ts";
@@ -213,9 +213,8 @@ async function exportSheets(
     signal,
     reportDate: period.to,
     redact: config.report.redact,
-    onSnapshot: (snapshot) => (documents = documentsOfMonth(snapshot, manifest, period)),
   };
-  const exported = await exportTables(parts, {
+  const request: ExportRequest = {
     format: "xlsx",
     out,
     company: company.name,
@@ -226,6 +225,9 @@ async function exportSheets(
     since: null,
     period,
     nested: false,
+  };
+  const exported = await exportTables(parts, request, {
+    onSnapshot: (snapshot) => (documents = documentsOfMonth(snapshot, manifest, period)),
   });
   return { exported, documents };
 }
