@@ -82,29 +82,6 @@ describe("a backup", () => {
 });
 
 describe("a restore", () => {
-  test("over the same company's mirror brings back the backup, and the next run begins anew", async () => {
-    const company = await aMirrored();
-    const { control } = company.sandbox;
-    control.create("clients", { name: "Nová" });
-    // Cut off in the middle of its lists.
-    expect((await sync(company, { mostRequests: 3 })).outcome).toBe("stopped");
-    expect(look(company.file, (db) => db.prepare("SELECT count(*) FROM _work").pluck().get())).not.toBe(0);
-    await backUp(company);
-    await sync(company);
-    const lastSeq = look(company.file, (db) =>
-      Number(db.prepare("SELECT max(seq) FROM _change_log").pluck().get()),
-    );
-    expect(await restore(company)).toMatchObject({ code: 0, stderr: expect.not.stringContaining("error") });
-    const before = company.proxy.asked.length;
-    expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: false });
-    const lists = new Set(company.proxy.asked.slice(before).map((asked) => asked.path.split("?")[0]));
-    expect([...lists]).toEqual(expect.arrayContaining(["/clients", "/invoices", "/units"]));
-    expectEqual(company);
-    const seqs = look(company.file, (db) => db.prepare("SELECT max(seq) FROM _change_log").pluck().get());
-    expect(Number(seqs)).toBeGreaterThan(lastSeq);
-    expect((await run(company, ["verify", "--local"])).code).toBe(0);
-  });
-
   // Fault: identity | the backup of another company | `restore` over a filled mirror | exit 4, and nothing is touched (I10)
   test("over another company's mirror exits with 4 and touches nothing; its own, begun anew, it knows by a record", async () => {
     const company = await aMirrored();

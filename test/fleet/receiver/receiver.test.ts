@@ -4,13 +4,7 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Sql } from "../../../src/fleet/postgres/connection.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";
-import {
-  aFleetReceiver,
-  anUnreadReceiver,
-  documentOf,
-  fleetOf,
-  inboxOf,
-} from "../../support/fleet/receiver.ts";
+import { aFleetReceiver, documentOf, fleetOf, inboxOf } from "../../support/fleet/receiver.ts";
 import { connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
 import { about, aReceiver, eventText, keyringOf, post, secret, sign } from "../../support/webhook/webhook.ts";
 
@@ -122,7 +116,7 @@ describeWithPostgres("which companies are received is decided in Postgres", () =
       return new Promise<void>((resolve) => wake.push(resolve));
     };
     const clock = { ...systemClock, sleep };
-    const receiver = await anUnreadReceiver(fleet.postgres, { clock });
+    const receiver = await aFleetReceiver(fleet.postgres, { clock }, false);
     void receiver.companies.follow();
     await expect.poll(() => slept.length).toBe(1);
     expect(slept[0]).toBeLessThanOrEqual(15_000);
@@ -140,7 +134,7 @@ describeWithPostgres("which companies are received is decided in Postgres", () =
 
   test("until they were read once, a delivery is to be sent again, and nothing is unknown", async () => {
     const fleet = await fleetOf("acme");
-    const receiver = await anUnreadReceiver(fleet.postgres);
+    const receiver = await aFleetReceiver(fleet.postgres, {}, false);
     const early = await receiver.deliver("acme");
     expect([early.status, early.headers.get("retry-after")]).toEqual([503, "5"]);
     expect((await receiver.deliver("nobody")).status).toBe(503);

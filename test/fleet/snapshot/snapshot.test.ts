@@ -127,24 +127,6 @@ describeWithPostgres("a snapshot", () => {
     expect(await node.make(await node.claim())).toBeNull();
   });
 
-  test("of a mirror that is written meanwhile says exactly what is in it", async () => {
-    const fleet = await aFleet("folder");
-    const [one, other] = [await fleet.node("node-1"), await fleet.node("node-2")];
-    const mirror = await aMirror(one);
-    const ownership = await one.claim();
-    const writer = setInterval(() => read(mirror), 1);
-    for (let each = 0; each < 3; each++) {
-      const pointer = await one.make(ownership);
-      await other.restore();
-      const seq = look(other.files.mirror, (db) =>
-        db.prepare("SELECT max(seq) FROM _change_log").pluck().get(),
-      );
-      expect(pointer?.seq).toBe(seq);
-      expect((await publishedChanges(fleet)).at(-1)?.seq).toBe(seq);
-    }
-    clearInterval(writer);
-  });
-
   test("leaves the last two, and what was stored and never published is removed with older ones", async () => {
     const { fleet, node, mirror, ownership: first } = await aNode();
     const ids: (string | undefined)[] = [];

@@ -106,13 +106,7 @@ export function countingStatements(postgres: Postgres) {
 }
 
 /** A connection whose next transaction pauses behind one of its statements, counted from 1. */
-export interface PausingConnection {
-  readonly postgres: Postgres;
-  readonly paused: Promise<void>;
-  resume(): void;
-}
-
-export function pausingBehind({ postgres }: Fleet, statement: number): PausingConnection {
+export function pausingBehind({ postgres }: Fleet, statement: number) {
   const paused = Promise.withResolvers<void>();
   const resumed = Promise.withResolvers<void>();
   let statements = 0;

@@ -35,15 +35,12 @@ interface FleetReceiverOptions {
   readonly sendJob?: (sql: Sql, company: string) => Promise<void>;
 }
 
-/** A node that receives, on loopback, over this connection. It has read the companies, and ends with the test. */
-export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}) {
-  const receiver = await anUnreadReceiver(postgres, options);
-  await receiver.companies.refresh();
-  return receiver;
-}
-
-/** As `aFleetReceiver`; it has not read the companies yet. */
-export async function anUnreadReceiver(postgres: Postgres, options: FleetReceiverOptions = {}) {
+/**
+ * A node that receives, on loopback, over this connection. It ends with the test.
+ *
+ * @param isRead has it read the companies?
+ */
+export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}, isRead = true) {
   const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob = noJob } = options;
   const closing = new AbortController();
   const lines: { level: string; message: string; fields: LogFields }[] = [];
@@ -60,6 +57,7 @@ export async function anUnreadReceiver(postgres: Postgres, options: FleetReceive
     log,
     closed: closing.signal,
   });
+  if (isRead) await companies.refresh();
   const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
   onTestFinished(async () => {
     closing.abort();
