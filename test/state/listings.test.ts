@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { describe, expect } from "vitest";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Listings, type EarlierReadings, type ListedPage } from "../../src/state/listings.ts";
-import { openShop, test } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 

@@ -3,7 +3,7 @@ import { Listings } from "../../src/state/listings.ts";
 import { beginLog, readLog } from "../../src/state/log-identity.ts";
 import { markRestored } from "../../src/state/meta.ts";
 import { inTransaction } from "../../src/store/database.ts";
-import { test } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 import { rows, texts } from "../support/mirror/store.ts";
 

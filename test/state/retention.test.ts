@@ -2,7 +2,8 @@ import { describe, expect } from "vitest";
 import { countOld } from "../../src/state/retention/prune-mirror.ts";
 import { readSizes } from "../../src/state/retention/sizes.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { openHasty, test } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { changeDaily, dayMs, daysAgo, prune, makeRuns, answersOf } from "../support/mirror/prune.ts";
 import { rows } from "../support/mirror/store.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect } from "vitest";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { openShop, test } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { put, remove } from "../support/mirror/store.ts";
 

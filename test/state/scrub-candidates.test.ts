@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
 import { scrubSources } from "../../src/sync/plan/scrub.ts";
-import { test } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
 import { runContextOf } from "../support/mirror/run.ts";

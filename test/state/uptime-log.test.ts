@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { heartbeatMs, UptimeLog } from "../../src/state/uptime-log.ts";
-import { test } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { rows } from "../support/mirror/store.ts";
 
 const t0 = Date.UTC(2026, 10, 21);

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { test } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import type { WorkQueue } from "../../src/state/work-queue.ts";
 import { work as workOf } from "../support/mirror/state-rows.ts";

@@ -4,7 +4,8 @@ import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openShop, test } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { rows } from "../support/mirror/store.ts";
 

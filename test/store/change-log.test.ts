@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect } from "vitest";
-import { openShop, manifestOf, resourceOf, test } from "../support/mirror/mirror.ts";
+import { openShop, manifestOf, resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { allChanges, liveRecords, put, putAs, stampOf, remove, replay } from "../support/mirror/store.ts";

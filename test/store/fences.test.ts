@@ -3,7 +3,7 @@ import { describe, expect } from "vitest";
 import { Fences } from "../../src/store/apply/fences.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { test } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { liveRecords, preview, put, putPreview, remove, row, send } from "../support/mirror/store.ts";
 

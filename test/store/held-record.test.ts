@@ -6,7 +6,8 @@ import type { HeldRecord } from "../../src/store/apply/held-record.ts";
 import { dataCells } from "../../src/store/apply/merge-rules.ts";
 import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
-import { openHasty, resourceOf, test } from "../support/mirror/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { order } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, startMs } from "../support/mirror/store.ts";
 

@@ -6,7 +6,8 @@ import { saysTheSame, textOf, type Fence } from "../../src/store/apply/merge-rul
 import type { JsonObject } from "../../src/json/literal.ts";
 import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
-import { openHasty, resourceOf, test } from "../support/mirror/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, rows, send, stampOf } from "../support/mirror/store.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { manifestOf, openHasty, resourceOf, test } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { listed, order } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, row, rows, stampOf, written } from "../support/mirror/store.ts";
 

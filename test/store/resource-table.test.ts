@@ -1,7 +1,8 @@
 import { describe, expect } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop, test } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { listed, order, person } from "../support/mirror/shop-records.ts";
 import { allChanges, preview, put, putAs, putPreview, stampOf, remove } from "../support/mirror/store.ts";
 import { row, rows, startMs, written } from "../support/mirror/store.ts";

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import * as schema from "../../src/connector/record-schema.ts";
 import { schemaChanges } from "../../src/store/tables/unknown-columns.ts";
-import { manifestOf, test } from "../support/mirror/mirror.ts";
+import { manifestOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put } from "../support/mirror/store.ts";
 

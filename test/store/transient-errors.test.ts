@@ -6,7 +6,8 @@ import { inTransaction, isBusy, openDatabase, type Db } from "../../src/store/da
 import { createBusyRetry, createErrorGuard, retryInTurn } from "../../src/store/transient-errors.ts";
 import { retryWhileBusy, shareTurns, LoopTurns } from "../../src/store/transient-errors.ts";
 import { fastClock } from "../support/company/company.ts";
-import { openShop, test } from "../support/mirror/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { loggingTo } from "../support/company/open-company.ts";
 import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { onTestFinished, test as plainTest } from "vitest";
+import { onTestFinished } from "vitest";
 import { defineResource } from "../../../src/connector/resource.ts";
 import type { Manifest } from "../../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
@@ -7,7 +7,6 @@ import * as s from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { StoreNotices } from "../../../src/store/apply/table-context.ts";
-import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { tempFolder } from "../temporary-folder.ts";
 
 const shop = s.record({ name: s.text() });
@@ -152,11 +151,6 @@ export async function openHasty(options: OpenShop = {}): Promise<Mirror> {
   mirror.db.pragma("synchronous = OFF");
   return mirror;
 }
-
-/** A test with a mirror of the shop, opened as `openHasty` does, and the mirror's queue, where it names them. */
-export const test = plainTest
-  .extend("mirror", () => openHasty())
-  .extend("queue", ({ mirror }) => new WorkQueue(mirror.db));
 
 /** Closes the mirror, and opens it with a release of another decoding: its rows are derived again. */
 export async function derivedAgain(mirror: Mirror, notices: StoreNotices = {}): Promise<Mirror> {
