@@ -60,15 +60,12 @@ process.stderr.on("error", () => undefined);
 
 process.exitCode = await invocation.run();
 
-/** As Ctrl-C does where the terminal sends signals. */
-function interrupt(): void {
-  process.emit("SIGINT");
-}
-
 function openPrompts(signal: AbortSignal, colour: boolean) {
   // The prompts' library looks nowhere else.
   if (!colour) process.env["NO_COLOR"] = "1";
-  return terminalPrompts({ input: process.stdin, output: process.stderr, signal, interrupt });
+  // As Ctrl-C does where the terminal sends signals.
+  const interrupt = () => void process.emit("SIGINT");
+  return terminalPrompts({ input: process.stdin, output: process.stderr, signal }, interrupt);
 }
 
 /** Starts the stand-in service; its code is imported for commands that start one. */

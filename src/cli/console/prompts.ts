@@ -17,19 +17,15 @@ interface Choice<T extends string> {
 
 export type Prompts = ReturnType<typeof terminalPrompts>;
 
-interface PromptTerminal {
-  readonly input: Readable;
-  readonly output: Writable;
-  readonly signal: AbortSignal;
-  /** Called at Ctrl-C: while a question is open, the terminal sends no signal. */
-  readonly interrupt: () => void;
-}
-
 /**
  * Asks the person at the terminal. Each question throws MirrorError `stopped` when it is cancelled. The library is loaded
  * with the first of them.
+ * @param interrupt called at Ctrl-C: while a question is open, the terminal sends no signal
  */
-export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal) {
+export function terminalPrompts(
+  terminal: { readonly input: Readable; readonly output: Writable; readonly signal: AbortSignal },
+  interrupt: () => void,
+) {
   const { signal } = terminal;
   const ask = async <T>(question: (library: typeof Library) => Promise<T>): Promise<Exclude<T, symbol>> => {
     const answer = await question(await import("@clack/prompts"));

@@ -5,9 +5,6 @@ import { guardedFile } from "../../base/files/hashed-file.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { CompanyScope } from "./company-scope.ts";
 
-/** Each use has a folder of its own. */
-type ScratchUse = "package" | "upload" | "as-of" | "own-copy";
-
 /**
  * Runs `work` with a folder of its own beside the mirror, for files that are made to be used elsewhere. It is gone
  * afterwards; what a killed process left goes with the next run.
@@ -16,7 +13,8 @@ type ScratchUse = "package" | "upload" | "as-of" | "own-copy";
  */
 export async function withScratchFolder<T>(
   { config, company }: Pick<CompanyScope, "config" | "company">,
-  use: ScratchUse,
+  /** Each use has a folder of its own. */
+  use: "package" | "upload" | "as-of" | "own-copy",
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = path.join(config.dataDir, `.${company.name}.${use}`);
