@@ -4,6 +4,7 @@ import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { monthChanges, type MonthChanges } from "../../src/export/package/month-changes.ts";
 import { periodOfMonth, type MonthPeriod } from "../../src/export/plan/period.ts";
+import { endOfLog } from "../../src/state/log-identity.ts";
 import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
@@ -98,22 +99,12 @@ test.each(seeds)(
     const company = await publishedCompany({ records: 80, seed });
     onTestFinished(() => company.close());
     const { mirror } = company;
-    const { log, first } = JSON.parse(
-      String(
-        mirror.db
-          .prepare(
-            "SELECT json_object('log', value ->> 'id', 'first', (SELECT max(seq) FROM _change_log)) FROM _meta WHERE key = 'log'",
-          )
-          .pluck()
-          .get(),
-      ),
-    ) as { log: string; first: number };
+    const moment = { ...endOfLog(mirror.db), at: "2026-03-01T00:00:00.000Z" };
     const random = seededRandom(seed);
     const ids = mirror.db.prepare("SELECT id FROM invoices").pluck().all() as number[];
     for (const [step, id] of ids.entries())
       if (random.next() < 0.5) edit(mirror, id, Math.floor(random.next() * 7), step);
     const copy = `${tempFolder()}/then.db`;
-    const moment = { log, seq: first, at: "2026-03-01T00:00:00.000Z" };
     await overlayAsOf(mirror.db.name, copy, manifest, moment, {
       clock: clockAt("2026-11-20"),
       signal: new AbortController().signal,

@@ -1,12 +1,10 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { memoryFolder } from "../support/memory-folder.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Where tests need not wait for a disk, if there is such a place. */
-export const fastFolder = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const notCopied = new Set(["node_modules", ".git", "dist", ".built"]);
 
 /** A copy of the project in which faults are planted, one at a time; it shares the installed packages. */
@@ -18,7 +16,7 @@ export interface ProjectCopy {
 }
 
 export function copyProject(): ProjectCopy {
-  const folder = mkdtempSync(path.join(fastFolder, "fintoro-mirror-mutants-"));
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-mutants-"));
   const isCopied = (place: string) => !notCopied.has(path.relative(root, place));
   cpSync(root, folder, { recursive: true, filter: isCopied });
   symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));

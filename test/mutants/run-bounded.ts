@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { fastFolder } from "./project-copy.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 
 /** How a process ended; `code` is null when its time was over and it was killed. */
 export interface BoundedEnd {
@@ -17,7 +17,7 @@ export function runBounded(
   const { promise, resolve } = Promise.withResolvers<BoundedEnd>();
   const child = spawn(process.execPath, args, {
     cwd: folder,
-    env: { ...process.env, TMPDIR: fastFolder },
+    env: { ...process.env, TMPDIR: memoryFolder() },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
-import { breaksAnyway, findBySimulation, type BrokenSeed, type CleanSeeds } from "./find-by-simulation.ts";
 import { failsAnyway, findByTests, type FailedTest } from "./find-by-tests.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 import { plantedFaults } from "./planted-faults.ts";
 import { copyProject, type ProjectCopy } from "./project-copy.ts";
+import { runBounded } from "./run-bounded.ts";
 
 /**
  * Plants each fault in a copy of the project, runs the unit tests and the simulation over it, and prints who found it.
@@ -122,4 +122,44 @@ function summary(): boolean {
 function countOf(by: "byTests" | "bySimulation") {
   const asked = results.flatMap((one) => one[by] ?? []);
   return { asked: asked.length, found: asked.filter(({ isFound }) => isFound).length };
+}
+
+/** What a simulation of some seeds found; `seed` is null where the process ended without naming one. */
+interface BrokenSeed {
+  readonly seed: number | null;
+  readonly what: string;
+}
+
+/** No seed broke. `isOver`: there was no time for more. */
+interface CleanSeeds {
+  readonly clean: number;
+  readonly isOver: boolean;
+}
+
+/**
+ * Simulates seeds over a planted fault until an invariant breaks. Seeds that do not end in time show nothing.
+ *
+ * @param from the first seed, `seeds` the last
+ */
+async function findBySimulation(
+  folder: string,
+  {
+    from = 1,
+    seeds,
+    timeoutMs,
+  }: { readonly from?: number; readonly seeds: number; readonly timeoutMs: number },
+): Promise<BrokenSeed | CleanSeeds> {
+  const args = ["test/mutants/first-broken-seed.ts", "--from", String(from), "--seeds", String(seeds)];
+  const { code, output } = await runBounded(args, { folder, timeoutMs });
+  const clean = output.match(/^clean \d+$/gm)?.length ?? 0;
+  if (code === 0 || code === null) return { clean, isOver: code === null };
+  const [line, seed] = /^seed (\d+): .*$/m.exec(output) ?? [];
+  if (line === undefined) return { seed: null, what: "a seed that ends the process" };
+  return { seed: Number(seed), what: line.slice(0, 100) };
+}
+
+/** Does this seed break an invariant without a fault, too? Then it shows none. Null: does the first one? */
+async function breaksAnyway(folder: string, seed: number | null): Promise<boolean> {
+  const only = seed ?? 1;
+  return "what" in (await findBySimulation(folder, { from: only, seeds: only, timeoutMs: 120_000 }));
 }
