@@ -39,9 +39,7 @@ interface Follow {
 function sendingTo(url: string, redact: Record<string, string>) {
   const entry = `{ url: "${url}", secret: whsec_${keyBytes.toString("base64")}, allow_private: on }`;
   const { config } = load(minimal(`notify: [${entry}]\nreport: { redact: ${JSON.stringify(redact)} }`));
-  const [[company], [receiver]] = [config.companies, config.notify];
-  if (!company || !receiver) throw new Error("no receiver");
-  return { settings: { config, company }, receiver };
+  return { settings: { config, company: config.companies[0]! }, receiver: config.notify[0]! };
 }
 
 /** Follows the changes of a mirror; `stop` resolves when nothing is on its way any more. */
