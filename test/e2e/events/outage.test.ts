@@ -120,7 +120,7 @@ describe("a token that is refused", () => {
 
   // Fault: identity | the token is of another company while events arrive | the event worker's token | nothing is read or written (I10)
   // Fault: identity | the daemon's token is another company's | the event worker's token | it reads nothing; a rotated token is taken (I10)
-  test("I10: of another company: nothing is read or written, and it is tried again every five minutes", async () => {
+  test("I10: of another company: nothing is read or written, it is tried again every five minutes, and a rotated one is taken", async () => {
     const company = await aCompany({ records: 12, companies: 2 });
     const clock = createDrivenClock();
     await sync(company, { startAtMs: clock.nowMs() });
@@ -136,6 +136,11 @@ describe("a token that is refused", () => {
     ).toBe(5);
     expect(inboxOf(worker.mirror)).toEqual(["clients.updated waiting"]);
     expectEqual(company);
+    await worker.stop();
+    const rotated = await startWorker(company, { clock, token: company.sandbox.readToken });
+    await rotated.rest();
+    expect(company.said.join("\n")).toContain("was replaced");
+    expect(inboxOf(rotated.mirror)).toEqual(["clients.updated done unchanged"]);
   });
 });
 
