@@ -91,20 +91,16 @@ retention: { runs: 30d }
     }
   });
 
-  test("takes variables and files from where it is read", () => {
+  // Fault: secrets | a worker lacks the variable of a company's token | its environment | the config is read; the token says what is missing where it is used
+  test("takes variables and files from where it is read; a secret that is missing there is said where it is used", () => {
     const { document } = documentOf(companies);
+    expect(() => onNode(document).companies[0]?.token.reveal()).toThrow(
+      "companies.acme.token: the environment variable ACME is not set",
+    );
     const nodeFiles = { "/run/secrets/acme": "another-secret-0123456789" };
     const [company] = onNode(document, { nodeEnv: { ACME: "another-token" }, nodeFiles }).companies;
     expect(company?.token.reveal()).toBe("another-token");
     expect(company?.webhook.secrets.map((one) => one.reveal())).toEqual(["another-secret-0123456789"]);
-  });
-
-  // Fault: secrets | a worker lacks the variable of a company's token | its environment | the config is read; the token says what is missing where it is used
-  test("is read where a secret is missing, which is said where it is used", () => {
-    const { companies: all } = onNode(documentOf(companies).document);
-    expect(() => all[0]?.token.reveal()).toThrow(
-      "companies.acme.token: the environment variable ACME is not set",
-    );
   });
 });
 

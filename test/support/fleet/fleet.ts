@@ -14,18 +14,9 @@ import { runCommand, temporaryFolder } from "../program/cli.ts";
 export const ttlMs = 60_000;
 
 /** What a fleet shares, in a database of its own. */
-export interface Fleet extends FleetTables {
-  readonly url: string;
-  readonly postgres: Postgres;
-  /** Adds companies with an empty config. */
-  add(...companies: string[]): Promise<void>;
-  /** Adds the company, if need be, and claims it, which must succeed. */
-  owned(company: string, node?: string): Promise<Owner>;
-  /** Lets an ownership expire, as time would: for the first time, however often it did before. */
-  expire(company: string): Promise<void>;
-}
+export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
-export async function openFleet(): Promise<Fleet> {
+export async function openFleet() {
   const url = await freshDatabase();
   const postgres = await connectNode(url);
   const tables = fleetTables(postgres);
@@ -34,16 +25,19 @@ export async function openFleet(): Promise<Fleet> {
     ...tables,
     url,
     postgres,
-    add: async (...names) => {
+    /** Adds companies with an empty config. */
+    add: async (...names: string[]) => {
       for (const name of names) await companies.put(name, {});
     },
-    owned: async (company, node = "node-1") => {
+    /** Adds the company, if need be, and claims it, which must succeed. */
+    owned: async (company: string, node = "node-1"): Promise<Owner> => {
       await companies.put(company, {});
       const claim = await owners.claim(company, node, ttlMs);
       if (!("epoch" in claim)) throw new Error(`${company} was not claimed: ${claim.refused}`);
       return { company, epoch: claim.epoch, node };
     },
-    expire: async (company) => {
+    /** Lets an ownership expire, as time would: for the first time, however often it did before. */
+    expire: async (company: string) => {
       await postgres.query(
         "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second', losses = 0 WHERE company = $1",
         [company],
