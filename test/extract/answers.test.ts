@@ -26,9 +26,6 @@ describe("a list's answer", () => {
       ['{"b":2}', null],
     ]);
     expect(paginator).toEqual({ perPage: 2 });
-  });
-
-  test("without a paginator has none", () => {
     expect(readList(bytes('{"data":[]}')).paginator).toBeNull();
   });
 
@@ -52,14 +49,10 @@ describe("a list's answer", () => {
 });
 
 describe("a record's answer", () => {
-  test("is its bytes without the white space around them", () => {
+  test("is its bytes without the white space around them; its id may be a text", () => {
     const { slice, withoutId } = readDetail(bytes(' \n{"id": 7, "a": 0.10}\n'), 7);
     expect(slice.toString()).toBe('{"id": 7, "a": 0.10}');
-    expect(withoutId).toBe(false);
-  });
-
-  test("may have its id as text", () => {
-    expect(readDetail(bytes('{"id":"7"}'), 7).withoutId).toBe(false);
+    expect([withoutId, readDetail(bytes('{"id":"7"}'), 7).withoutId]).toEqual([false, false]);
   });
 
   test.each([

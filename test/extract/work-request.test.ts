@@ -20,31 +20,23 @@ function work(more: Partial<WorkItem>): WorkItem {
 const page = (payload: object) => work({ kind: "list", target: "page::1", payload });
 
 describe("the request of a work item", () => {
-  test("a page is requested by number, always with its size and the connector's sort", () => {
+  test("a page is requested by number, always with a size, which may be smaller, and the connector's sort", () => {
     expect(requestFor(resourceOf("people"), page({ variant: "", page: 3 }))).toEqual({
       method: "GET",
       path: "/people",
       query: { sortBy: "id", perPage: 2, page: 3 },
       expect: "json",
     });
+    const smaller = requestFor(resourceOf("people"), page({ variant: "", page: 1, perPage: 1 }));
+    expect(smaller.query).toMatchObject({ perPage: 1 });
   });
 
-  test("a smaller page is requested where the service refused the larger", () => {
-    const { query } = requestFor(resourceOf("people"), page({ variant: "", page: 1, perPage: 1 }));
-    expect(query).toMatchObject({ perPage: 1 });
-  });
-
-  test("a list in one answer takes no page, and a variant is its parameter", () => {
+  test("a list in one answer and a single object take no page, and a variant is its parameter", () => {
     expect(requestFor(resourceOf("colours"), page({ variant: "", page: 1 })).query).toEqual({});
     const series = requestFor(resourceOf("counters"), page({ variant: "credit-note", page: 1 }));
     expect(series).toMatchObject({ path: "/counters", query: { documentType: "credit-note" } });
-  });
-
-  test("a single object is requested by its path alone", () => {
-    expect(requestFor(resourceOf("shop"), page({ variant: "", page: 1 }))).toMatchObject({
-      path: "/shop",
-      query: {},
-    });
+    const single = requestFor(resourceOf("shop"), page({ variant: "", page: 1 }));
+    expect(single).toMatchObject({ path: "/shop", query: {} });
   });
 
   test.each(["detail", "confirm"] as const)(

@@ -142,12 +142,10 @@ describe("the config", () => {
   const credentials = '    credentials: { client_id: "${env:ID}", client_secret: "${env:SECRET}" }\n';
 
   test("wants account, contact and credentials, and no token", () => {
-    expect(complaints(configOf('    token: "${env:ID}"\n'), options).join("\n")).toMatch(
-      /account[^]*contact[^]*credentials/,
-    );
-    expect(complaints(configOf(`    account: a b\n    contact: me\n${credentials}`), options)).toHaveLength(
-      2,
-    );
+    const without = complaints(configOf('    token: "${env:ID}"\n'), options).join("\n");
+    expect(without).toMatch(/account[^]*contact[^]*credentials/);
+    const wrong = configOf(`    account: a b\n    contact: me\n${credentials}`);
+    expect(complaints(wrong, options)).toHaveLength(2);
   });
 
   test("of another connector refuses what only this one obeys", () => {
@@ -155,19 +153,16 @@ describe("the config", () => {
     expect(complaints(`${token}scrub: { lists: 7d }\n`).join("\n")).toContain("lists");
   });
 
-  test("refuses quick runs, which a list of what changed makes needless", () => {
-    const company = `    account: a\n    contact: a@b.cz\n${credentials}`;
-    expect(complaints(`${configOf(company)}schedule: { quick: "*/10 * * * *" }\n`, options)).toEqual([
+  test("refuses quick runs, which a list of what changed makes needless, and files, which no record has", () => {
+    const company = configOf(`    account: a\n    contact: a@b.cz\n${credentials}`);
+    expect(complaints(`${company}schedule: { quick: "*/10 * * * *" }\n`, options)).toEqual([
       expect.stringContaining("unknown key quick in schedule"),
     ]);
-  });
-
-  test.each(["pdf", "attachments"])("refuses files.%s, which no record of the service has", (key) => {
     expect(fakturoid.resources.filter(({ files }) => files !== undefined)).toEqual([]);
-    const company = `    account: a\n    contact: a@b.cz\n${credentials}`;
-    expect(complaints(`${configOf(company)}files: { ${key}: on }\n`, options)).toEqual([
-      `config.yaml:7:10: unknown key ${key} in files; no record of this connector has files`,
-    ]);
-    expect(load(configOf(company), options).config.files).toEqual({ pdf: false, attachments: false });
+    for (const key of ["pdf", "attachments"])
+      expect(complaints(`${company}files: { ${key}: on }\n`, options)).toEqual([
+        `config.yaml:7:10: unknown key ${key} in files; no record of this connector has files`,
+      ]);
+    expect(load(company, options).config.files).toEqual({ pdf: false, attachments: false });
   });
 });

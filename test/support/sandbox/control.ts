@@ -2,10 +2,8 @@ import { dayOf } from "../../../connectors/fintoro/sandbox/base/calendar.ts";
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import {
   english,
-  languageNamed,
   lookupList,
   lookupNames,
-  type ServiceLanguage,
 } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
 import { tableNames, type TableName } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
 import { emit, type Company, type SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
@@ -70,8 +68,7 @@ function controlOf({ control }: Started) {
     onEvent: (listener: (event: SentEvent) => void, index?: number) =>
       at(index).company.events.subscribe(listener),
     /** Every record by table and id, as its detail shows it. */
-    snapshot: (index?: number, language = "en") =>
-      snapshotOf(at(index).company, languageNamed(language) ?? english),
+    snapshot: (index?: number) => snapshotOf(at(index).company),
     /** Statuses by due date follow it. */
     setToday: (date: string) => {
       for (const { company } of companies) company.today = dayOf(date);
@@ -89,18 +86,18 @@ function controlOf({ control }: Started) {
 }
 
 /** Table name -> id -> record. The company's own record has id 1. */
-export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, AnsweredRecord>>;
+type Snapshot = ReadonlyMap<string, ReadonlyMap<number, AnsweredRecord>>;
 
 /** Everything a company has, every record as its own route would show it now. */
-function snapshotOf(company: Company, language: ServiceLanguage): Snapshot {
+function snapshotOf(company: Company): Snapshot {
   const { tables } = company;
   const series = Array.from(tables.numerical_series.values(), (one) => seriesView(company, one));
   const viewsOf = (name: TableName) => {
-    return Array.from(tables[name].values(), (one) => writable[name].view(company, one, language));
+    return Array.from(tables[name].values(), (one) => writable[name].view(company, one, english));
   };
   return new Map<string, ReadonlyMap<number, AnsweredRecord>>([
     ["company", new Map([[1, { name: company.name }]])],
-    ...lookupNames.map((name) => [name.replaceAll("-", "_"), byId(lookupList(name, language))] as const),
+    ...lookupNames.map((name) => [name.replaceAll("-", "_"), byId(lookupList(name, english))] as const),
     ...tableNames.map((name) => [name, byId(viewsOf(name))] as const),
     ["numerical_series", byId(series)],
   ]);

@@ -15,7 +15,7 @@ const byName = new Map(languages.flatMap((one) => [[one.code, one] as const, [on
 
 export const english: ServiceLanguage = languages[1]!;
 export const languageById = (id: number) => languages[id - 1] ?? english;
-export const languageNamed = (name: string) => byName.get(name.toLowerCase());
+const languageNamed = (name: string) => byName.get(name.toLowerCase());
 
 /** `sk-SK,sk;q=0.9,en;q=0.5` -> the first language of these that the service speaks, or English. */
 export function negotiate(header = ""): ServiceLanguage {
