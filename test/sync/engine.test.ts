@@ -11,6 +11,7 @@ import { person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { allChanges, put, rows } from "../support/mirror/store.ts";
 import { runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
+import { answerOf } from "../support/mirror/whole-run.ts";
 
 /** A service whose person 1 is always the same; `beforeSent` runs while the request waits for its permit. */
 function service(beforeSent: (asked: number) => void = () => undefined) {
@@ -20,8 +21,7 @@ function service(beforeSent: (asked: number) => void = () => undefined) {
       asked.push(path);
       beforeSent(asked.length);
       onSent?.();
-      const body = Buffer.from(JSON.stringify(person(1)));
-      return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+      return answerOf(person(1));
     },
   };
   return { asked, transport };
@@ -94,8 +94,7 @@ function overtakingService(listed: Promise<void>, onList: () => Promise<void> | 
       await (isOld ? listed : path === "/people" ? onList() : undefined);
       const record = person(1, isOld ? "old" : "new");
       const paginator = { currentPage: 1, perPage: 2, totalResults: 1, totalPages: 1 };
-      const body = Buffer.from(JSON.stringify(path === "/people" ? { data: [record], paginator } : record));
-      return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+      return answerOf(path === "/people" ? { data: [record], paginator } : record);
     },
   };
   return { asked, transport };

@@ -3,6 +3,7 @@ import { ForbiddenError, UnavailableError } from "../../src/connector/service-er
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import { estimateRun, minutesFor, minutesText, planRun, scrubText } from "../../src/sync/plan/estimate.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
+import { answerOf } from "../support/mirror/whole-run.ts";
 
 const names = ["shop", "colours", "counters", "people", "orders", "receipts", "notes"];
 const all = names.map(resourceOf);
@@ -20,8 +21,7 @@ function service(totals: Readonly<Record<string, number | Error>>, asked: Servic
         score: i,
       }));
       const paginator = { currentPage: 1, perPage, totalResults: total, totalPages: total };
-      const body = Buffer.from(JSON.stringify({ data, ...(perPage !== undefined && { paginator }) }));
-      return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+      return answerOf({ data, ...(perPage !== undefined && { paginator }) });
     },
   };
 }
@@ -104,10 +104,7 @@ describe("the estimate of a run", () => {
 
   test("continues after a list whose paginator is of another page", async () => {
     const paginator = { currentPage: 2, perPage: 1, totalResults: 5 };
-    const body = Buffer.from(JSON.stringify({ data: [], paginator }));
-    const transport = {
-      send: async () => ({ status: 200, headers: {}, requestId: null, attempts: 1, body }),
-    };
+    const transport = { send: async () => answerOf({ data: [], paginator }) };
     const estimates = await estimateRun(transport, [resourceOf("people")], null, usual);
     expect(estimates.get("people")).toMatchObject({ list: 1, error: "GET /people returned page 2" });
   });

@@ -10,6 +10,7 @@ import { fingerprintOf, rememberIdentity, type PinnedIdentity } from "../../src/
 import { openShop } from "../support/mirror/mirror.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { put, remove } from "../support/mirror/store.ts";
+import { answerOf } from "../support/mirror/whole-run.ts";
 
 const pinned: PinnedIdentity = {
   name: "Acme",
@@ -141,8 +142,7 @@ describe("I10: a mirror belongs to one company", () => {
     const answers: Record<string, object> = { "/shop": { name: "Acme" }, "/orders/1": orderOf(1) };
     const transport: Transport = {
       send: async ({ path }) => {
-        const body = Buffer.from(JSON.stringify(answers[path]));
-        return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+        return answerOf(answers[path]);
       },
     };
     const random = seededRandom(1);

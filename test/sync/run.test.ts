@@ -7,7 +7,8 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { rows, startMs } from "../support/mirror/store.ts";
-import { runOnce, stillClock } from "../support/mirror/run.ts";
+import { stillClock } from "../support/mirror/run.ts";
+import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
 
 /** A shop named so, with these colours. */
 function service(name: string, colours: readonly object[], onColours = () => 0): Transport {
@@ -16,8 +17,7 @@ function service(name: string, colours: readonly object[], onColours = () => 0):
       request.onSent?.();
       if (request.path === "/colours") onColours();
       const answer = request.path === "/shop" ? { name } : { data: colours };
-      const body = Buffer.from(JSON.stringify(answer));
-      return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+      return answerOf(answer);
     },
   };
 }

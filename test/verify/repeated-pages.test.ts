@@ -8,6 +8,7 @@ import { batchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { ServiceCopy } from "../../src/verify/service-copy.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { stillClock } from "../support/mirror/run.ts";
+import { answerOf } from "../support/mirror/whole-run.ts";
 
 /** A service whose list of invoices shows on each page what `page` says, and what `verify` reads of it. */
 async function readInvoices(page: (number: number) => readonly { readonly id: number }[]) {
@@ -15,8 +16,7 @@ async function readInvoices(page: (number: number) => readonly { readonly id: nu
   const send = async ({ query }: ServiceRequest) => {
     pages.push(Number(query?.["page"]));
     if (pages.length > 50) throw new Error("it does not end");
-    const body = Buffer.from(JSON.stringify(page(pages.at(-1) ?? 0)));
-    return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+    return answerOf(page(pages.at(-1) ?? 0));
   };
   const { signal } = new AbortController();
   const [clock, log, tally] = [stillClock, silentLog, new Tally()];

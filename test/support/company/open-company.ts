@@ -19,7 +19,7 @@ import { runSync } from "../../../src/sync/run/sync-run.ts";
 import type { RunOptions, ScrubOptions } from "../../../src/sync/run/begin-run.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
-import { defaultRun } from "../mirror/run.ts";
+import { defaultRun } from "../mirror/whole-run.ts";
 import { startProxy, type FaultProxy } from "./proxy.ts";
 
 /** One company: the service it lives in, the way to it, and the folder its mirror stands in. */

@@ -15,7 +15,7 @@ import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { DrivenClock } from "../rate-limit/rate-limit.ts";
 import { loggingTo, resourcesNamed, transportTo } from "../company/open-company.ts";
 import type { Company, SyncOptions } from "../company/open-company.ts";
-import { defaultRun, runOnce } from "./run.ts";
+import { defaultRun, runOnce } from "./whole-run.ts";
 import { longestWaitMs } from "../eventually.ts";
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;

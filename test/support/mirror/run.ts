@@ -7,9 +7,7 @@ import type { ReadStamp } from "../../../src/store/apply/read-stamp.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { runRemovals } from "../../../src/sync/deletion/mass-delete-guard.ts";
 import { applyCounted, createRunContext } from "../../../src/sync/context/run-context.ts";
-import type { RunContext, RunParts } from "../../../src/sync/context/run-context.ts";
-import type { RunOptions } from "../../../src/sync/run/begin-run.ts";
-import { runSync } from "../../../src/sync/run/sync-run.ts";
+import type { RunContext } from "../../../src/sync/context/run-context.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { applyDetail } from "../../../src/sync/apply/detail-answer.ts";
 import { applyList } from "../../../src/sync/apply/list-answer.ts";
@@ -19,30 +17,6 @@ import { resourceOf } from "./mirror.ts";
 import { stampOf, startMs } from "./store.ts";
 
 export const stillClock: Clock = { nowMs: () => startMs, monotonicMs: () => 0, sleep: async () => undefined };
-
-/** What a run is asked for, where a test says nothing else. */
-export const defaultRun = {
-  full: false,
-  allowMassDelete: false,
-  acceptIdentity: false,
-  parentsPerRun: "auto",
-  scrub: null,
-  concurrency: 6,
-  patienceMs: 15 * 60_000,
-  share: "all",
-  signal: new AbortController().signal,
-  closed: new AbortController().signal,
-  graceMs: 30_000,
-} as const;
-
-type Asked = Partial<RunOptions> & Pick<RunOptions, "resources">;
-
-/** A whole run, as `sync` makes it, with a tally of its own. */
-export function runOnce(parts: Omit<RunParts, "tally" | "rateLimited" | "notices">, asked: Asked) {
-  const notices = { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
-  const counted = { tally: new Tally(), rateLimited: () => 0, notices };
-  return runSync({ ...parts, ...counted }, { ...defaultRun, ...asked });
-}
 
 /** A run at its beginning, with every resource of the mirror unless some are named. */
 export function runContextOf(

@@ -7,7 +7,7 @@ import type { ServiceAnswer, ServiceRequest } from "../../../src/connector/trans
 import { expectedRecords } from "../../../src/state/sweeps.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { manifestOf, openHasty, resourceOf } from "../mirror/mirror.ts";
-import { runOnce } from "../mirror/run.ts";
+import { answerOf, runOnce } from "../mirror/whole-run.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { startMs } from "../mirror/store.ts";
 
@@ -65,8 +65,7 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     between(asked.length);
     if (found === undefined)
       throw new NotFoundError("no such parcel", { serviceMessage: "gone", status: 404 });
-    const body = Buffer.from(JSON.stringify(found));
-    return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+    return answerOf(found);
   };
   const clock = {
     nowMs: () => nowMs,
