@@ -63,9 +63,9 @@ process.exitCode = await invocation.run();
 function openPrompts(signal: AbortSignal, colour: boolean) {
   // The prompts' library looks nowhere else.
   if (!colour) process.env["NO_COLOR"] = "1";
+  const terminal = { input: process.stdin, output: process.stderr, signal };
   // As Ctrl-C does where the terminal sends signals.
-  const interrupt = () => void process.emit("SIGINT");
-  return terminalPrompts({ input: process.stdin, output: process.stderr, signal }, interrupt);
+  return terminalPrompts(terminal, () => process.emit("SIGINT"));
 }
 
 /** Starts the stand-in service; its code is imported for commands that start one. */
