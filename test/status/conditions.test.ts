@@ -3,7 +3,7 @@ import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import { conditionsOf, defaultReadyLimits, spaceConditions } from "../../src/status/conditions.ts";
 import type { SchemaChange } from "../../src/store/tables/unknown-columns.ts";
-import { companyView, lookedAtMs, schemaChange, service } from "../support/status/company-view.ts";
+import { companyView, lookedAtMs, madeStep, schemaChange, service } from "../support/status/company-view.ts";
 
 const { lastRun } = companyView();
 const whole = companyView().wholeness;
@@ -71,8 +71,7 @@ describe("an incident", () => {
   });
 
   test("about what follows runs stays as it is until this process has made it", () => {
-    const step = { step: "report", outcome: "written" };
-    const afterRun = { steps: [step as never], problem: undefined, isReportScheduled: false };
+    const afterRun = { steps: [madeStep("report", hourMs)], problem: undefined, isReportScheduled: false };
     expect(judged({ afterRun })).toEqual({ raises: [], keeps: ["failed after_run"] });
     expect(judged({ afterRun: { ...afterRun, problem: null } })).toEqual({ raises: [], keeps: [] });
   });

@@ -6,6 +6,7 @@ import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import {
   companyView,
   lookedAtMs,
+  madeStep,
   schemaChange,
   service,
   waitingEvents,
@@ -83,20 +84,8 @@ describe("a company is ready", () => {
   });
 
   test("not while a secret is missing, or what follows runs fails or is no longer made", () => {
-    const at = "2026-11-20T04:00:00.000Z";
-    const made = {
-      outcome: "written",
-      at,
-      duration_ms: 900,
-      error: null,
-      last_success_at: at,
-      seq: 7,
-    } as const;
-    const not = { outcome: "failed", error: "no room", last_success_at: null, age_ms: null } as const;
-    const steps = [
-      { ...made, step: "report", age_ms: 28 * hourMs },
-      { ...made, step: "csv ./files", ...not },
-    ];
+    const failed = { outcome: "failed", error: "no room", last_success_at: null, age_ms: null } as const;
+    const steps = [madeStep("report", 28 * hourMs), madeStep("csv ./files", 28 * hourMs, failed)];
     const missingSecrets = [
       "companies.acme.token: the file /run/token cannot be read (there is no such file)",
     ];

@@ -1,5 +1,6 @@
-import { hourMs, minuteMs } from "../../../src/base/clock.ts";
+import { hourMs, isoTime, minuteMs } from "../../../src/base/clock.ts";
 import { emptyReceiverNote } from "../../../src/status/event-status.ts";
+import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
 import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";
@@ -64,6 +65,13 @@ export function service(
 
 export function waitingEvents(count: number, oldestForMs: number): CompanyStatusView["events"] {
   return { waiting: count, oldestWaitingMs: lookedAtMs - oldestForMs, lastReceivedMs: lookedAtMs };
+}
+
+/** One thing that follows runs, made so long ago. */
+export function madeStep(step: string, agoMs: number, facts: Partial<StepStatus> = {}): StepStatus {
+  const at = isoTime(lookedAtMs - agoMs);
+  const made = { outcome: "written", at, duration_ms: 900, error: null, last_success_at: at, seq: 7 };
+  return { step, ...made, age_ms: agoMs, ...facts } as StepStatus;
 }
 
 /** A field that the service began to send an hour ago. */

@@ -12,7 +12,7 @@ import { HandOverCounts } from "../../../src/state/as-of/hand-overs.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { PageCompany } from "../../../src/status/page/page-facts.ts";
 import { nameOfMirror } from "../../../src/verify/report.ts";
-import { companyView, lookedAtMs, service } from "./company-view.ts";
+import { companyView, lookedAtMs, madeStep, service } from "./company-view.ts";
 import { look } from "../truth/compare.ts";
 import { configOf } from "../program/daemon.ts";
 import { openCompany, sync } from "../company/open-company.ts";
@@ -118,13 +118,8 @@ function allViews(): Map<string, CompanyStatusView> {
 }
 
 function steps(...names: readonly string[]): CompanyStatusView["afterRun"] {
-  const made = { outcome: "written", at: ago(5 * hourMs), duration_ms: 2_400, error: null } as const;
-  const last = { last_success_at: ago(5 * hourMs), seq: 1, age_ms: 5 * hourMs };
-  return {
-    steps: names.map((step) => ({ step, ...made, ...last })),
-    problem: null,
-    isReportScheduled: false,
-  };
+  const made = names.map((name) => madeStep(name, 5 * hourMs));
+  return { steps: made, problem: null, isReportScheduled: false };
 }
 
 function anIncident(subject: string, message: string): CompanyStatusView["alerts"]["incidents"][number] {
@@ -133,16 +128,12 @@ function anIncident(subject: string, message: string): CompanyStatusView["alerts
 }
 
 function failingView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
-  const failed = {
-    step: "parquet s3://reports/acme",
+  const failed = madeStep("parquet s3://reports/acme", 2 * hourMs, {
     outcome: "failed",
-    at: ago(2 * hourMs),
-    duration_ms: 900,
     error: "AccessDenied: the key may not write to this bucket",
     last_success_at: ago(50 * hourMs),
-    seq: 1,
     age_ms: 50 * hourMs,
-  } as const;
+  });
   const incident = anIncident("reading", "the service does not take the token");
   return companyView({
     company: "failing",
@@ -162,18 +153,13 @@ function failingView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
 
 function hostileView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
   const { script, turned, long } = hostile;
-  const step = {
-    ...steps("x").steps[0]!,
-    step: `${script}${long}`,
-    outcome: "failed",
-    error: turned,
-  } as const;
+  const step = madeStep(`${script}${long}`, 5 * hourMs, { outcome: "failed", error: turned });
   return companyView({
     company: "hostile",
     sweptMs,
     missingSecrets: [script, turned, long],
     lastRun: { outcome: "failed", startedMs: lookedAtMs - hourMs, finishedMs: lookedAtMs, message: script },
-    afterRun: { steps: [step as never], problem: long, isReportScheduled: false },
+    afterRun: { steps: [step], problem: long, isReportScheduled: false },
     alerts: {
       incidents: [anIncident(script, turned + long)],
       undelivered: [],
