@@ -184,31 +184,26 @@ export function cellValue(scalar: ColumnScalar, value: JsonValue | undefined): C
 }
 
 const readers: Readonly<Record<ColumnScalar, (value: JsonValue) => CellValue>> = {
-  integer: integerCell,
-  decimal: decimalCell,
-  boolean: booleanCell,
+  integer: (value) => integerOf(numberIn(value)) ?? undefined,
+  decimal: (value) => {
+    const number = numberIn(value);
+    const double = number instanceof NumberLiteral ? Number(number.text) : number;
+    return Number.isFinite(double) ? double : undefined;
+  },
+  boolean: (value) => {
+    const number = typeof value === "boolean" ? Number(value) : numberIn(value);
+    return number === 0 || number === 1 ? number : undefined;
+  },
   text: textCell,
   date: textCell,
-  timestamp: timestampCell,
+  /** `2026-03-01 12:00:00` -> `2026-03-01T12:00:00`: ISO, without a zone, because the service names none. */
+  timestamp: (value) =>
+    typeof value === "string"
+      ? value.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:\d\d)/, "$1T").toWellFormed()
+      : undefined,
   json: stringifyLossless,
   any: anyCell,
 };
-
-function booleanCell(value: JsonValue): CellValue {
-  if (typeof value === "boolean") return Number(value);
-  const number = numberIn(value);
-  return number === 0 || number === 1 ? number : undefined;
-}
-
-function integerCell(value: JsonValue): CellValue {
-  return integerOf(numberIn(value)) ?? undefined;
-}
-
-function decimalCell(value: JsonValue): CellValue {
-  const number = numberIn(value);
-  const double = number instanceof NumberLiteral ? Number(number.text) : number;
-  return Number.isFinite(double) ? double : undefined;
-}
 
 /** The number that a value is or spells; undefined for any other. */
 function numberIn(value: JsonValue): number | NumberLiteral | undefined {
@@ -222,12 +217,6 @@ function textCell(value: JsonValue): CellValue {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "number" || value instanceof NumberLiteral) return stringifyLossless(value);
   return undefined;
-}
-
-/** `2026-03-01 12:00:00` -> `2026-03-01T12:00:00`: ISO, without a zone, because the service names none. */
-function timestampCell(value: JsonValue): CellValue {
-  if (typeof value !== "string") return undefined;
-  return value.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:\d\d)/, "$1T").toWellFormed();
 }
 
 /** Integers are bound as bigint: SQLite would otherwise keep them as REAL in an ANY column. */
