@@ -5,7 +5,7 @@ import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { liveRecords, preview, put, putPreview, remove, row, send } from "../support/mirror/store.ts";
+import { preview, put, putPreview, remove, row, send } from "../support/mirror/store.ts";
 
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
 
@@ -51,22 +51,6 @@ describe("I3: a read applies only where it was sent after the last applied read 
     put(mirror, "people", person(1, "A"), { stamp: second.receive() });
     const answer = first.receive({ cause: "hydrate" });
     expect(put(mirror, "people", person(1, "A"), { stamp: answer, source: "detail" })).toBe("unchanged");
-  });
-
-  test("a 404 sent before the record was last applied removes nothing", ({ mirror }) => {
-    const early = send(mirror);
-    put(mirror, "people", person(1, "A"));
-    expect(remove(mirror, "people", 1, early.receive())).toBe("stale");
-    expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
-  });
-
-  test("a list sent before a 404 came does not bring back a record the mirror never had", ({ mirror }) => {
-    const list = send(mirror);
-    const detail = send(mirror);
-    expect(remove(mirror, "people", 1, detail.receive())).toBe("absent");
-    detail.end();
-    expect(put(mirror, "people", person(1, "A"), { stamp: list.receive() })).toBe("stale");
-    expect(liveRecords(mirror, "people").size).toBe(0);
   });
 
   test("an older answer does not release a newer one from quarantine", ({ mirror }) => {
