@@ -9,12 +9,9 @@ import { shopWithEvents, type OpenIngest } from "../support/webhook/webhook.ts";
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const completion = { outcome: "updated", requestId: "req-1", at: "2026-03-01T12:00:01.000Z" } as const;
 
-function take({ ingest }: OpenIngest, atMs: number, ...texts: string[]): string[] {
-  const results = ingest.store(
-    texts.map((text) => deliveryOf(text)),
-    atMs,
-  );
-  return results.map(({ eventId }) => eventId);
+function take({ ingest }: OpenIngest, atMs: number, ...bodies: string[]): string[] {
+  const deliveries = bodies.map((body) => deliveryOf(body));
+  return ingest.store(deliveries, atMs).map(({ eventId }) => eventId);
 }
 
 describe("a read completes the events that asked for it", () => {

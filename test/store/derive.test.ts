@@ -226,8 +226,8 @@ describe("rows of another version of the connector", () => {
         const whole = "SELECT count(*) AS rows, count(score) AS scores, count(name) AS names FROM people";
         expect(reader.prepare(whole).get()).toEqual({ rows: 2_500, scores: 2_500, names: 2_500 });
         const logged = "SELECT count(*) FROM _changes WHERE cause = 'schema'";
-        const texts = "SELECT count(*) FROM people WHERE typeof(score) = 'text'";
-        expect(reader.prepare(texts).pluck().get()).toBe(reader.prepare(logged).pluck().get());
+        const retyped = "SELECT count(*) FROM people WHERE typeof(score) = 'text'";
+        expect(reader.prepare(retyped).pluck().get()).toBe(reader.prepare(logged).pluck().get());
         stop.abort();
       };
       return openMirror(path, manifest, { onDerived }, { signal: stop.signal });
