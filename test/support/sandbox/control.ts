@@ -28,13 +28,12 @@ export type Control = Sandbox["control"];
 /** Changes and looks past HTTP, budget and faults. Without a company's index it is about the first one. */
 function controlOf({ control }: Started) {
   const { companies, parts } = control;
-  const { faults, tokens, clock, failures } = parts;
+  const { faults, tokens, failures } = parts;
   const at = (index = 0) => present(companies[index]);
   const known = (table: TableName, id: number, index?: number) =>
     present(at(index).company.tables[table].get(id));
   return {
     ...control,
-    clock,
     /** Gives the record as its detail shows it; throws `Invalid` where the service would answer 422. */
     create: (table: TableName, input: unknown, index?: number) => {
       const { company } = at(index);
