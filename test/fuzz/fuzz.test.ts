@@ -1,27 +1,27 @@
 import { describe, test } from "vitest";
-import { answerTargets } from "./answers.ts";
+import { answersWithOddRecords } from "./answers.ts";
 import { configTargets } from "./config.ts";
 import { exportTargets } from "./export.ts";
-import { growthTargets } from "./growth.ts";
-import { queryTargets } from "./queries.ts";
-import { receiverTargets } from "./receiver.ts";
-import { signatureTargets } from "./signature.ts";
+import { grownColumns } from "./growth.ts";
+import { statementsOfAssistants } from "./queries.ts";
+import { bytesToTheReceiver } from "./receiver.ts";
+import { signedHeaders } from "./signature.ts";
 
 describe("for any headers and body of a delivery", () => {
   // Fault: webhook | headers missing, doubled, changed, or signed by another secret | request headers | refused for the right reason, nothing stored
   test("it is stored when it is signed, timely and complete, and otherwise refused for the first reason", () =>
-    signatureTargets.headers.round());
+    signedHeaders.round());
 });
 
 describe("for any bytes on the receiver's port", () => {
   // Fault: webhook | damaged, pipelined, endless and cut requests, CONNECT, upgrades, resets | raw sockets | refused or cut off; 204 only for what is committed (I6)
   test("I6 2xx is for what is committed, the next delivery is taken, and no connection outlives its deadline", () =>
-    receiverTargets.requests.round());
+    bytesToTheReceiver.round());
 });
 
 describe("for any statement of an assistant", () => {
   test("it writes nothing, reads nothing else, and fails with a reason or is answered with freshness", () =>
-    queryTargets.statements.round());
+    statementsOfAssistants.round());
 });
 
 describe("for any config file", () => {
@@ -43,11 +43,11 @@ describe("for any rows", () => {
 describe("for any unknown fields, of whatever names and changing types", () => {
   // Fault: data | unknown fields with colliding, numeric, long and reserved names, and values of any type | records, in any order | each in its own column, the mirror whole, the report made (I2, I12)
   test("I12 each stands in its own column, the change log replays (I2), and the report is made", () =>
-    growthTargets.columns.round());
+    grownColumns.round());
 });
 
 describe("for any records and lists that are not what the service promises", () => {
   // Fault: data | records with other types, nulls, nested lists, huge numbers, odd unicode, without an id, or no records; a list that is none | answers of a whole run | each record is a row or in quarantine with the reason, all others are right, the mirror agrees with itself (I12)
   test("I12 a run ends, keeps each of them, mirrors all others, and is whole again when they are right", () =>
-    answerTargets.records.round());
+    answersWithOddRecords.round());
 });

@@ -50,7 +50,8 @@ const words = `SELECT | WITH x AS ( | ) | FROM | orders | v_orders | main. | tem
 );
 const statement = fc.array(fc.constantFrom(...words), { maxLength: 9 }).map((some) => some.join(" "));
 
-const statements = fuzzTarget("queries/statements", {
+/** Questions of an assistant. */
+export const statementsOfAssistants = fuzzTarget("queries/statements", {
   runs: 150,
   input: fc.oneof(
     { weight: 2, arbitrary: statement },
@@ -70,6 +71,3 @@ const statements = fuzzTarget("queries/statements", {
     };
   },
 });
-
-/** Questions of an assistant. */
-export const queryTargets = { statements };

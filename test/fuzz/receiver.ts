@@ -178,7 +178,8 @@ async function checkPlans(
   await allClosed(accepted.slice(seenSockets));
 }
 
-const requests = fuzzTarget("receiver/requests", {
+/** Bytes on the port of the webhook server. */
+export const bytesToTheReceiver = fuzzTarget("receiver/requests", {
   runs: 10,
   input: fc.array(connectionPlan, { minLength: 1, maxLength: 3 }),
   open: async (atEnd) => {
@@ -190,6 +191,3 @@ const requests = fuzzTarget("receiver/requests", {
     };
   },
 });
-
-/** Bytes on the port of the webhook server. */
-export const receiverTargets = { requests };

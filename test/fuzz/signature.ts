@@ -136,7 +136,8 @@ function answerTo(headers: readonly string[][], bytes: Buffer, ingest: Ingest): 
   return new Promise((resolve) => receiver.deliver(admission, bytes, resolve));
 }
 
-const headers = pureTarget("signature/headers", 600, delivered, async (one) => {
+/** The headers of a delivery against the service's rules. */
+export const signedHeaders = pureTarget("signature/headers", 600, delivered, async (one) => {
   const bytes = Buffer.from(one.body);
   const all = headersOf(one, bytes);
   const stored: Delivery[] = [];
@@ -159,6 +160,3 @@ const headers = pureTarget("signature/headers", 600, delivered, async (one) => {
     refusal === "" ? [bytes] : [],
   );
 });
-
-/** The headers of a delivery against the service's rules. */
-export const signatureTargets = { headers };
