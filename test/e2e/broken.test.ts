@@ -54,8 +54,6 @@ test("lists that are empty, with totals that say so or not, or show a record twi
   const company = await aMirroredCompany({ records: 60 });
   const resources = ["clients", "invoices", "orders", "countries", "qr_types", "proformas", "warehouses"];
   const lists = /^\/(clients|invoices|orders|countries|qr-types|warehouses)$/;
-  const emptyData = (reply: Reply) =>
-    rewritten(reply, (text) => text.replace(/"data":\[.*\](?=[,}])/s, '"data":[]'));
   for (const lie of [emptyData, emptied]) {
     const remove = company.proxy.obstruct(async ({ path }, passOn) =>
       lists.test(path) ? lie(await passOn()) : undefined,
@@ -74,6 +72,10 @@ test("lists that are empty, with totals that say so or not, or show a record twi
   expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
   await expectHealed(company);
 });
+
+function emptyData(reply: Reply): Reply {
+  return rewritten(reply, (text) => text.replace(/"data":\[.*\](?=[,}])/s, '"data":[]'));
+}
 
 function emptied(reply: Reply): Reply {
   return rewritten(reply, (text) => {

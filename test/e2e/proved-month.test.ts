@@ -63,6 +63,7 @@ test("a proved month says in text, manifest and first sheet what was compared; w
   });
 });
 
+const refuse = () => jsonReply(403, { message: "This action is unauthorized." });
 const edit = "UPDATE invoices SET note = 'not the service''s' WHERE id = ?";
 const change = "UPDATE _change_log SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM _change_log)";
 
@@ -82,7 +83,6 @@ test("a month that cannot be compared, changes meanwhile or differs is not calle
 
   const atDetail = (answer: () => Reply | undefined) => () =>
     void company.proxy.obstruct(({ path: asked }) => (asked === `/invoices/${id}` ? answer() : undefined));
-  const refuse = () => jsonReply(403, { message: "This action is unauthorized." });
   const changeOnce = () => {
     company.recover();
     wound(company, change);
