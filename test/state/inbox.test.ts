@@ -3,8 +3,15 @@ import { isoTime } from "../../src/base/clock.ts";
 import { Inbox, InboxView } from "../../src/state/inbox/inbox.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { allChanges, rows, texts } from "../support/mirror/store.ts";
-import { about, openIngest, counted, deliveryOf, eventText } from "../support/webhook/webhook.ts";
-import { shopWithEvents, type OpenIngest } from "../support/webhook/webhook.ts";
+import {
+  about,
+  openIngest,
+  counted,
+  deliveryOf,
+  eventText,
+  shopWithEvents,
+  type OpenIngest,
+} from "../support/webhook/webhook.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const completion = { outcome: "updated", requestId: "req-1", at: "2026-03-01T12:00:01.000Z" } as const;

@@ -11,8 +11,17 @@ import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
-import { changeDaily, dayMs, loggedChanges, prune, pruneMs, replayOver } from "../support/mirror/prune.ts";
-import { stoppedClock, makeRuns, answersOf } from "../support/mirror/prune.ts";
+import {
+  changeDaily,
+  dayMs,
+  loggedChanges,
+  prune,
+  pruneMs,
+  replayOver,
+  stoppedClock,
+  makeRuns,
+  answersOf,
+} from "../support/mirror/prune.ts";
 import { dump } from "../support/truth/compare.ts";
 import { errorOf, liveRecords, put, remove, rows, stampOf, written } from "../support/mirror/store.ts";
 import { about, deliveryOf, openIngest } from "../support/webhook/webhook.ts";

@@ -4,8 +4,19 @@ import { openShop, manifestOf, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put, putAs, stampOf, remove, replay } from "../support/mirror/store.ts";
-import { rows, startMs, written, brokenLinks } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  liveRecords,
+  put,
+  putAs,
+  stampOf,
+  remove,
+  replay,
+  rows,
+  startMs,
+  written,
+  brokenLinks,
+} from "../support/mirror/store.ts";
 
 function changeLines(mirror: Mirror): string[] {
   return allChanges(mirror).map(({ seq, resource, recordId, op }) => `${seq} ${op} ${resource} ${recordId}`);

@@ -6,8 +6,21 @@ import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { derivedAgain, openHasty, openShop, withPeople } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order as orderOf, person } from "../support/mirror/shop-records.ts";
-import { allChanges, brokenLinks, liveRecords, put, putPreview } from "../support/mirror/store.ts";
-import { rejectionOf, remove, replay, row, rows, stampOf, written, texts } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  brokenLinks,
+  liveRecords,
+  put,
+  putPreview,
+  rejectionOf,
+  remove,
+  replay,
+  row,
+  rows,
+  stampOf,
+  written,
+  texts,
+} from "../support/mirror/store.ts";
 
 /** An order with two lines. */
 const order = (id: number, more: object = {}) =>

@@ -7,8 +7,18 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty, openShop, withPeople } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put, putAs, replay, stampOf, row, rows } from "../support/mirror/store.ts";
-import { written, texts } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  liveRecords,
+  put,
+  putAs,
+  replay,
+  stampOf,
+  row,
+  rows,
+  written,
+  texts,
+} from "../support/mirror/store.ts";
 
 /** The columns of a table besides those the connector gave it. */
 function grownColumns(mirror: Mirror, table: string): string[] {

@@ -1,8 +1,14 @@
 import { describe, expect } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { assertOnlyIdMissing, dataCells, judgeBytes } from "../../src/store/apply/merge-rules.ts";
-import { saysTheSame, textOf, type Fence } from "../../src/store/apply/merge-rules.ts";
+import {
+  assertOnlyIdMissing,
+  dataCells,
+  judgeBytes,
+  saysTheSame,
+  textOf,
+  type Fence,
+} from "../../src/store/apply/merge-rules.ts";
 import type { JsonObject } from "../../src/json/literal.ts";
 import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";

@@ -2,8 +2,20 @@ import * as fc from "fast-check";
 import { describe, expect } from "vitest";
 import { test } from "../support/mirror/shop-test.ts";
 import { listed, order } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put, putPreview, remove, replay, row } from "../support/mirror/store.ts";
-import { rows, send, stampOf, startMs, written } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  liveRecords,
+  put,
+  putPreview,
+  remove,
+  replay,
+  row,
+  rows,
+  send,
+  stampOf,
+  startMs,
+  written,
+} from "../support/mirror/store.ts";
 
 const kinds = "SELECT id, kind FROM _raw WHERE resource = 'orders' ORDER BY id";
 

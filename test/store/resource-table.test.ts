@@ -4,8 +4,19 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { listed, order, person } from "../support/mirror/shop-records.ts";
-import { allChanges, preview, put, putAs, putPreview, stampOf, remove } from "../support/mirror/store.ts";
-import { row, rows, startMs, written } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  preview,
+  put,
+  putAs,
+  putPreview,
+  stampOf,
+  remove,
+  row,
+  rows,
+  startMs,
+  written,
+} from "../support/mirror/store.ts";
 
 const lines = (mirror: Mirror, id: number) =>
   rows(mirror, "SELECT position, id, title FROM order_lines WHERE order_id = ? ORDER BY position", id);

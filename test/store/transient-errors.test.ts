@@ -3,8 +3,14 @@ import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { inTransaction, isBusy, openDatabase, type Db } from "../../src/store/database.ts";
-import { createBusyRetry, createErrorGuard, retryInTurn } from "../../src/store/transient-errors.ts";
-import { retryWhileBusy, shareTurns, LoopTurns } from "../../src/store/transient-errors.ts";
+import {
+  createBusyRetry,
+  createErrorGuard,
+  retryInTurn,
+  retryWhileBusy,
+  shareTurns,
+  LoopTurns,
+} from "../../src/store/transient-errors.ts";
 import { fastClock } from "../support/company/company.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
