@@ -16,6 +16,13 @@ export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<vo
   await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
+const longestTimerMs = 2_147_483_647;
+
+/** Aborts after this time: after 24 days at the latest, which is Node's longest timer. */
+export function abortAfter(ms: number): AbortSignal {
+  return AbortSignal.timeout(Math.min(Math.ceil(ms), longestTimerMs));
+}
+
 const combined = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
 
 /** A signal that aborts with either: one for each pair, however often it is asked for. */

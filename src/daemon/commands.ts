@@ -105,8 +105,6 @@ interface CommandServerParts {
 
 const sayEveryMs = 1_000;
 const eventsAtOnce = 1_000;
-/** Of Node: 24 days, which no run lasts. */
-const longestTimerMs = 2_147_483_647;
 
 /**
  * Takes commands of other processes until `closed`, on a socket beside the mirror, a connection each. Gives those that are
@@ -153,7 +151,7 @@ async function answerCommand(
     const shown = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" as OpenCommand["state"] };
     open.add(shown);
     ended.signal.addEventListener("abort", () => open.delete(shown));
-    const request = command.kind === "sync" ? parseRequest(parts, command.options) : null;
+    const request = command.kind === "sync" ? parseRequest(parts, command.options, ended.signal) : null;
     const look = () => {
       try {
         const progress = request && parts.runQueue.progress(request);
@@ -189,14 +187,17 @@ async function answerCommand(
 
 /** Throws for tables that only another version knows. */
 function parseRequest(
-  { context: { clock, manifest } }: CommandServerParts,
+  { context: { clock, manifest }, closed }: CommandServerParts,
   { resources: names, untilMs, ...flags }: ReturnType<typeof formatSyncOptions>,
+  ended: AbortSignal,
 ): RunRequest {
   const resources = manifest.resources.filter(({ name }) => names.includes(name));
   if (resources.length === 0 || resources.length !== names.length)
     throw new Error("the command names tables that this daemon does not know");
-  const leftMs = Math.min(longestTimerMs, Math.max(0, (untilMs ?? Infinity) - clock.nowMs()));
-  return { ...flags, resources, closed: AbortSignal.timeout(leftMs) };
+  const over = new AbortController();
+  const leftMs = untilMs === null ? null : Math.max(0, untilMs - clock.nowMs());
+  if (leftMs !== null) void clock.sleep(leftMs, AbortSignal.any([ended, closed])).then(() => over.abort());
+  return { ...flags, resources, closed: over.signal };
 }
 
 async function sync(

@@ -1,3 +1,4 @@
+import { abortAfter } from "../../base/cancellation.ts";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { shardText, type Shard } from "../../status/shards.ts";
@@ -41,7 +42,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
     return worstOutcome([await dryRun(context, scopes, { resources, full, scrub }), ...left]);
   if (resources.length === 0)
     throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
-  const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);
+  const closed = maxDuration === undefined ? new AbortController().signal : abortAfter(maxDuration);
   const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
   const flags = { full, quick, allowMassDelete, acceptIdentity, scrub };
   const request = { resources, ...flags, mostRequests, closed, shard: shard ? shardText(shard) : null };

@@ -1,3 +1,4 @@
+import { abortAfter } from "../../../base/cancellation.ts";
 import path from "node:path";
 import { MirrorError } from "../../../base/errors.ts";
 import type { RecordRef } from "../../../base/ids.ts";
@@ -25,7 +26,7 @@ import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-co
 
 export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { config } }) => {
   const { month, maxRequests: mostRequests, maxDuration } = options;
-  const closed = maxDuration === undefined ? undefined : AbortSignal.timeout(maxDuration);
+  const closed = maxDuration === undefined ? undefined : abortAfter(maxDuration);
   const asked = fileKinds(config);
   // Where the config asks for none, a person who calls the command wants all.
   const kinds = asked.length > 0 ? asked : (["pdf", "attachment"] as const);
