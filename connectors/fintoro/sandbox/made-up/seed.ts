@@ -23,6 +23,8 @@ export function companySnapshot(index: number) {
   return {
     ...words.companyProfile,
     name: isNamed ? name : `${name} ${index + 1}`,
+    legalForm: /a\. ?s\./.test(name) ? "Akciová spoločnosť" : "Spoločnosť s ručením obmedzeným",
+    street: `Mlynské nivy ${16 + index}`,
     subjectId: isNamed ? subjectId : String(40_000_000 + index),
     taxId,
     vatId: `SK${taxId}`,
