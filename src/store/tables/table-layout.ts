@@ -34,7 +34,7 @@ export function layOutTables(db: Db, plan: TablePlan): boolean {
     sha BLOB, listed_sha BLOB, source TEXT NOT NULL,
     received_seq INTEGER NOT NULL, read_at INTEGER NOT NULL,
     last_change INTEGER, gone INTEGER NOT NULL DEFAULT 0) STRICT`);
-  // The status page counts records and looks for the oldest reads: fences are six times the size of these.
+  // The status page counts records and looks for the oldest reads: fences are four times the size of these.
   db.exec(
     `CREATE INDEX IF NOT EXISTS ${quoted(`${fences}_reads`)} ON ${quoted(fences)} (source, read_at) WHERE gone = 0`,
   );
