@@ -38,6 +38,16 @@ export function inequalities(company: Company, tables?: readonly string[]): stri
   return look(company.file, (db) => differences(db, truthOf(company.sandbox), tables));
 }
 
+/** So many requests may be in flight when a process dies, and are made again. */
+const mostInFlight = 6;
+
+/** What was asked more than once since so many requests, if it is more than was in flight. */
+function repeatedSince({ proxy }: Company, from: number): string[] {
+  const asked = proxy.asked.slice(from).flatMap(({ target }) => (target === "/whoami" ? [] : [target]));
+  const repeated = asked.length - new Set(asked).size;
+  return repeated > mostInFlight ? [`${repeated} requests were repeated`] : [];
+}
+
 /**
  * A run of `sync` by the real program.
  *
@@ -52,11 +62,16 @@ export async function syncScenario(kind: "first" | "changed"): Promise<CrashScen
     for (let changes = 0; changes < 12; changes++) mutate(company, choice);
   }
   const args = [program, "sync", "--json", "--allow-mass-delete"];
+  /** Of several attempts at once nobody knows who asked what. */
+  const underWay = new Set<string>();
+  let [from, isAlone] = [0, true];
   return {
     name: kind === "first" ? "a first sync" : "a sync that finds changes",
     countsStatements: false,
     base,
     run: (attempt) => {
+      underWay.add(attempt.folder);
+      [from, isAlone] = [company.proxy.asked.length, underWay.size === 1];
       writeServeConfig(companyIn(company, attempt.folder));
       return endOf(startToDie(attempt, args));
     },
@@ -64,7 +79,9 @@ export async function syncScenario(kind: "first" | "changed"): Promise<CrashScen
     finish: async (attempt) => {
       const here = companyIn(company, attempt.folder);
       const { outcome, troubles } = await sync(here, { allowMassDelete: true, parentsPerRun: "all" });
+      underWay.delete(attempt.folder);
       const wrong = outcome === "complete" ? [] : [`${outcome}: ${JSON.stringify(troubles)}`];
+      if (kind === "first" && isAlone) wrong.push(...repeatedSince(company, from));
       return [...wrong, ...inequalities(here), ...(await inconsistencies(here))];
     },
     close: async () => {
