@@ -36,6 +36,13 @@ test("a machine that slept, or a clock that was set back, is a gap", ({ mirror: 
   expect(log.spans()).toHaveLength(3);
 });
 
+test("spans of long ago are removed", ({ mirror: { db } }) => {
+  new UptimeLog(db).beat(t0 - 40 * 86_400_000);
+  const log = new UptimeLog(db);
+  log.beat(t0);
+  expect(log.spans()).toEqual([{ startedMs: t0, seenMs: t0 }]);
+});
+
 // Fault: webhook | every delivery is refused from some moment on, over a restart | the uptime log | what was noted since then is taken back; the time counts as a gap
 test("a time of refusals is taken back, over a restart too; the next is a new span", ({ mirror: { db } }) => {
   const before = new UptimeLog(db);

@@ -62,6 +62,16 @@ describe("a queue that is shared", () => {
     expect(queue.nextDueMs(["orders"])).toBeNull();
   });
 
+  test("calls watchers when items are added or expedited, until they end their watch", ({ queue }) => {
+    let rung = 0;
+    const unwatch = queue.watch(() => (rung += 1));
+    queue.add(work());
+    queue.expedite("people", "nothing");
+    unwatch();
+    queue.add(work({ target: "id:2" }));
+    expect(rung).toBe(2);
+  });
+
   test("dead letters of events that a run revives are read by that run", ({ queue }) => {
     queue.add(work());
     lease(queue, "events", (row) => queue.deadLetter(row, "odd"));
@@ -121,5 +131,14 @@ describe("an item that is postponed", () => {
       return again?.lane;
     });
     expect(lanes).toEqual(["changed", "scrub"]);
+  });
+
+  test("I4: is due at once where an event came while it was leased", ({ queue }) => {
+    queue.add(work());
+    lease(queue, "all", (row) => {
+      queue.add(work({ dirtySeq: 2 }));
+      queue.postpone(row, "waiting", 50_000);
+    });
+    expect(next(queue)).toMatchObject({ dirtySeq: 2 });
   });
 });
