@@ -47,6 +47,9 @@ function outcomes(company: Company): unknown[] {
   return look(company.file, (db) => db.prepare("SELECT outcome FROM _runs ORDER BY id").pluck().all());
 }
 
+/** Ends a run where its scrub begins, without a report, as a kill does. */
+const dies = () => Promise.reject(new TypeError("killed"));
+
 const queued = (company: Company) => count(company.file, "SELECT count(*) FROM _work");
 
 describe("changes that no list shows (I11)", () => {
@@ -92,10 +95,19 @@ describe("the scrub comes last", () => {
     expect(outcomes(company)).toEqual(["complete", "stopped", "interrupted", "complete"]);
   });
 
+  test("a run that is killed in it counts as whole: the next one is not resumed, and makes the scrub", async () => {
+    const company = await afterFirstNight();
+    await expect(nightly(company, 1, { onListed: dies })).rejects.toThrow("killed");
+    const next = await nightly(company, 1.01);
+    expect(next).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
+    expect(next.scrub?.read).toBeGreaterThan(0);
+  });
+
   test("the rest of one that ended early needs no list again, until lists are due", async () => {
     const company = await afterFirstNight();
     const ended = { closed: AbortSignal.abort() };
     const first = await nightly(company, 1, { scrub: scrubOf(900, ended) });
+    expect(first).toMatchObject({ outcome: "complete", scrub: { read: 0 } });
     hideEdits(company);
     const rest = await nightly(company, 1.01, { continues: true });
     expect(rest).toMatchObject({ outcome: "complete", scrub: { left: 0 } });
