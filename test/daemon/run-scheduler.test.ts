@@ -180,6 +180,19 @@ describe("the schedule", () => {
     expect(first.mirror.meta.get("schedule")).toEqual({ slotMs: Date.UTC(2026, 10, 22, 2, 15) });
   });
 
+  test("of publishing is followed without a run, and what it took is remembered", async () => {
+    const schedule = { publish: "* * * * *" };
+    const { scheduler, mirror, ran, pass, close } = await schedulerWith(["complete"], { schedule });
+    let made = 0;
+    const done = scheduler.followPublish(async () => void (made += 1));
+    await pass(150_000);
+    close.abort();
+    await pass(1_000);
+    await done;
+    expect({ made, ran }).toEqual({ made: 3, ran: [] });
+    expect(mirror.meta.get("publish_schedule")).toEqual({ slotMs: noon + 2 * 60_000 });
+  });
+
   // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back
   test("a night without the service is made up for when it is back", async () => {
     const schedule = { sync: "15 2 * * *" };
