@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { jsonReply } from "../support/company/proxy.ts";
 import { count, expectReplayable, look } from "../support/truth/equal.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import { documentTables, floorOf, truthOf } from "../support/truth/truth.ts";
@@ -60,18 +61,27 @@ describe("a first run that was stopped after its lists", () => {
   });
 });
 
-test("a first run that will take long has its report made when the lists are in, and goes on", async () => {
-  const company = await aCompany({ records: 610 });
-  const seen: unknown[] = [];
-  const onListsRead = async () => {
-    const { resources } = health(company);
-    const documents = resources.filter(({ name }) => documentTables.some((table) => table === name));
-    seen.push(documents.every(({ live, expected }) => live === expected));
-    seen.push(documents.reduce((all, { provisional }) => all + provisional, 0) > 600);
-  };
-  const { lists } = floorOf(truthOf(company.sandbox));
-  const report = await sync(company, { onListsRead, mostRequests: lists.length + 40 });
-  expect(seen).toEqual([true, true]);
-  expect([report.outcome, report.requests.detail > 10]).toEqual(["stopped", true]);
-  expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);
-});
+test.each([
+  ["answered", []],
+  ["refused", ["quotations"]],
+] as const)(
+  "a first run that will take long has its report made when its last list is %s, and goes on",
+  async (_, refused: readonly string[]) => {
+    const company = await aCompany({ records: 610 });
+    company.proxy.obstruct(({ path }) => (refused.includes(path.slice(1)) ? jsonReply(403, {}) : undefined));
+    const seen: unknown[] = [];
+    const onListsRead = async () => {
+      const { resources } = health(company);
+      const documents = resources.filter(({ name }) => documentTables.some((table) => table === name));
+      const unread = documents.filter(({ live, expected }) => live !== expected).map(({ name }) => name);
+      const provisional = documents.reduce((all, one) => all + one.provisional, 0);
+      seen.push({ last: company.proxy.asked.at(-1)?.path, unread, hasMany: provisional > 500 });
+    };
+    const { lists } = floorOf(truthOf(company.sandbox));
+    const mostRequests = lists.length + 40;
+    const report = await sync(company, { onListsRead, mostRequests, concurrency: 1 });
+    expect(seen).toEqual([{ last: "/quotations", unread: refused, hasMany: true }]);
+    expect([report.outcome, report.requests.detail > 10]).toEqual(["stopped", true]);
+    expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);
+  },
+);
