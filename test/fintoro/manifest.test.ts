@@ -75,6 +75,14 @@ describe("a sweep", () => {
     ]);
   });
 
+  it("reads the largest pages that there are: of 500 documents, and of 200 of all else", () => {
+    const paged = resources.flatMap(({ name, list }) => ("perPage" in list ? [{ name, ...list }] : []));
+    const ofSize = (size: number) => paged.flatMap(({ name, perPage }) => (perPage === size ? [name] : []));
+    expect(ofSize(500)).toEqual(Object.keys(documentKinds));
+    expect(ofSize(200)).toHaveLength(5);
+    expect(paged).toHaveLength(10);
+  });
+
   it("uses routes that the service offers", () => {
     const offered = manifest.operations
       .filter(({ method }) => method === "GET")

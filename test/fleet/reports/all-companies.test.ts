@@ -85,6 +85,16 @@ describeWithPostgres("the query of the page about many machines", () => {
     expect((await lake.ask(byName)).map(([company]) => company)).toEqual(["acme", "czech", "secret"]);
   });
 
+  test("keeps names of digits as they are, also where every company has such a name", async () => {
+    const lake = await aLake();
+    const { mirror } = await aCompany();
+    for (const company of ["12", "13"]) await lake.publish(company, mirror);
+    expect(await lake.ask(`SELECT DISTINCT company, typeof(company) ${all} ORDER BY company`)).toEqual([
+      ["12", "VARCHAR"],
+      ["13", "VARCHAR"],
+    ]);
+  });
+
   test("has views with the day that their ages are counted against, stored again on another day", async () => {
     const lake = await aLake();
     const company = await aCompany();
