@@ -221,6 +221,30 @@ describe("a reader of stdout that goes away", () => {
   });
 });
 
+const fiveOfNine = () => ["invoices  5 of 9"];
+
+/** Seventy seconds of the test's clock, which pass at once. */
+async function work({ showing, log, clock }: CommandContext): Promise<CommandEnding> {
+  const begun = clock.monotonicMs();
+  await showing(fiveOfNine, async () => {
+    for (let i = 0; i < 1000 && clock.monotonicMs() - begun < 70_000; i++) await new Promise(setImmediate);
+    log.info("between");
+  });
+  return "complete";
+}
+
+test("a long command draws its progress at a terminal and leaves only the lines; it logs it elsewhere, and not with -q", async () => {
+  const parts = { commands: [commandThat(work)], terminal: true };
+  const { run, screen, written } = createTestInvocation(["act", "--no-color"], parts);
+  await run();
+  expect(written.stderr).toContain("invoices  5 of 9");
+  expect(screen.visible()).toEqual([expect.stringMatching(/between$/)]);
+  expect(screen.cursorHidden()).toBe(false);
+  const logged = jsonLines((await runAct(["act"], work)).stderr).map(({ msg }) => msg);
+  expect(logged.filter((msg) => msg === "invoices  5 of 9").length).toBeGreaterThanOrEqual(2);
+  expect((await runAct(["act", "-q"], work, { terminal: true })).stderr).toBe("");
+});
+
 test("a document holds record ids beyond 2^53 exactly", async () => {
   const { stdout } = await runAct(["act"], async ({ output }): Promise<CommandEnding> => {
     await output.json({ id: 2n ** 60n, small: 7n });

@@ -46,6 +46,7 @@ test("10,000 events in a burst on 50 records: all taken, 50 reads, few transacti
     { n: 50, lanes: 0 },
   ]);
   expect(commits()).toBeLessThan(2_000);
+  expect(new Set(receiver.lines.map(({ level }) => level))).toEqual(new Set(["debug", "info"]));
   const said = receiver.lines.filter(({ level }) => level === "info");
   const inBursts = said.flatMap(({ fields }) => fields["events"] ?? []);
   expect(inBursts.length).toBeGreaterThan(0);

@@ -108,7 +108,8 @@ describe("a delivery that somebody recorded does no harm", () => {
     }
     expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([1, 0]);
     expect(receiver.results).toEqual(["acme stored", "acme known", "acme known", "acme known"]);
-    const fields = { company: "acme", type: "people.deleted", resource: "people", id: 1 };
+    const webhook_id = post(text).headers["webhook-id"];
+    const fields = { company: "acme", webhook_id, type: "people.deleted", resource: "people", id: 1 };
     expect(receiver.lines[0]).toMatchObject({ level: "info", message: "an event was stored", fields });
     expect(receiver.lines.slice(1).map(({ level }) => level)).toEqual(["debug", "debug", "debug"]);
   });
