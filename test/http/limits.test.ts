@@ -200,7 +200,8 @@ describe("a large answer is held once", () => {
       expect(body).toHaveLength(total);
       expect([body[0], body[total - 1]]).toEqual([32, 32]);
     });
-    expect(peakBytes).toBeLessThan(total * 1.3);
+    // Chunks that are not collected yet may come on top: twice as much would be a second copy.
+    expect(peakBytes).toBeLessThan(total * 1.6);
   });
 
   test("also without a Content-Length, compressed", async () => {
