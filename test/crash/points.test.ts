@@ -24,15 +24,12 @@ async function expectSound(name: string, shares: readonly number[]): Promise<voi
 
 describe("kill -9 at a point of the process, and another start: all is as without the kill", () => {
   // Fault: process | SIGKILL before or after a commit of a first sync | commits of mirror and budget | the next run repeats only what was in flight and ends equal to the service
-  // Fault: process | kill -9 at varied moments, up to four times | a process of `sync` during a first run | the next run repeats what was in flight only, and ends equal to the service (I1, I7)
   test("I1 I7: a first sync", () => expectSound("first-sync", [0.35, 0.8]));
 
   // Fault: process | SIGKILL before or after a commit of a sync that finds changes and deletions | commits of mirror and budget | change log and tombstones are true, and the next run ends equal to the service
   test("I1 I2 I5: a sync that finds changes", () => expectSound("sync", [0.6]));
 
   // Fault: webhook | SIGKILL of serve before or after a commit while deliveries come | commits of the inbox and of the event worker | what got 204 is kept, what did not is sent again, each event is kept once
-  // Fault: process | kill -9 right after a 204 | a process of `serve` | the event is there after a restart, and is read (I6)
-  // Fault: process | kill -9 of the daemon, again and again, during a day's work | a process of `serve` | equal in what events cover, and in everything after one run (I11)
   test("I6 I7 I11: deliveries to serve", () => expectSound("deliveries", [0.65]));
 
   // Fault: files | SIGKILL before a statement, fsync or rename of a publish | the report that is being written | the report is the old or the new one, whole; the next publish leaves no other file
