@@ -26,7 +26,6 @@ const long = [
   "fleet/processes/deadly-company",
   "fleet/processes/restored-database",
   "fleet/processes/postgres-outage",
-  "fleet/processes/paused",
   "fleet/processes/start",
   "fleet/jobs",
   "simulation/soak",

@@ -116,6 +116,14 @@ describe("code rules", () => {
     expect(longFiles.filter((file) => !present.has(file))).toEqual([]);
   });
 
+  test("the tests that vitest.config.ts names are there", () => {
+    const config = readFileSync(path.join(projectFolder, "vitest.config.ts"), "utf8");
+    const names = config.matchAll(/"(?!vitest\/)(?:test\/)?([\w-]+(?:\/[\w-]+)+)(?:\.test\.ts)?"/g);
+    const files = [...names].map(([, name]) => `test/${name}.test.ts`);
+    expect(files).toContain("test/crash/points.test.ts");
+    expect(files.filter((file) => !present.has(file))).toEqual([]);
+  });
+
   test("nothing is silenced, skipped, left for later or exported without a name", () => {
     expect(sources.flatMap(cleanText)).toEqual([]);
   });
