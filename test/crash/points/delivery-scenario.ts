@@ -1,10 +1,10 @@
 import { program } from "../../support/program/process-env.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { endOf } from "../../support/program/cli.ts";
 import { look } from "../../support/truth/compare.ts";
 import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
+import { eventually } from "../../support/eventually.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { writeServeConfig } from "../../support/program/serve.ts";
 import { portToKeep, startServe } from "../../support/program/serve-process.ts";
@@ -38,13 +38,12 @@ class Sender {
     this.deliveries = deliveries;
   }
 
-  async sendAll(port: number, isOver: () => boolean): Promise<void> {
-    for (let tries = 0; tries < 1_000 && !isOver(); tries++) {
-      const left = this.deliveries.filter((one) => !this.accepted.has(idOf(one)));
-      if (left.length === 0) return;
-      for (const one of left) await this.send(one, port);
-      await pause(10);
-    }
+  sendAll(port: number, isOver: () => boolean): Promise<void> {
+    const left = () => this.deliveries.filter((one) => !this.accepted.has(idOf(one)));
+    return eventually(async () => {
+      if (!isOver()) for (const one of left()) await this.send(one, port);
+      return isOver() || left().length === 0;
+    }, "all deliveries accepted");
   }
 
   private async send(one: Post, port: number): Promise<void> {
@@ -61,11 +60,8 @@ function storedIn({ folder }: Attempt, where = "1"): string[] {
   return look(path.join(folder, "acme.db"), (db) => db.prepare(sql).pluck().all() as string[]);
 }
 
-async function untilRead(attempt: Attempt, isOver: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1_000 && !isOver(); tries++) {
-    if (storedIn(attempt, "state = 'waiting'").length === 0) return;
-    await pause(10);
-  }
+function untilRead(attempt: Attempt, isOver: () => boolean): Promise<void> {
+  return eventually(() => isOver() || storedIn(attempt, "state = 'waiting'").length === 0, "all read");
 }
 
 /** Deliveries to `serve`, the real program; it is killed, started again, and gets the rest of them. */

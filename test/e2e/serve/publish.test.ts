@@ -26,8 +26,8 @@ import { eventually } from "../../support/eventually.ts";
 
 const reportOf = (company: Company) => path.join(company.folder, "acme.report.db");
 
-// Fault: process | `serve` ends after a run, before report and exports are made | a process of `serve` that makes none, and the next one | the next one makes them when it starts, without another run
-// Fault: files | the report cannot be written | its path, under a process of `serve` | logged, and the daemon continues
+// Fault: process | `serve` ends after a run, before report and exports are made | a `serve` that makes none, and the next one, a process | the next one makes them when it starts, without another run
+// Fault: files | an export cannot be written | its path, under a process of `serve` | logged, and the daemon continues
 test("what the last run was not followed by is made at the next start; what cannot be made is logged, and the daemon goes on", async () => {
   const company = await aCompany({ records: 5 });
   writeServeConfig(company, "schedule: { sync: off, publish: off }");
@@ -143,8 +143,10 @@ test("a process that is killed while it makes the report is a failure like other
   await daemon.until("it ended with a signal");
   const isMade = ({ name }: { name: string }) => existsSync(path.join(company.folder, `${name}.report.db`));
   let most = 0;
-  // Each of them takes longer than that.
-  for (; !served.every(isMade); await systemClock.sleep(200)) most = Math.max(most, children().length);
+  await eventually(() => {
+    most = Math.max(most, children().length);
+    return served.every(isMade);
+  }, "all reports");
   expect(most).toBe(1);
   await eventually(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, "ready companies");
   expect((await daemon.end("SIGTERM")).code).toBe(0);
