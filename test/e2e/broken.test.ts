@@ -47,22 +47,28 @@ test("a connection that hangs is given up after its time and asked again", async
   expectEqual(company, { tables: resources });
 });
 
-// Fault: pagination | lists with empty data, and totals that say otherwise | a proxy, for five lists of a filled mirror | nothing is deleted, the run reports it, the next one is whole (I5)
-// Fault: pagination | lists that are empty and say so in their totals | a proxy, for seven lists of a filled mirror | nothing is deleted, the resources are held (I5)
+// Fault: pagination | lists with empty data, and totals that say otherwise | a proxy, for six lists of a filled mirror | nothing is deleted, the run reports it, the next one is whole (I5)
+// Fault: pagination | lists that are empty and say so in their totals | a proxy, for six lists of a filled mirror | nothing is deleted: what cannot be asked for one by one is held (I5)
 // Fault: pagination | a record twice | the sandbox, for documents and clients | a bounded number of requests, nothing deleted, the next run heals
 test("lists that are empty, with totals that say so or not, or show a record twice delete nothing, are named, and heal (I5)", async () => {
   const company = await aMirroredCompany({ records: 60 });
   const resources = ["clients", "invoices", "orders", "countries", "qr_types", "proformas", "warehouses"];
   const lists = /^\/(clients|invoices|orders|countries|qr-types|warehouses)$/;
-  for (const lie of [emptyData, emptied]) {
+  // The few orders and warehouses are asked for one by one.
+  const held = ["clients held", "invoices held", "countries held", "qr_types held"];
+  const lies = [
+    [emptyData, ["invoices unsettled", "orders unsettled"]],
+    [emptied, []],
+  ] as const;
+  for (const [lie, unsettled] of lies) {
     const remove = company.proxy.obstruct(async ({ path }, passOn) =>
       lists.test(path) ? lie(await passOn()) : undefined,
     );
     const report = await sync(company, { resources });
     remove();
     expect(report.outcome).toBe("partial");
-    const troubles = report.troubles.filter(({ kind }) => lie === emptyData || kind === "held");
-    expect(troubles.map(({ resource }) => resource)).toContain("invoices");
+    const troubles = report.troubles.map(({ resource, kind }) => `${resource} ${kind}`);
+    expect(new Set(troubles)).toEqual(new Set([...held, ...unsettled]));
   }
   company.suffer({ ...odd("duplicate_ids"), match: { path: lists } });
   const asked = company.proxy.asked.length;
@@ -74,7 +80,7 @@ test("lists that are empty, with totals that say so or not, or show a record twi
 });
 
 function emptyData(reply: Reply): Reply {
-  return rewritten(reply, (text) => text.replace(/"data":\[.*\](?=[,}])/s, '"data":[]'));
+  return rewritten(reply, (text) => JSON.stringify({ ...(JSON.parse(text) as object), data: [] }));
 }
 
 function emptied(reply: Reply): Reply {
