@@ -75,21 +75,23 @@ test("a stop ends the wait", async () => {
 
 test("many waiting steps leave the thread to others, and a receiver's step fails at once", async () => {
   const { db, release } = await held(false);
-  const wait = { clock: systemClock, log: silentLog, signal };
+  const { promise: slept, resolve: wake } = Promise.withResolvers<undefined>();
+  /** So long SQLite itself would wait, ms, and block the thread. */
+  const blocking = () => db.pragma("busy_timeout", { simple: true });
+  const blocked: unknown[] = [];
+  const sleep = () => {
+    blocked.push(blocking());
+    return slept;
+  };
   const store = createBusyRetry(db);
+  const wait = { clock: { ...systemClock, sleep }, log: silentLog, signal };
   const steps = Array.from({ length: 6 }, () => retryWhileBusy(db, write(db), wait));
-  // The first try of SQLite itself has taken a second.
-  const fromMs = performance.now();
-  let turns = 0;
-  for (; performance.now() - fromMs < 400; turns++) await systemClock.sleep(5);
-  const refusedMs = performance.now();
   expect(() => store(write(db))).toThrow("busy");
-  const tookMs = performance.now() - refusedMs;
+  expect([...blocked, blocking()]).toEqual([20, 20, 20, 20, 20, 20, 20]);
   release();
+  wake(undefined);
   await Promise.all(steps);
-  // A blocked thread would take one turn a second.
-  expect(turns).toBeGreaterThan(4);
-  expect(tookMs).toBeLessThan(600);
+  expect(blocking()).toBe(1_000);
 });
 
 test("of mirrors that share turns, one that waits long for the disk holds back no turn of the event loop for the others", async () => {

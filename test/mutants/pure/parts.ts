@@ -31,7 +31,7 @@ export const parts: Readonly<Record<string, Part>> = {
     title: "merge rules",
     files: applied.map((name) => `src/store/apply/${name}.ts`),
     tests: ["test/store/*.test.ts", "test/state/mirror.test.ts"],
-    without: ["test/store/lock.test.ts"],
+    without: ["test/store/{lock,migrate,transient-errors}.test.ts"],
   },
   signature: {
     title: "webhook signature",
