@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { Worker } from "node:worker_threads";
+import { expect, test, vi } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -85,9 +86,10 @@ test("the rows of an earlier day stand in the order of their ids, also those tha
 test("an export as of a time or a position says so, redacts, and its follower goes on from there, by worker threads, too", async () => {
   const cwd = await aFolder();
   const db = openDatabase(path.join(cwd, "acme.db"));
-  // So large that threads read it.
+  // Large enough for threads to read it.
   db.exec("CREATE TABLE ballast AS SELECT zeroblob(130000000)");
   db.close();
+  using sent = vi.spyOn(Worker.prototype, "postMessage");
   const exporting = (moment: string, out: string) =>
     runCommand(["export", "currencies", "--format", "jsonl", "--as-of", moment, "--out", out], { cwd });
   await exporting("2026-03-02T13:00:00+01:00", "out");
@@ -103,6 +105,8 @@ test("an export as of a time or a position says so, redacts, and its follower go
     { symbol: "EUR", name: hashed },
     { symbol: "USD", name: hashed },
   ]);
+  const encoded = sent.mock.calls.filter(([request]) => (request as { method: string }).method === "encode");
+  expect(encoded).toHaveLength(2);
 });
 
 test("one query over a history gives the rows of any moment, and deletions keep the last values", async () => {
