@@ -17,7 +17,7 @@ function setAt(company: Company, request: number, byMs: number): Clock {
   return { ...clock, nowMs: () => clock.nowMs() + offsetMs };
 }
 
-// Fault: clock | the clock is set by a year, back or ahead, in the middle of a run | the run's clock, at its 40th request | the run completes with few requests more, equal; the next one too, and nothing waits
+// Fault: clock | the clock is set by a year, back or ahead, in the middle of a run | the run's clock, at its 5th request | the run completes with few requests more, equal; the next one too, and nothing waits
 test("a clock that is set back or ahead by a year in the middle of a run: the run completes, and so does the next one", async () => {
   const company = await aCompany({ records: 10 });
   await sync(company);

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { aCompany, fastClock, sync, testRateLimiter, type Company } from "../support/company/company.ts";
-import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
+import { count, expectEqual, expectHealed, serviceIds } from "../support/truth/equal.ts";
 import { jsonReply, type Breakage, type Obstacle, type Reply } from "../support/company/proxy.ts";
-import { truthOf } from "../support/truth/truth.ts";
 
 const minuteMs = 60_000;
 const unavailable = () => jsonReply(503, { message: "Service Unavailable" });
@@ -114,7 +113,7 @@ describe("a service that is away for good", () => {
 test("one record that answers 500 is tried again 5 times over a minute while others succeed, then set aside", async () => {
   const clock = fastClock();
   const company = await aCompany();
-  const [broken = ""] = [...(truthOf(company.sandbox).get("orders")?.keys() ?? [])];
+  const [broken = ""] = serviceIds(company, "orders").map(String);
   const atMs: number[] = [];
   company.proxy.obstruct(({ path }) => {
     if (path !== `/orders/${broken}`) return undefined;

@@ -4,7 +4,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { jsonReply, startProxy, type Obstacle, type Reply } from "../support/company/proxy.ts";
-import { count, dump, expectEqual, expectHealed, look } from "../support/truth/equal.ts";
+import { count, dump, expectEqual, expectHealed, look, serviceIds } from "../support/truth/equal.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
 
 const forbidden = () => jsonReply(403, { message: "This action is unauthorized." });
@@ -15,7 +15,7 @@ const page = { status: 404, headers: { "content-type": "text/html" }, body: Buff
 
 const live = (company: Company, table: string) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
-const ids = (company: Company, table: string) => [...(truthOf(company.sandbox).get(table)?.keys() ?? [])];
+const ids = (company: Company, table: string) => serviceIds(company, table).map(String);
 const idOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const asksFor = ({ proxy }: Company, which: RegExp, from = 0) =>
   proxy.asked.slice(from).filter(({ path }) => which.test(path)).length;
@@ -27,7 +27,7 @@ function answered(replies: Readonly<Record<string, () => Reply>>): Obstacle {
 
 // Fault: service | 500 for one resource, for good | a proxy, for the list of suppliers | the other tables are whole, the run is partial, the next one repairs it
 // Fault: service | 403 on one resource | a proxy, for every route of proformas | the others are whole, the run is partial, the next one repairs it
-// Fault: service | 404 on a list's route | a proxy, for suppliers | a failure of that resource; nothing of it is deleted (I5)
+// Fault: service | 404 on a list's route | a proxy, for bank accounts | a failure of that resource; nothing of it is deleted (I5)
 // Fault: service | 422 for an unknown reason | a proxy, for a list | the run is partial and names the field in the service's words
 // Fault: service | a body over the cap, and a gzip bomb | a proxy, for one list | the answer is broken off, the others are whole, the next run heals
 // Fault: secrets | a redirect to another origin | a proxy, for a list | not followed: nothing arrives there, and no message has the token (I9)
@@ -38,10 +38,10 @@ test("lists that are refused, never end or lead elsewhere are named, delete noth
   const bomb = gzipSync(`{"data":["${" ".repeat(100_000_000)}"]}`);
   const { control } = company.sandbox;
   control.create("business_case_statuses", { name: "Nový", color: "#00ff00" });
+  company.proxy.obstruct(({ path }) => (path.startsWith("/proformas") ? forbidden() : undefined));
   company.proxy.obstruct(
     answered({
       "/suppliers": () => jsonReply(500, { message: "Server Error" }),
-      "/proformas": forbidden,
       "/bank-accounts": () => jsonReply(404, { message: "The route could not be found." }),
       "/orders": () => invalid("sortBy"),
       "/clients": () => jsonReply(200, `{"data":["${" ".repeat(3_000_000)}"]}`),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { mostSweeps } from "../../src/sync/apply/listing.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
+import { get } from "../support/sandbox/sandbox.ts";
 import { jsonReply, rewritten, type Reply } from "../support/company/proxy.ts";
 
 const invoices = { resources: ["invoices", "document_payments"] };
@@ -13,7 +14,7 @@ const larger = (most: number) => refusal("perPage", `The per page field must not
 
 // Fault: pagination | ties are shuffled in every page, and the order is refused | the sandbox and a proxy, for invoices | complete once each record was shown
 // Fault: pagination | records are added at the end while a list is read | the sandbox, between two pages | the tail is read again, not the whole list
-// Fault: pagination | pages are smaller than asked for | a proxy, for invoices | the list is complete
+// Fault: pagination | pages are smaller than asked for | a proxy, for orders | the list is complete
 test("lists that shuffle ties, grow at their end or have smaller pages are complete once each record was shown; an append costs the tail", async () => {
   const company = await aCompany({ records: 120 });
   const { control } = company.sandbox;
@@ -25,7 +26,7 @@ test("lists that shuffle ties, grow at their end or have smaller pages are compl
     const asked = Number(query.get("perPage") ?? 0);
     if (path === "/orders" && asked > 7) {
       const smaller = `/orders?perPage=7&page=${query.get("page")}&sortBy=number`;
-      return jsonReply(200, await answerOf(company, smaller));
+      return jsonReply(200, (await get(company.sandbox, smaller)).json);
     }
     if (path === "/invoices" && query.has("sortBy")) return refusal("sortBy");
     if (path === "/invoices" && asked > 20) return larger(20);
@@ -79,13 +80,8 @@ describe("a paginator that lies costs a bounded number of requests, deletes noth
 
 /** The service's answer to page 1, whatever page is asked for. */
 async function firstPage(company: Company, passOn: () => Promise<Reply>): Promise<Reply> {
-  const first = await answerOf(company, "/invoices?perPage=10&page=1");
-  return { ...(await passOn()), body: Buffer.from(JSON.stringify(first)) };
-}
-
-async function answerOf({ sandbox }: Company, target: string): Promise<unknown> {
-  const headers = { authorization: `Bearer ${sandbox.token}` };
-  return (await fetch(sandbox.url + target, { headers })).json();
+  const { json } = await get(company.sandbox, "/invoices?perPage=10&page=1");
+  return { ...(await passOn()), body: Buffer.from(JSON.stringify(json)) };
 }
 
 function withPaginator(reply: Reply, changes: object): Reply {

@@ -18,7 +18,6 @@ describe("for any JSON", () => {
 
 describe("for any damaged bytes", () => {
   // Fault: data | a list answer with bytes cut, dropped, changed or repeated | answer body | read as JSON.parse reads it, or refused
-  // Fault: data | any damaged bytes | a list | read as JSON.parse does, or refused as it does
   test("a list is read as JSON.parse reads the whole, or refused where that refuses too", () =>
     jsonTargets.damagedLists.round());
 
@@ -28,7 +27,6 @@ describe("for any damaged bytes", () => {
   test("looking for an id or a key ends with an answer or a MirrorError", () =>
     jsonTargets.damagedRecords.round());
 
-  // Fault: network | an answer that ends early | each length of a list's body | refused
   // Fault: network | an answer that is cut off at any byte | a list | refused
   test("every beginning of a list is refused", () => {
     const text = '{"paginator":{"a":[1]},"data":[{"id":1,"n":"\\u010d\\\\"},{"č":[{}]},-1.5e3,true]}';

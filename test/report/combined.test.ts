@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { reading, rowsOf } from "../support/export/published.ts";
-import { put, remove } from "../support/mirror/store.ts";
+import { put, remove, texts as textsOf } from "../support/mirror/store.ts";
 
 let folder: string;
 
@@ -33,7 +33,7 @@ const publish = (...argv: string[]) =>
   runCommand(["publish", "--combined", ...argv], { cwd: folder, env: {} });
 const combined = () => path.join(folder, "combined.report.db");
 const rows = (sql: string) => rowsOf(reading(combined()), sql);
-const texts = (sql: string) => rows(sql).map((row) => Object.values(row).map(String).join(" "));
+const texts = (sql: string) => textsOf({ db: reading(combined()) }, sql);
 
 describe("the combined report", () => {
   test("has every table and view of the companies with the company of each row, and its deleted records; ids meet only within one", async () => {

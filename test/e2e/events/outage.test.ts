@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
-import { expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
+import { count, expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
 import { jsonReply, type Obstacle } from "../../support/company/proxy.ts";
 import {
@@ -35,7 +35,7 @@ const state = ({ eventWorker }: RunningWorker) => eventWorker.state().state;
 
 describe("an outage", () => {
   // Fault: service | away for half an hour: 503, broken connections, pages with 404 and 200 | a proxy, while events arrive | few requests, no attempt used up, every event is read afterwards
-  test("of hours, in four ways: few requests, no attempt used up, nothing lost", async () => {
+  test("of half an hour, in four ways: few requests, no attempt used up, nothing lost", async () => {
     const { clock, company, worker } = await mirrored();
     await until(() => state(worker) === "working");
     const unavailable = jsonReply(503, { message: "Service Unavailable" });
@@ -49,6 +49,7 @@ describe("an outage", () => {
     await pass(clock, worker, hourMs / 2);
     expect(company.proxy.asked.length - asked).toBeLessThan(45);
     expect(waitingRows(worker.mirror).map((row) => row.split(" ")[3])).toEqual(["ready", "ready", "ready"]);
+    expect(count(company.file, "SELECT max(attempts) FROM _work")).toBe(0);
     company.proxy.clear();
     await pass(clock, worker, 180_000);
     await until(() => state(worker) === "working");

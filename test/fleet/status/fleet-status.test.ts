@@ -142,9 +142,8 @@ describeWithPostgres("the status of a fleet", () => {
     expect(fleetStatusOutcome(status)).toBe("complete");
     const lines = formatFleetStatus(status);
     expect(lines.join("\n")).toMatch(/\n {2}node-1: .*, no heartbeat for 3\ds, version/);
-    expect(lines).toContain(
-      "  b: at node-1, epoch 1; not read whole yet; snapshot 0s ago, 3,120 reads to go",
-    );
+    const unread = /^ {2}b: at node-1, epoch 1; not read whole yet; snapshot \d+s ago, 3,120 reads to go$/;
+    expect(lines).toContainEqual(expect.stringMatching(unread));
     expect(lines.filter((line) => /^ {2}c\d/.test(line))).toHaveLength(48);
     expect(lines.at(-1)).toBe("  10 without one not shown: --json has all");
   });
