@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { yieldToLoop } from "../base/cancellation.ts";
-import { idsHeld, readHeldBetween } from "../store/apply/held-record.ts";
+import { idsHeld, readEachHeld } from "../store/apply/held-record.ts";
 import { Fences } from "../store/apply/fences.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
 import { makeFolders } from "../base/files/atomic-file.ts";
@@ -266,8 +266,8 @@ async function deriveAgain(
     mirror.apply(() => {
       const { ids, next } = idsHeld(mirror.db, table.plan, from, recordsAtOnce);
       const stamp = stampWithoutRead("schema", clock);
-      const heldOf = readHeldBetween(table.statements, ids[0] ?? 0, ids.at(-1) ?? 0);
-      for (const id of ids) totals[table.derive(id, stamp, undefined, heldOf(id))] += 1;
+      for (const [id, held] of readEachHeld(table, ids))
+        totals[table.derive(id, stamp, undefined, held)] += 1;
       if (next === null) finishTables(mirror.db, table.plan);
       mirror.derivations.advance(resource, next);
       return next;

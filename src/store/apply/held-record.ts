@@ -36,8 +36,23 @@ export function readHeld(statements: TableStatements, id: RecordId): HeldRecord 
   return readHeldBetween(statements, id, id)(id);
 }
 
-/** The same of all records with ids in this range, both ends included, with one statement for each table. */
-export function readHeldBetween(statements: TableStatements, from: RecordId, to: RecordId) {
+/** So many records are in memory at a time, with their JSON and rows. */
+const heldAtOnce = 100;
+
+/** The same of each of these records, by ids in their order. */
+export function* readEachHeld(
+  table: { readonly statements: TableStatements },
+  ids: readonly RecordId[],
+): Generator<readonly [RecordId, HeldRecord]> {
+  for (let at = 0; at < ids.length; at += heldAtOnce) {
+    const some = ids.slice(at, at + heldAtOnce);
+    const heldOf = readHeldBetween(table.statements, some[0] ?? 0, some.at(-1) ?? 0);
+    for (const id of some) yield [id, heldOf(id)];
+  }
+}
+
+/** All records with ids in this range, both ends included, with one statement for each table. */
+function readHeldBetween(statements: TableStatements, from: RecordId, to: RecordId) {
   // Without the id: where a column is added afterwards, another cell in its place would be taken for its value.
   const byId = (select: Statement) =>
     Map.groupBy(select.all(from, to) as Cell[][], (cells) => canonicalId(cells.pop() as bigint));

@@ -5,7 +5,7 @@ import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
 import { decodeStored, ownerCells } from "../../store/apply/decode-stored.ts";
 import { differencesOf, idsHeld, isAsReceived, readHeld } from "../../store/apply/held-record.ts";
-import { readHeldBetween, rowsOf } from "../../store/apply/held-record.ts";
+import { readEachHeld, rowsOf } from "../../store/apply/held-record.ts";
 import type { CellDifference, HeldRecord } from "../../store/apply/held-record.ts";
 import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
@@ -93,9 +93,7 @@ function judgePart(
   const changes = last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
   const wrong: JudgedRecord[] = [];
   let live = 0;
-  const heldOf = readHeldBetween(table.statements, ids[0] ?? 0, ids.at(-1) ?? 0);
-  for (const id of ids) {
-    const held = heldOf(id);
+  for (const [id, held] of readEachHeld(table, ids)) {
     if (held.fence?.gone === 0) live += 1;
     const facts = factsOf(table, id, held, last, changes.get(id) ?? null, quarantined);
     const judgement = judgeRecord(facts);
