@@ -82,8 +82,9 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
   const redaction = redact.length === 0 ? null : redactionNow(db, manifest, redact);
   if (redaction) installRedaction(db, redaction);
   const runs = new Runs(db);
+  const times = runs.sweptTimes();
   const swept = Object.fromEntries(
-    manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, runs)]),
+    manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, times)]),
   );
   const close = () => void db.close();
   const snapshot = {

@@ -62,8 +62,10 @@ export class Parents extends Repository {
   /** How many live records of these parent resources there are whose list was never read. */
   countNeverListed(resource: string, parents: readonly string[]): number {
     return parents.reduce((sum, parent) => {
-      const sql = `SELECT count(*) FROM ${quoted(fenceTable(parent))} f WHERE f.gone = 0 AND NOT EXISTS (
-        SELECT 1 FROM _parents p WHERE p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id)`;
+      // All live ones come from an index, and those that were listed by their ids: none is looked for in vain.
+      const fences = quoted(fenceTable(parent));
+      const sql = `SELECT (SELECT count(*) FROM ${fences} WHERE gone = 0) - (SELECT count(*) FROM _parents p
+        JOIN ${fences} f ON f.id = p.parent_id WHERE p.resource = ? AND p.parent_resource = ? AND f.gone = 0)`;
       return sum + (this.selectColumn<number>(sql, resource, parent)[0] ?? 0);
     }, 0);
   }

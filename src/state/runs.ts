@@ -60,6 +60,13 @@ export class Runs extends Repository {
     return this.selectColumn<string>(sql, key)[0] ?? null;
   }
 
+  /** The same of all lists, by their keys. */
+  sweptTimes(): ReadonlyMap<string, string> {
+    const sql = "SELECT s.key, s.value, max(r.id) FROM _runs r, json_each(r.swept) s GROUP BY s.key";
+    const rows = this.selectAll<{ readonly key: string; readonly value: string }>(sql);
+    return new Map(rows.map(({ key, value }) => [key, value]));
+  }
+
   /** The last run that read lists whole, or was to, since the mirror was restored from a backup; null: there was none. */
   last(): RunRow | null {
     return this.latest(1, `WHERE mode IN ('incremental', 'full') AND id > ${lastBeforeRestore}`)[0] ?? null;

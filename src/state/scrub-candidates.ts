@@ -35,12 +35,17 @@ interface ScrubTimes {
 
 /** Details and lists of parents by the time of their last read. Never writes. */
 export class ScrubCandidates extends Repository {
-  /** How many were read before. */
-  count(sources: readonly ScrubSource[]): number {
-    const counts = sources.flatMap((source) =>
-      this.selectColumn<number>(`SELECT count(*) FROM (${readsOf(source)})`),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
+  /** How many were read before, and when the oldest of them was, epoch milliseconds; null: there is none. */
+  readBefore(sources: readonly ScrubSource[]) {
+    const found = sources.map((source) => {
+      const reads = `FROM (${readsOf(source)})`;
+      // Lists of parents have no index of their times: both are found at once. A detail's minimum stands alone, as below.
+      const oldest = source.listOf === null ? `(SELECT min(readAt) ${reads})` : "min(readAt)";
+      const sql = `SELECT count(*) AS count, ${oldest} AS oldestMs ${reads}`;
+      return this.statement(sql).get() as { readonly count: number; readonly oldestMs: number | null };
+    });
+    const times = found.flatMap(({ oldestMs }) => oldestMs ?? []);
+    return { count: found.reduce((sum, { count }) => sum + count, 0), oldestMs: leastOf(times) };
   }
 
   /** When the one was read that was read longest ago, epoch milliseconds; null: there is none. */
@@ -49,8 +54,7 @@ export class ScrubCandidates extends Repository {
     const times = sources.flatMap((source) =>
       this.selectColumn<number | null>(`SELECT min(readAt) FROM (${readsOf(source)})`),
     );
-    const known = times.filter((ms) => ms !== null);
-    return known.length === 0 ? null : Math.min(...known);
+    return leastOf(times.filter((ms) => ms !== null));
   }
 
   /** Those last read at or before this moment, the oldest first. */
@@ -105,6 +109,10 @@ export class ScrubCandidates extends Repository {
     }
     return low;
   }
+}
+
+function leastOf(times: readonly number[]): number | null {
+  return times.length === 0 ? null : Math.min(...times);
 }
 
 /** What is numbered in the order of its times: the first and the last number, and the time of the next at or after a number. */

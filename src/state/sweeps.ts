@@ -1,7 +1,6 @@
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { ChangesPlan, Resource } from "../connector/resource.ts";
 import type { Meta } from "./meta.ts";
-import type { Runs } from "./runs.ts";
 
 /** One list: of a resource, or of one value of its list parameter. */
 export interface ListRef {
@@ -27,19 +26,25 @@ export function sweepKey(resource: string, variant: string): string {
  * When a resource was last read whole, or what changed in it since, ISO; null: never. From the runs' own rows, which are written as each list
  * is closed: a run that was killed counts for what it had read. What has no list of its own is as fresh as the
  * stalest of what brings it.
+ *
+ * @param swept when each list was last read whole: `Runs.sweptTimes`
  */
-export function sweptAt(manifest: Manifest, resource: Resource, runs: Runs): string | null {
+export function sweptAt(
+  manifest: Manifest,
+  resource: Resource,
+  swept: ReadonlyMap<string, string>,
+): string | null {
   const { list } = resource;
   if (list.kind === "owned" || list.kind === "parents") {
     const sources = list.kind === "owned" ? list.by : list.parents;
-    return earliest(sources.map((one) => sweptAt(manifest, resourceNamed(manifest, one.resource), runs)));
+    return earliest(sources.map((one) => sweptAt(manifest, resourceNamed(manifest, one.resource), swept)));
   }
   const variants = variantsOf(resource);
   const keys = (variants.length > 0 ? variants : [""]).map((variant) => sweepKey(resource.name, variant));
-  const wholeAt = earliest(keys.map((key) => runs.lastSwept(key)));
+  const wholeAt = earliest(keys.map((key) => swept.get(key) ?? null));
   if (wholeAt === null || changesOf(resource) === null) return wholeAt;
-  const changesAt = runs.lastSwept(sweepKey(resource.name, changesVariant));
-  return changesAt !== null && changesAt > wholeAt ? changesAt : wholeAt;
+  const changesAt = swept.get(sweepKey(resource.name, changesVariant)) ?? wholeAt;
+  return changesAt > wholeAt ? changesAt : wholeAt;
 }
 
 /** How a list of the resource shows what changed; null: only its whole list does. */

@@ -170,7 +170,8 @@ export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: num
     db,
     resources.map(({ name }) => name),
   );
-  const swept = resources.map((one) => [one.name, epochMs(sweptAt(manifest, one, runs))] as const);
+  const times = runs.sweptTimes();
+  const swept = resources.map((one) => [one.name, epochMs(sweptAt(manifest, one, times))] as const);
   const sweptMs = Object.fromEntries(swept);
   const lastReceivedMs = epochMs(inbox.lastReceived());
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };

@@ -35,9 +35,10 @@ export function readHealth(db: Db, manifest: Manifest) {
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
     const sizes = readSizes(db);
+    const swept = new Runs(db).sweptTimes();
     const changes = schemaChanges(db, manifest.resources);
     return {
-      resources: manifest.resources.map((resource) => readResource(db, manifest, resource, reports)),
+      resources: manifest.resources.map((resource) => readResource(db, manifest, resource, reports, swept)),
       runs: runs.slice(0, 10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
@@ -67,6 +68,7 @@ function readResource(
   manifest: Manifest,
   resource: Resource,
   reports: readonly Partial<CompanyReport>[],
+  swept: ReadonlyMap<string, string>,
 ) {
   const { name, list } = resource;
   const parents = list.kind === "parents" ? list.parents.map((one) => one.resource) : null;
@@ -79,7 +81,7 @@ function readResource(
     /** How many records its lists named when they were last read; null: not known. */
     expected: expectedRecords(new Meta(db), resource),
     /** When its list was last read whole, ISO; null: never. */
-    sweptAt: sweptAt(manifest, resource, new Runs(db)),
+    sweptAt: sweptAt(manifest, resource, swept),
     /** What the last run that read it could not do. */
     troubles: lastRead?.troubles?.filter(ofThis) ?? [],
     /** When the detail, and the parent's list, read longest ago was read, ISO; null: there is none. */

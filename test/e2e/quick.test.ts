@@ -36,7 +36,9 @@ function withStatus(company: Company, table: string, status: string): number[] {
 
 /** When each resource was last read whole. */
 function freshness({ file }: Company) {
-  return look(file, (db) => manifest.resources.map((one) => sweptAt(manifest, one, new Runs(db))));
+  return look(file, (db) =>
+    manifest.resources.map((one) => sweptAt(manifest, one, new Runs(db).sweptTimes())),
+  );
 }
 
 describe("a quick run", () => {

@@ -37,11 +37,9 @@ test("details read longest ago come first, without deleted, provisional and rece
     { id: 3, readAtMs: startMs - 200 },
   ]);
   expect(idsOf(candidates.stalest([orders], { untilMs: startMs, nowMs: startMs }, 1))).toEqual([2]);
-  expect([candidates.count([orders, notesOfPeople]), candidates.oldestMs([orders])]).toEqual([
-    3,
-    startMs - 300,
-  ]);
-  expect([candidates.count([notesOfPeople]), candidates.oldestMs([notesOfPeople])]).toEqual([0, null]);
+  expect(candidates.readBefore([orders, notesOfPeople])).toEqual({ count: 3, oldestMs: startMs - 300 });
+  expect(candidates.readBefore([notesOfPeople])).toEqual({ count: 0, oldestMs: null });
+  expect([orders, notesOfPeople].map((one) => candidates.oldestMs([one]))).toEqual([startMs - 300, null]);
 });
 
 test("lists of parents are candidates once they were read, beside details", ({ mirror }) => {

@@ -73,7 +73,7 @@ function knownOf(
     if (full || parentsPerRunOf(manifest, config) !== "auto")
       return unfinished ? new Parents(db).countListed(resource.name, runs.firstOfChain(unfinished.id).id) : 0;
     const scope = { manifest: manifest.resources, resources: [resource], parentsPerRun: "auto" } as const;
-    return new ScrubCandidates(db).count(scrubSources(scope));
+    return new ScrubCandidates(db).readBefore(scrubSources(scope)).count;
   };
   const queue = new WorkQueue(db);
   const nowMs = context.clock.nowMs();

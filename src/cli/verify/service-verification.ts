@@ -130,7 +130,7 @@ function verifyCost(
 ) {
   if (ofMonth !== null) return { lists: monthPackage?.documents.length ?? 0, details: ofMonth };
   const sources = scrubSources({ manifest: all, resources, parentsPerRun: "auto" });
-  const details = new ScrubCandidates(db).count(sources);
+  const details = new ScrubCandidates(db).readBefore(sources).count;
   const [meta, records] = [new Meta(db), new Records(db)];
   const lists = resources.reduce((sum, resource) => {
     const count = expectedRecords(meta, resource) ?? records.counts(resource.name).live;

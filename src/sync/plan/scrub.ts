@@ -160,10 +160,9 @@ export function readRecent(db: Db, question: ScrubQuestion): ScrubCandidate[] {
  */
 export function readScrubPlan(db: Db, question: ScrubQuestion, recent: number | null) {
   const { settings, limit, windowMs, isCovered, nowMs } = question;
-  const candidates = new ScrubCandidates(db);
   const sources = scrubSources(question);
-  const total = candidates.count(sources);
-  const oldestMs = Math.min(nowMs, candidates.oldestMs(sources) ?? nowMs);
+  const { count: total, oldestMs: oldest } = new ScrubCandidates(db).readBefore(sources);
+  const oldestMs = Math.min(nowMs, oldest ?? nowMs);
   const noted = scrubDayAt(new Meta(db).get(dayKey) as ScrubDay | null, nowMs);
   const day = { ...noted, recent: Math.min(total, recent ?? noted.recent) };
   const facts = { total, limit, windowMs, covered: isCovered(oldestMs), recent: day.recent };
