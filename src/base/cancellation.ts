@@ -1,3 +1,4 @@
+import { longestTimerMs } from "./clock.ts";
 import { throwIfAborted } from "./errors.ts";
 
 /** Lets timers and input of this thread run between two slices of long work; then as `throwIfAborted`. */
@@ -15,8 +16,6 @@ export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<vo
   const timer = setTimeout(late.resolve, ms);
   await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
-
-const longestTimerMs = 2_147_483_647;
 
 /** Aborts after this time: after 24 days at the latest, which is Node's longest timer. */
 export function abortAfter(ms: number): AbortSignal {

@@ -12,7 +12,8 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-const longestTimerMs = 2_147_483_647;
+/** Node ends a longer one at once. */
+export const longestTimerMs = 2_147_483_647;
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
@@ -29,7 +30,12 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = setTimeout(end, Math.min(ms, longestTimerMs));
+    let timer: NodeJS.Timeout;
+    const arm = (leftMs: number): void => {
+      const nextMs = Math.min(leftMs, longestTimerMs);
+      timer = setTimeout(leftMs > nextMs ? () => arm(leftMs - nextMs) : end, nextMs);
+    };
+    arm(ms);
     signal?.addEventListener("abort", end);
   });
 }
