@@ -56,13 +56,13 @@ export class SnapshotPool {
    */
   static async open(
     { mirror, manifest, reportDate, redact = [] }: ExportParts,
-    most = maxThreads,
+    isWorkbook: boolean,
   ): Promise<SnapshotPool> {
     let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
-    // One thread beside this one, which writes a workbook: alone it takes half as long again, and 100 MB more.
-    if (most > 1 && sizeOfFiles(snapshot.db) < smallMirrorBytes)
+    // This thread zips a workbook, and another one encodes: alone it takes half as long again, and 100 MB more.
+    if (!isWorkbook && sizeOfFiles(snapshot.db) < smallMirrorBytes)
       return new SnapshotPool(snapshot, [ownThread(mirror, snapshot.db)]);
-    const threads = Math.min(most, availableParallelism());
+    const threads = isWorkbook ? 1 : Math.min(maxThreads, availableParallelism());
     const workers = Array.from({ length: threads }, () => startThread(mirror));
     const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
     try {
