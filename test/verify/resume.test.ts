@@ -8,7 +8,7 @@ import { writeServeConfig } from "../support/program/serve.ts";
 import { named, verify, wound } from "../support/verify/verify.ts";
 import { eventually } from "../support/eventually.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { comparedReads } from "../../src/verify/verification.ts";
+import { comparedReads } from "../../src/verify/compared-reads.ts";
 
 const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;
 

@@ -18,9 +18,10 @@ import { lockHolder } from "../../store/writer-lock.ts";
 import { listRequests } from "../../sync/plan/chosen-lists.ts";
 import { minutesFor, minutesText } from "../../sync/plan/estimate.ts";
 import { scrubSources } from "../../sync/plan/scrub.ts";
+import { comparedReads } from "../../verify/compared-reads.ts";
 import { monthReport, nameOfMirror, writeProof, verifyReport, differenceCount } from "../../verify/report.ts";
 import type { MonthReport, VerifyReport, NamedRecords } from "../../verify/report.ts";
-import { comparedReads, Verification, type SampleSize } from "../../verify/verification.ts";
+import { Verification, type SampleSize } from "../../verify/verification.ts";
 import { readExisting, writeExisting, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CompanyResult } from "../runs/each-company.ts";
 
