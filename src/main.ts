@@ -8,6 +8,7 @@ import { systemRandom } from "./base/random.ts";
 import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
 import { terminalPrompts } from "./cli/console/prompts.ts";
+import { parseRecords, sandboxCommands } from "./cli/program/serving-commands.ts";
 import { createInvocation } from "./cli/program/invocation.ts";
 
 /**
@@ -70,7 +71,7 @@ function openPrompts(signal: AbortSignal, colour: boolean) {
 
 /** Starts the stand-in service; its code is imported for commands that start one. */
 async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...rest }: SandboxRequest) {
-  const { parseRecords, startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
+  const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/service/faults.ts");
   const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/sender.ts");
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -97,7 +98,6 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
 async function startStandIn(request: SandboxRequest) {
   const { port, seed, limit, windowMs } = request;
   const obeyed = new Set(["records", "port", "seed", "limit", "windowMs"]);
-  const { sandboxCommands } = await import("./cli/program/serving-commands.ts");
   const asked: Readonly<Record<string, unknown>> = request;
   const others = Object.entries(sandboxCommands.sandbox.options).filter(
     ([name, { usual }]) => !obeyed.has(name) && (asked[name] ?? usual) !== usual,
@@ -108,7 +108,6 @@ async function startStandIn(request: SandboxRequest) {
       hint: "Leave it out; that of the connector fintoro has it.",
     });
   const { startStandIn: start } = await import("../connectors/fakturoid/sandbox/stand-in.ts");
-  const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const records = parseRecords(request.records ?? "small");
   const invoices = records === "small" ? 60 : records === "medium" ? 5_000 : records;
   const standIn = await start({ port, seed, limit, windowMs, invoices });

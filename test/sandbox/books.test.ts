@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRecords } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { parseRecords } from "../../src/cli/program/serving-commands.ts";
 import { openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
 
 const documentTables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];

@@ -142,13 +142,3 @@ function subscribe(company: Company | undefined, first: FirstSubscription, hash:
     throw new MirrorError("usage", `${url} cannot be subscribed: ${problem}`, { cause });
   }
 }
-
-/** `small`, `medium` or a number. @throws MirrorError `usage` for anything else */
-export function parseRecords(text: string): RecordCount {
-  if (text === "small" || text === "medium") return text;
-  const count = Number(text.replaceAll(/[_ ]/g, ""));
-  if (text.trim() !== "" && Number.isInteger(count) && count >= 0 && count <= 1_000_000) return count;
-  throw new MirrorError("usage", `records "${text}" is not a number of documents`, {
-    hint: "write small (60 documents), medium (5,000) or a whole number up to 1,000,000",
-  });
-}

@@ -1,3 +1,4 @@
+import { MirrorError } from "../../base/errors.ts";
 import {
   choice,
   durationMs,
@@ -269,3 +270,13 @@ export const sandboxCommands = {
     },
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;
+
+/** What `--records` says: `small`, `medium` or a number. Throws MirrorError `usage` for anything else. */
+export function parseRecords(written: string) {
+  if (written === "small" || written === "medium") return written;
+  const count = Number(written.replaceAll(/[_ ]/g, ""));
+  if (written.trim() !== "" && Number.isInteger(count) && count >= 0 && count <= 1_000_000) return count;
+  throw new MirrorError("usage", `records "${written}" is not a number of documents`, {
+    hint: "write small (60 documents), medium (5,000) or a whole number up to 1,000,000",
+  });
+}
