@@ -13,6 +13,7 @@ import type { LoopTurns } from "../store/transient-errors.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
+import type { AlertContext } from "./incident-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
 export interface HostProcess extends ProcessContext {
@@ -24,6 +25,7 @@ export interface HostProcess extends ProcessContext {
   readonly afterRun: (settings: CompanySettings, scope: AfterRunScope) => Promise<string | null>;
   /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */
   readonly connections: Readonly<ConnectionCounts>;
+  readonly targetsOf: AlertContext["targetsOf"];
   /** Gets every webhook key as soon as it is known. */
   readonly onSecrets: (secrets: readonly string[]) => void;
 }

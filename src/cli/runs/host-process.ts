@@ -1,7 +1,7 @@
+import { hourMs } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { formatEffectiveConfig } from "../../config/companies.ts";
-import type { Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { HostProcess } from "../../daemon/daemon-context.ts";
 import { performRun } from "../../runs/company-run.ts";
@@ -19,15 +19,15 @@ import type { CommandContext } from "../program/command.ts";
 import { runOwn } from "../program/own-process.ts";
 
 /** What `serve` and `worker` hold companies with. */
-export function hostProcess(context: CommandContext, connections: ConnectionCounts) {
+export function hostProcess(context: CommandContext, connections: ConnectionCounts): HostProcess {
   const { clock, random, log, version, onSecrets } = context;
-  const targetsOf = (one: Config) => alertTargets(one, context);
+  const targetsOf: HostProcess["targetsOf"] = (config) => alertTargets(config, context);
   const afterRun = createAfterRun(context);
   return { clock, random, log, version, performRun, onSecrets, connections, targetsOf, afterRun };
 }
 
 /** Far longer than any of it takes. One that hangs, on a dead network file system, keeps all companies waiting. */
-const longestMs = 6 * 3_600_000;
+const longestMs = 6 * hourMs;
 
 /**
  * Makes what follows runs, in a process of its own: its memory and processor time are not the receiver's. The daemon's

@@ -69,7 +69,7 @@ export class Assignment {
     settings: CompanySettings,
     row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">,
     idleMs: () => number,
-    counts: { readonly snapshots: Record<"published" | "failed", number> },
+    snapshotCounts: Record<"published" | "failed", number>,
   ) {
     const { tables, receivedSpans, inboxWatch } = context;
     const { clock, log, turns } = daemon;
@@ -110,7 +110,7 @@ export class Assignment {
         return followInbox(parts, inboxWatch);
       },
     });
-    this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor, counts.snapshots);
+    this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor, snapshotCounts);
     const publishMirror = () => this.snapshots.publish("a month was packed", true);
     this.packages = createMonthPackages(lease, context, daemon, this.permits, this.supervisor, publishMirror);
     lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });

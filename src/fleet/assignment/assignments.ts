@@ -130,7 +130,8 @@ export class Assignments {
       const { settings, manifest } = await this.load(row);
       const daemon = { ...this.daemon, manifest, log: companyLog(this.daemon.log, company) };
       const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
-      const assignment = new Assignment(this.context, daemon, lease, settings, row, idleMs, this.counts);
+      const { snapshots } = this.counts;
+      const assignment = new Assignment(this.context, daemon, lease, settings, row, idleMs, snapshots);
       this.held.set(company, assignment);
       void this.follow(assignment);
     } catch (error) {

@@ -1,7 +1,6 @@
 import type { Semaphore } from "../../base/semaphore.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { CompanySettings, HostProcess } from "../../daemon/daemon-context.ts";
-import type { AlertContext } from "../../daemon/incident-watch.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import type { JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
@@ -16,7 +15,7 @@ import type { FileStore } from "../../file-store/file-store.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 
 export interface NodeParts {
-  readonly host: HostProcess & Pick<AlertContext, "targetsOf">;
+  readonly host: HostProcess;
   readonly node: NodeSettings;
   readonly tables: FleetTables;
   readonly engine: JobEngine;
