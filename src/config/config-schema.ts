@@ -1,7 +1,7 @@
 /** The config, declared once: its keys, their defaults and texts, and what the program reads from them. */
-import { dayMs, minuteMs } from "../base/clock.ts";
 import path from "node:path";
 import { z } from "zod";
+import { dayMs, minuteMs } from "../base/clock.ts";
 import { logLevels } from "../base/logger.ts";
 import { didYouMean } from "../base/names.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
@@ -228,7 +228,7 @@ const http = section({
   max_response: sizeText(64_000, 2_000_000_000)
     .prefault(`${transportDefaults.maxResponseBytes / 1e6}MB`)
     .describe("The largest answer taken, inflated."),
-  patience: durationText(100, 24 * 60 * minuteMs)
+  patience: durationText(100, dayMs)
     .prefault("15m")
     .describe("How long a run waits for a service that is away."),
 }).transform(({ concurrency, timeout, maxResponse, patience }) => ({

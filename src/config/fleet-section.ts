@@ -1,6 +1,6 @@
 /** The section `fleet`: what processes on many machines share, and what is this process's own among them. */
-import { dayMs } from "../base/clock.ts";
 import { z } from "zod";
+import { dayMs, hourMs } from "../base/clock.ts";
 import type { Secret } from "../base/secret.ts";
 import {
   durationText,
@@ -24,7 +24,7 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
     reports: folderOrBucket(folder)
       .optional()
       .describe("Where reports and Parquet files are published: s3://bucket/prefix, or a folder."),
-    reports_keep: durationText(3_600_000, 366 * dayMs)
+    reports_keep: durationText(hourMs, 366 * dayMs)
       .prefault("1d")
       .describe(
         "How long files stay there that newer ones have replaced: so far back all companies can be asked.",

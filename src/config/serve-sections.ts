@@ -1,6 +1,6 @@
 /** The sections of the config that are for `serve`: what it does when, and what it needs of the machine. */
-import { dayMs } from "../base/clock.ts";
 import { z } from "zod";
+import { dayMs } from "../base/clock.ts";
 import { readHostName, readListen } from "./address.ts";
 import {
   cronText,

@@ -1,3 +1,4 @@
+import { hourMs } from "../base/clock.ts";
 import { stopSignal } from "../base/cancellation.ts";
 import { messageOf } from "../base/errors.ts";
 import { backoffMs } from "../base/retry.ts";
@@ -15,7 +16,7 @@ import type { OpenCompany } from "./daemon-context.ts";
 const lookEveryMs = 1_000;
 const pauses = { baseMs: 2_000, maxMs: 15 * 60_000 };
 /** A longer `Retry-After` is cut to this. */
-const longestAskedMs = 3_600_000;
+const longestAskedMs = hourMs;
 /** The receiver wants nothing more, ever (Standard Webhooks). */
 const gone = 410;
 const untilWhen = "nothing more is sent to it until its entry is changed or `serve` is started again";

@@ -1,5 +1,5 @@
-import { hourMs } from "../base/clock.ts";
 import { Cron } from "croner";
+import { hourMs } from "../base/clock.ts";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import type { ScheduleConfig } from "../config/config.ts";
 import { defaultReadyLimits, type ReadyLimits } from "../status/conditions.ts";

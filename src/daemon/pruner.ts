@@ -1,4 +1,4 @@
-import { elapsedSince } from "../base/clock.ts";
+import { dayMs, elapsedSince, hourMs } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { pruneMirror, type PruneReport } from "../state/retention/prune-mirror.ts";
 import { Runs } from "../state/runs.ts";
@@ -6,8 +6,8 @@ import { createErrorGuard } from "../store/transient-errors.ts";
 import type { OpenCompany } from "./daemon-context.ts";
 
 const checkEveryMs = 60_000;
-const leastBetweenMs = 3_600_000;
-const mostBetweenMs = 24 * 3_600_000;
+const leastBetweenMs = hourMs;
+const mostBetweenMs = dayMs;
 
 /**
  * Pure: is a prune due? It follows a run that read all lists, not more than once an hour; without one (null) it is made

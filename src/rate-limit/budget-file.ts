@@ -2,7 +2,7 @@ import { readFileSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolders } from "../base/files/atomic-file.ts";
-import { isoTime, minuteMs, type Clock } from "../base/clock.ts";
+import { type Clock, dayMs, isoTime, minuteMs } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { objectIn } from "../json/literal.ts";
@@ -211,7 +211,7 @@ export function encodeState(state: RateLimitState, here: Clocks): string {
 
 const clockErrorMs = 1_000;
 /** No pause ends later than this. */
-const furthestMs = 24 * 3_600_000;
+const furthestMs = dayMs;
 
 /**
  * Reads a state. Null for anything implausible: a cold start costs little, a wrong time could block requests for ever.

@@ -1,3 +1,4 @@
+import { dayMs } from "../base/clock.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { HttpTransport } from "../http/http-transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
@@ -93,6 +94,6 @@ export function wholeListSettings({ scrub }: Pick<Config, "scrub">, left: number
   const mostRequests = left === null ? null : Math.floor(left / 2);
   const now = new Date(nowMs);
   const endMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
-  const pagesPerDay = Math.max(1, Math.floor(((mostRequests ?? 0) * 86_400_000) / (endMs - nowMs)));
+  const pagesPerDay = Math.max(1, Math.floor(((mostRequests ?? 0) * dayMs) / (endMs - nowMs)));
   return { everyMs: scrub.listsMs, mostRequests, pagesPerDay };
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { dayMs } from "../base/clock.ts";
 import { inTransaction } from "../store/database.ts";
 import { insertRow, removeRows, updateRows, Repository, statement } from "../store/own-tables/statement.ts";
 
@@ -20,7 +21,7 @@ export const heartbeatMs = 15_000;
 const missedMs = 4 * heartbeatMs;
 
 /** Long enough for every event that the service may still be sending, and for people to look back. */
-const keptMs = 30 * 86_400_000;
+const keptMs = 30 * dayMs;
 
 /**
  * When deliveries could be accepted: one row for each time that a company runtime receives, renewed by a heartbeat.

@@ -1,4 +1,4 @@
-import { isoTime } from "../base/clock.ts";
+import { dayMs, isoTime } from "../base/clock.ts";
 import { InboxView } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
@@ -42,7 +42,7 @@ type Writer = Pick<LockHolder, "command" | "since"> | null;
 
 const mostSpans = 1_000;
 const heartbeatLostMs = 4 * heartbeatMs;
-const gapDaysMs = 7 * 86_400_000;
+const gapDaysMs = 7 * dayMs;
 
 /** Reads what a mirror's file says of events from one snapshot, beside the daemon. */
 export function readEventFacts(db: Db) {
@@ -240,9 +240,9 @@ export function mayHaveLostEvents(
 }
 
 /** Without an event for this long, nobody knows whether the service still sends any. */
-const quietMs = 7 * 86_400_000;
+const quietMs = 7 * dayMs;
 /** The uptime log forgets what is older than 30 days. */
-const knownMs = 28 * 86_400_000;
+const knownMs = 28 * dayMs;
 
 /**
  * Did webhooks arrive without a gap since this moment, as far as the last 28 days show? Then hardly a change was

@@ -1,6 +1,6 @@
 import { uptime } from "node:os";
 import { eitherSignal } from "../../base/cancellation.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, dayMs } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { WriteRight } from "../../file-store/file-store.ts";
 import { isPostgresAway } from "../postgres/postgres-error.ts";
@@ -35,7 +35,7 @@ interface LeaseFacts extends Owner {
 }
 
 /** Longer than any window of a service. */
-const longestQuietMs = 86_400_000;
+const longestQuietMs = dayMs;
 
 /** Reads all clocks before a statement is sent: it takes effect in Postgres later than that. */
 export function readSentAt(clock: Clock, uptimeMs = machineUptimeMs): SentAt {

@@ -1,7 +1,7 @@
 import { readdir, stat, statfs } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders } from "../../base/files/atomic-file.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, dayMs } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
@@ -18,7 +18,7 @@ interface ReleasedMirror {
 
 type DiskSpace = Readonly<Record<"freeBytes" | "totalBytes", number>>;
 
-const longestMs = 7 * 86_400_000;
+const longestMs = 7 * dayMs;
 const mostBytes = 2_000_000_000;
 /** Of the disk. */
 const leastFreeShare = 0.1;

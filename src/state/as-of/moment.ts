@@ -1,4 +1,4 @@
-import { isoTime, localDate } from "../../base/clock.ts";
+import { hourMs, isoTime, localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { AskedMoment, LogPosition } from "../../base/ids.ts";
 import { Changes } from "../../store/apply/change-log.ts";
@@ -64,8 +64,8 @@ function notReached(db: Db, timezone: string): MirrorError {
 
 /** The last millisecond of a day in a time zone: found by halving, so that no rule of summer time is needed. */
 function endOfDay(day: string, timezone: string): number {
-  let within = Date.parse(`${day}T00:00:00Z`) - 14 * 3_600_000;
-  let after = within + 64 * 3_600_000;
+  let within = Date.parse(`${day}T00:00:00Z`) - 14 * hourMs;
+  let after = within + 64 * hourMs;
   while (after - within > 1) {
     const middle = Math.floor((within + after) / 2);
     if (localDate(middle, timezone) <= day) within = middle;

@@ -1,5 +1,5 @@
 import { canonicalId, type RecordId, type RecordRef } from "../../base/ids.ts";
-import { isoTime } from "../../base/clock.ts";
+import { hourMs, isoTime } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { FileKind, Resource } from "../../connector/resource.ts";
 import { quoted } from "../../store/sql-text.ts";
@@ -32,7 +32,7 @@ export function filedResources(resources: readonly Resource[]): FiledResource[] 
 }
 
 /** What could not be used is asked for again after that time, unless a person asks. */
-const retryAfterMs = 20 * 3_600_000;
+const retryAfterMs = 20 * hourMs;
 
 /** Everything that is due without a person who asks for it. */
 export function usualQuestion(nowMs: number): FilesQuestion {

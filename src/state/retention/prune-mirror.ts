@@ -1,4 +1,4 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
+import { type Clock, dayMs, isoTime } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import { inTransaction, type Db } from "../../store/database.ts";
 import { Changes } from "../../store/apply/change-log.ts";
@@ -211,7 +211,7 @@ function* oldInboxBodies(db: Db, limit: AgeLimit): Generator<RemovablePart> {
 }
 
 /** The event worker counts the deletions of a day by the change log, whatever the config says. */
-const guardedMs = 24 * 3_600_000;
+const guardedMs = dayMs;
 const changesBeginKey = "changes_begin";
 
 /** The first `seq` that a prune has left in the change log; 1: none was made. */

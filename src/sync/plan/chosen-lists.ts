@@ -1,4 +1,4 @@
-import { dayMs, elapsedSince } from "../../base/clock.ts";
+import { dayMs, elapsedSince, hourMs } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Listings } from "../../state/listings.ts";
 import { Meta } from "../../state/meta.ts";
@@ -75,7 +75,7 @@ function isDue({ begunMs }: BegunList, nowMs: number): boolean {
 }
 
 /** A list is read again, whatever else is waiting, when its last reading began longer ago than this. */
-export const listAgeMs = 20 * 3_600_000;
+export const listAgeMs = 20 * hourMs;
 
 interface WholeListFacts {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { elapsedSince, type Clock } from "../../base/clock.ts";
+import { type Clock, elapsedSince, hourMs } from "../../base/clock.ts";
 import type { RefusalReason } from "../ingest/delivery.ts";
 import type { Log } from "../../base/logger.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -52,11 +52,11 @@ const mostRefusals = 3;
 /** An accepted delivery proves for so long that the service's arrive; a genuine one may be refused for so long. */
 const proofMs = 600_000;
 /** Every attempt for a delivery is made within this (interface document). */
-const longestRetriesMs = 4 * 3_600_000;
+const longestRetriesMs = 4 * hourMs;
 /** A single refusal may be of a key that has just been replaced: the service's next attempt comes after about 10 s. */
 const doubtMs = 15_000;
 /** Between two questions to the service: whoever sends garbage causes a few an hour. */
-const askAgain = { leastMs: 15_000, mostMs: 600_000, forgottenMs: 3_600_000 };
+const askAgain = { leastMs: 15_000, mostMs: 600_000, forgottenMs: hourMs };
 
 /** Those that say nothing of the service's deliveries: a wrong request, or a body that does not come. */
 const meaningless: ReadonlySet<RefusalReason> = new Set<RefusalReason>([

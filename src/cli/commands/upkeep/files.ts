@@ -1,5 +1,5 @@
-import { abortAfter } from "../../../base/cancellation.ts";
 import path from "node:path";
+import { abortAfter } from "../../../base/cancellation.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import type { RecordRef } from "../../../base/ids.ts";
 import { formatCount, formatSize } from "../../../base/units.ts";

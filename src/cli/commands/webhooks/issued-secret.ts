@@ -1,5 +1,5 @@
 import { makeFolders } from "../../../base/files/atomic-file.ts";
-import { isoOrNull } from "../../../base/clock.ts";
+import { dayMs, isoOrNull } from "../../../base/clock.ts";
 import type { SecretPlace } from "../../../config/secrets.ts";
 import {
   openPendingKey,
@@ -73,7 +73,7 @@ function finishInterrupted(plan: SecretPlan, file: string): void {
   }
 }
 
-export const defaultKeepOldMs = 86_400_000;
+export const defaultKeepOldMs = dayMs;
 
 /** Remembers the old secrets. Returns until when they are accepted, null without an end; undefined when there are none. */
 function retireOld(plan: SecretPlan, file: string | null): string | null | undefined {

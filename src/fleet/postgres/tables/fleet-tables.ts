@@ -1,3 +1,4 @@
+import { dayMs } from "../../../base/clock.ts";
 import type { Postgres } from "../connection.ts";
 import { CompaniesTable } from "./companies-table.ts";
 import { InboxTable } from "./inbox-table.ts";
@@ -12,7 +13,7 @@ import { TimelineTable } from "./timeline-table.ts";
 export type FleetTables = ReturnType<typeof fleetTables>;
 
 /** All tables of the fleet, on one pool of connections. @param reportsKeptMs `fleet.reports_keep` */
-export function fleetTables(postgres: Postgres, reportsKeptMs = 86_400_000) {
+export function fleetTables(postgres: Postgres, reportsKeptMs = dayMs) {
   return {
     postgres,
     companies: new CompaniesTable(postgres),

@@ -1,3 +1,4 @@
+import { dayMs } from "../../../base/clock.ts";
 import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
 import { isLive } from "./owners-table.ts";
 
@@ -13,7 +14,7 @@ export interface NumberedDelivery extends InboxDelivery {
 }
 
 /** Deliveries in the published snapshot are kept for so long; their ids stay in the mirror for ever (I7). */
-const keptMs = 7 * 86_400_000;
+const keptMs = 7 * dayMs;
 const prunedAtOnce = 5_000;
 /** Bodies that one read gives at most. */
 const maxReadBytes = 8_000_000;

@@ -1,3 +1,4 @@
+import { hourMs } from "../../../base/clock.ts";
 import { backoffMs, type Backoff } from "../../../base/retry.ts";
 import { intervalOf, type Postgres } from "../connection.ts";
 
@@ -13,7 +14,7 @@ export interface Loss {
 /** After so many deaths in a row of nodes that held it, a company may be what they died of. */
 export const suspectLosses = 3;
 /** A company that was held for longer than that is worth the node that it may end. */
-const harmlessMs = 6 * 3_600_000;
+const harmlessMs = 6 * hourMs;
 /** Where more companies of a node are equally suspect, its host died, or nobody can say which of them it was. */
 const mostSuspects = 10;
 const delays: Backoff = { baseMs: 60_000, maxMs: 30 * 60_000 };

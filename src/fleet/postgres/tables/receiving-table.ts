@@ -1,3 +1,4 @@
+import { dayMs } from "../../../base/clock.ts";
 import { heartbeatMs, type Span } from "../../../state/uptime-log.ts";
 import { epochMs, intervalOf, FleetTable } from "../connection.ts";
 
@@ -5,7 +6,7 @@ import { epochMs, intervalOf, FleetTable } from "../connection.ts";
 const missedMs = 4 * heartbeatMs;
 
 /** As long as in the uptime log of a mirror. */
-const keptMs = 30 * 86_400_000;
+const keptMs = 30 * dayMs;
 
 /**
  * When at least one receiver of the fleet answered deliveries. A receiver beats every `heartbeatMs` while it can store.

@@ -1,8 +1,9 @@
+import { dayMs } from "../../../base/clock.ts";
 import { epochMs, intervalOf, type Postgres, type Sql } from "../connection.ts";
 import { isLive } from "./owners-table.ts";
 
 /** For so long a company that left the fleet can come back as it was. */
-const removedKeptMs = 30 * 86_400_000;
+const removedKeptMs = 30 * dayMs;
 
 const deletedAtOnce = 5_000;
 

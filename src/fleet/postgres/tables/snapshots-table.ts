@@ -1,3 +1,4 @@
+import { dayMs } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
@@ -28,7 +29,7 @@ export interface ChangeRow {
 }
 
 /** As long as deliveries: who follows the change log by SQL reads on within that time; the mirror has all of it. */
-const changesKeptMs = 7 * 86_400_000;
+const changesKeptMs = 7 * dayMs;
 const prunedAtOnce = 5_000;
 
 /**
