@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { isoTime } from "../../src/base/clock.ts";
+import { dayMs, isoTime } from "../../src/base/clock.ts";
 import { formatCount, formatSize } from "../../src/base/units.ts";
 import { Inbox } from "../../src/state/inbox/inbox.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
@@ -16,7 +16,6 @@ import { seededRandom } from "../support/seeded-random.ts";
 import type { BenchResult } from "./result.ts";
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
-const dayMs = 86_400_000;
 /** Per day: one every ten minutes. */
 const quickRuns = 144;
 /** Each change of a document is announced, and so is as much that changes nothing of it. */

@@ -1,3 +1,4 @@
+import { dayMs } from "../../src/base/clock.ts";
 import { formatCount, formatDuration } from "../../src/base/units.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { companyOf, documentNames, firstDayMs, parentNames } from "../support/virtual/stub-service.ts";
@@ -35,7 +36,6 @@ interface PlanFigures extends Case {
   readonly found: ReadonlyMap<number, number>;
 }
 
-const dayMs = 86_400_000;
 const usual = [700, 10_000];
 const large = [100_000, 500_000];
 const nights = 60;

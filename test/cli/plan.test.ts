@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import type { CompanyStatus } from "../../src/status/read-status.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count } from "../support/truth/equal.ts";
-
-const dayMs = 24 * 3_600_000;
 
 /** A command over the company's mirror, as a person would call it. */
 function run(company: Company, args: readonly string[], more = "") {

@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
+import { dayMs, systemClock } from "../../src/base/clock.ts";
 import { shardOf, type ShardStatus } from "../../src/status/shards.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 
 const names = ["acme", "beta", "gamma", "delta"];
-const dayMs = 86_400_000;
 
 /** Several companies in one folder, and the command line over them, today or some days later. */
 async function fourCompanies() {

@@ -2,13 +2,12 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-
-const hourMs = 3_600_000;
 
 const mirrored = () => aMirroredCompany({ records: 3 });
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { isoTime, systemClock } from "../../src/base/clock.ts";
+import { isoTime, minuteMs, systemClock } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { serveCommands } from "../../src/daemon/commands.ts";
@@ -14,7 +14,6 @@ import { WoundClock } from "../support/sandbox/sandbox.ts";
 import { openWebhookSetup, type WebhookSetup } from "../support/webhook/webhooks-cli.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
-const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 20, 9);
 
 async function boxIn(setup: WebhookSetup) {

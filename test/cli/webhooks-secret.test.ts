@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { hourMs } from "../../src/base/clock.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 import {
   created,
@@ -11,8 +12,6 @@ import {
   subscriptionsOf,
   writesOf,
 } from "../support/webhook/webhooks-cli.ts";
-
-const hourMs = 3_600_000;
 
 describe("create", () => {
   test("asks for every event of the catalogue at the config's URL, shows the secret and stores it for nobody else", async () => {

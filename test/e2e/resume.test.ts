@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import {
   aCompany,
   aMirroredCompany,
@@ -9,8 +10,6 @@ import {
 import { expectEqual } from "../support/truth/equal.ts";
 import { floorOf, spentOn, truthOf } from "../support/truth/truth.ts";
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const inFlight = 6;
 const startMs = Date.parse("2026-11-20T02:00:00Z");
 

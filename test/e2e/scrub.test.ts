@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import {
   aCompany,
@@ -10,7 +11,6 @@ import {
 } from "../support/company/company.ts";
 import { count, expectEqual, expectReplayable, look, serviceIds } from "../support/truth/equal.ts";
 
-const dayMs = 24 * 3_600_000;
 const begunMs = Date.parse("2026-11-20T02:15:00Z");
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { JobEngine, type JobKind } from "../../src/fleet/jobs/job-engine.ts";
 import { CompaniesTable } from "../../src/fleet/postgres/tables/companies-table.ts";
@@ -84,7 +85,6 @@ function minuteAgo(agoMs: number, timeZone: string): string {
 }
 
 const zone = "Asia/Kathmandu";
-const hourMs = 3_600_000;
 
 /** Schedules since yesterday, and the last pass of any worker three hours ago. */
 async function schedules(companies: Record<string, readonly [pattern: string, timezone: string]>) {

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
@@ -55,7 +56,6 @@ describe("the budget's file", () => {
       state: { ...coldState, ...state, refusals: { ...coldState.refusals, lastAt: clock.monotonicMs() } },
       result: null,
     });
-    const minuteMs = 60_000;
     const startMs = clock.nowMs();
     first.transact(sent(3));
     second.transact(sent(2));

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { companyOf, documentNames, firstDayMs, parentNames } from "../support/virtual/stub-service.ts";
 import { VirtualCompany } from "../support/virtual/virtual-company.ts";
@@ -8,8 +9,6 @@ import { VirtualCompany } from "../support/virtual/virtual-company.ts";
  * that design and documents speak of: half an hour of scrub is 360 requests.
  */
 const limit = 12;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const detailed = [...documentNames, "price_list_items"];
 
 function aVirtualCompany(documents: number, most = limit): VirtualCompany {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { minuteMs } from "../../src/base/clock.ts";
 import { look } from "../support/truth/compare.ts";
 import { openManyCompanies, processFacts, type ManyCompanies } from "../support/company/many-companies.ts";
 import { endServe, startProcess, startProbed, type Process } from "../support/program/serve-process.ts";
@@ -15,7 +16,6 @@ import {
   type StallSample,
 } from "./checks/soak-judgement.ts";
 
-const minuteMs = 60_000;
 /** Of the time under load: kills of the daemon, then warming up of the last one; what is left is measured. */
 const shares = { kills: 0.1, warmUp: 0.35 };
 /** Between two changes of a company. */

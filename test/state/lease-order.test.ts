@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import { lanes, type Lane } from "../../src/base/lane.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { longestDelayMs, type NewWorkItem } from "../../src/state/work-item.ts";
@@ -7,7 +8,6 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 
 const nowMs = 1_000;
-const hourMs = 3_600_000;
 const everything = ["people", "orders", "notes"];
 
 type Added = Partial<NewWorkItem> & { readonly lane: Lane; readonly target: string };

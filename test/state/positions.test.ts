@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import path from "node:path";
 import * as fc from "fast-check";
-import { systemClock } from "../../src/base/clock.ts";
+import { dayMs, systemClock } from "../../src/base/clock.ts";
 import { describe, expect } from "vitest";
 import { parsePosition } from "../../src/base/ids.ts";
 import { firstNumber, noteGiven, readLog, seqAt } from "../../src/state/log-identity.ts";
@@ -13,7 +13,6 @@ import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { put, errorOf } from "../support/mirror/store.ts";
 
-const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 24);
 
 /** Makes a mirror, reads so many people into it, and closes it. */

@@ -2,6 +2,7 @@ import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { cpSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -13,7 +14,6 @@ import { person } from "../support/mirror/shop-records.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import {
   changeDaily,
-  dayMs,
   loggedChanges,
   prune,
   pruneMs,

@@ -1,10 +1,11 @@
 import { describe, expect } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import { countOld } from "../../src/state/retention/prune-mirror.ts";
 import { readSizes } from "../../src/state/retention/sizes.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
-import { changeDaily, dayMs, daysAgo, prune, makeRuns, answersOf } from "../support/mirror/prune.ts";
+import { changeDaily, daysAgo, prune, makeRuns, answersOf } from "../support/mirror/prune.ts";
 import { rows } from "../support/mirror/store.ts";
 
 const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
 import { scrubSources } from "../../src/sync/plan/scrub.ts";
@@ -6,8 +7,6 @@ import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
 import { runContextOf } from "../support/mirror/run.ts";
-
-const dayMs = 86_400_000;
 
 const orders: ScrubSource = { table: "orders", listOf: null, date: "issued_on", referrers: [] };
 const notesOfPeople: ScrubSource = {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -104,8 +105,6 @@ describe("the facts of events", () => {
 });
 
 describe("webhooks cover a time", () => {
-  const hourMs = 3_600_000;
-  const dayMs = 24 * hourMs;
   const nowMs = startMs + 10 * dayMs;
 
   /** A receiver in these spans, hours after the start, and the last event so many hours before now. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
@@ -126,7 +127,6 @@ describe("how a mirror stands", () => {
   ] as const)("knows that events may be lost %s", async (_, spans, wholeAt, isLost) => {
     const { db } = await openShop();
     const runs = new Runs(db);
-    const hourMs = 3_600_000;
     if (wholeAt !== null)
       runs.finish(runs.begin("full", at(wholeAt * hourMs), null, {}), at(wholeAt * hourMs), "complete", {});
     const add = db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");

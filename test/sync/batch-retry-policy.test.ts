@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { ContradictionError, ForbiddenError, NetworkError } from "../../src/connector/service-errors.ts";
 import { ProtocolError, UnavailableError } from "../../src/connector/service-errors.ts";
@@ -8,7 +9,6 @@ import { batchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-
 import { mayPass } from "../../src/sync/retry/retry-policy.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
-const minuteMs = 60_000;
 const patienceMs = 15 * minuteMs;
 const away = (retryAfterMs: number | null = null) => new UnavailableError("503", { retryAfterMs });
 

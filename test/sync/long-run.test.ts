@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
 import { companyOf } from "../support/virtual/stub-service.ts";
 import { VirtualCompany } from "../support/virtual/virtual-company.ts";
 
-const hourMs = 3_600_000;
 const listAgeMs = 20 * hourMs;
 /** From the moment when lists are due until the last of them began, at a request in half a minute. */
 const slackMs = hourMs / 2;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { date, orNull } from "../../src/connector/record-schema.ts";
 import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
@@ -11,8 +12,6 @@ import { order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";
 import { childPage, runContextOf } from "../support/mirror/run.ts";
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const manifest = Object.values(resources);
 const question: ScrubQuestion = {
   settings: { timeMs: null, cycleMs: 30 * dayMs, atMostMs: 4 * hourMs },

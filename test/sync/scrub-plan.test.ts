@@ -1,10 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { chooseScrub, planScrub, scrubDayAt, scrubLeft } from "../../src/sync/plan/scrub.ts";
 import type { ScrubDay, ScrubFacts, ScrubSettings } from "../../src/sync/plan/scrub.ts";
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const usual: ScrubSettings = { timeMs: null, cycleMs: 30 * dayMs, atMostMs: 4 * hourMs };
 const facts = (total: number, more: Partial<ScrubFacts> = {}): ScrubFacts => ({
   total,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { isoTime } from "../../src/base/clock.ts";
+import { dayMs, hourMs, isoTime } from "../../src/base/clock.ts";
 import { judgeWalk } from "../../src/sync/apply/reading.ts";
 import { startMs } from "../support/mirror/store.ts";
-import { dayMs, hourMs, openParcels } from "../support/virtual/parcels.ts";
+import { openParcels } from "../support/virtual/parcels.ts";
 
 const seven = [1, 2, 3, 4, 5, 6, 7];
 

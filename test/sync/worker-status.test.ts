@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { NetworkError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
 import { createWorkerStatus, pauseMs } from "../../src/sync/event-worker/worker-status.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
-
-const minuteMs = 60_000;
 
 test.each([
   ["unavailable", [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, minuteMs, minuteMs]],

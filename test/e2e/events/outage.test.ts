@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hourMs } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
 import { count, expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
@@ -14,7 +15,6 @@ import {
   type WorkerOptions,
 } from "../../support/mirror/event-worker.ts";
 
-const hourMs = 3_600_000;
 const quick: WorkerOptions = { attempts: 1 };
 const unauthenticated = () => jsonReply(401, { message: "Unauthenticated." });
 const html = {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { hourMs } from "../../../src/base/clock.ts";
 import { reasonForRun } from "../../../src/daemon/run-scheduler.ts";
 import { UptimeLog } from "../../../src/state/uptime-log.ts";
 import { openShop } from "../../support/mirror/mirror.ts";
 
-const hourMs = 3_600_000;
 const lost = "events may have been lost while no deliveries were received";
 
 /** Hours ago at which receivers of the fleet began and ended to receive. */

@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
+import { dayMs } from "../../../src/base/clock.ts";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import { commitSnapshot } from "../../../src/fleet/postgres/catalogue/commit-snapshot.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import {
-  aLake,
-  dayMs,
-  lakeReaders,
-  pageSql,
-  type TestLake,
-  type TestTable,
-} from "../../support/fleet/lake.ts";
+import { aLake, lakeReaders, pageSql, type TestLake, type TestTable } from "../../support/fleet/lake.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const money = { id: "INTEGER", total: "DECIMAL(18,6)" } as const;

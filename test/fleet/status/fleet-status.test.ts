@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isoTime, systemClock } from "../../../src/base/clock.ts";
+import { dayMs, isoTime, minuteMs, systemClock } from "../../../src/base/clock.ts";
 import { createFleetMetrics } from "../../../src/fleet/status/fleet-metrics.ts";
 import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
@@ -17,8 +17,6 @@ import {
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
-const minuteMs = 60_000;
-const dayMs = 1_440 * minuteMs;
 const facts = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 
 function statusOf({ postgres }: Fleet, maxAgeMs: number | null = null, only?: readonly string[]) {

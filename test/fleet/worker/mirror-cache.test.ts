@@ -1,7 +1,7 @@
 import { existsSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
+import { dayMs, systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { noteOwnership } from "../../../src/fleet/assignment/local-mirror.ts";
@@ -10,7 +10,6 @@ import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { aFleet } from "../../support/fleet/node.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
-const dayMs = 86_400_000;
 const nowMs = 100 * dayMs;
 const roomy = { freeBytes: 50e9, totalBytes: 100e9 };
 

@@ -1,9 +1,9 @@
+import { hourMs, minuteMs } from "../../../src/base/clock.ts";
 import { longestBy, stallText, type Stall } from "../../support/program/stall.ts";
 
 const aims = { growthBytesPerHour: 2 ** 20, stallMs: 200 };
 /** By so much the heap may be larger at the end of any soak: what the engine compiled since counts as well. */
 const mostHeapGrowthBytes = 3 * 2 ** 20;
-const [minuteMs, hourMs] = [60_000, 3_600_000];
 
 /** The longest stalls since the look before. */
 export interface StallSample {

@@ -1,3 +1,4 @@
+import { minuteMs } from "../../../src/base/clock.ts";
 import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
@@ -13,8 +14,6 @@ import {
   type PlannedChange,
   type Scenario,
 } from "./scenario.ts";
-
-const minuteMs = 60_000;
 
 /**
  * A scenario in which much happens at the same time to few records: they are changed in bursts, while slow requests read

@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from "../../../src/base/clock.ts";
 import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
@@ -12,9 +13,6 @@ import {
   type Phase,
   type Scenario,
 } from "./scenario.ts";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 /** A scenario of many kinds of faults and options, with pauses of up to days, and few changes at a time. Pure. */
 export function wideScenario(seed: number): Scenario {

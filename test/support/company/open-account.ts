@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
 import { startStandIn, type StandInOptions } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
-import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { CompanyConfig, Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
@@ -20,7 +20,6 @@ import { loggingTo } from "./open-company.ts";
 import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 
-const dayMs = 24 * 3_600_000;
 const accountStartMs = Date.parse("2026-11-02T01:00:00Z");
 
 /** The system's clock on another day; time passes when somebody says so, too. */

@@ -4,7 +4,7 @@ import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { startSandbox, type Sandbox } from "../sandbox/control.ts";
-import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
 import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
@@ -124,7 +124,6 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
 
 /** A scrub of so many reads a day. */
 export function scrubOf(perDay: number, more: Partial<ScrubOptions> = {}): ScrubOptions {
-  const dayMs = 86_400_000;
   return {
     settings: { timeMs: 60_000, cycleMs: 3_650 * dayMs, atMostMs: dayMs },
     windowMs: 60_000,

@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { onTestFinished } from "vitest";
+import { dayMs } from "../../../src/base/clock.ts";
 import type { ReportType } from "../../../src/connector/report-view.ts";
 import { commitSnapshot } from "../../../src/fleet/postgres/catalogue/commit-snapshot.ts";
 import type { CountingFile } from "../../../src/fleet/postgres/catalogue/plan-snapshot.ts";
@@ -57,8 +58,6 @@ async function openDuck(): Promise<DuckDBConnection> {
   });
   return duck;
 }
-
-export const dayMs = 86_400_000;
 
 export type TestLake = Awaited<ReturnType<typeof aLake>>;
 

@@ -2,13 +2,12 @@ import { lastWholeRun } from "../../../src/status/event-status.ts";
 import type { Db } from "../../../src/store/database.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { isoTime, type Clock } from "../../../src/base/clock.ts";
+import { dayMs, isoTime, type Clock } from "../../../src/base/clock.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { pruneMirror, type PruneParts, type PruneReport } from "../../../src/state/retention/prune-mirror.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import { put, remove, replay, stampOf } from "./store.ts";
 
-export const dayMs = 86_400_000;
 /** When everything is pruned. */
 export const pruneMs = Date.UTC(2026, 10, 20, 9);
 /** Nothing is old. */

@@ -1,5 +1,5 @@
 import { silentLog } from "../../../src/base/logger.ts";
-import { isoTime } from "../../../src/base/clock.ts";
+import { dayMs, hourMs, isoTime } from "../../../src/base/clock.ts";
 import * as schema from "../../../src/connector/record-schema.ts";
 import { defineResource } from "../../../src/connector/resource.ts";
 import { NotFoundError } from "../../../src/connector/service-errors.ts";
@@ -10,9 +10,6 @@ import { manifestOf, openHasty, resourceOf } from "../mirror/mirror.ts";
 import { answerOf, runOnce } from "../mirror/whole-run.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { startMs } from "../mirror/store.ts";
-
-export const dayMs = 24 * 3_600_000;
-export const hourMs = 3_600_000;
 
 const parcels = defineResource({
   name: "parcels",

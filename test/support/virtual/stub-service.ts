@@ -1,4 +1,5 @@
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { dayMs } from "../../../src/base/clock.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 
 /** How many records of each resource a simulated company has; whole lists that are not named have two. */
@@ -9,7 +10,6 @@ export const parentNames = ["clients", "suppliers", "business_cases"] as const;
 
 /** The resources whose detail shows more than their list. */
 const detailed: readonly string[] = [...documentNames, "price_list_items"];
-const dayMs = 86_400_000;
 
 /**
  * A company of `documents` documents and a quarter as many CRM parents: at 10,000 documents its lists are 64
