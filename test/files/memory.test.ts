@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { zipOf } from "../../connectors/fintoro/sandbox/resources/record-files.ts";
 import { aCompany, sync } from "../support/company/company.ts";
-import { endOf } from "../support/program/cli.ts";
+import { runProgram } from "../support/program/cli.ts";
 import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
-import { processEnv, program } from "../support/program/process-env.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
 
@@ -31,13 +29,7 @@ const reply = (type: string, body: Buffer) => ({ status: 200, headers: { "conten
 /** The real program in a folder; gives its exit code and the most memory that it ever had. */
 async function runMeasured(folder: string, args: readonly string[]) {
   const file = path.join(folder, "peak");
-  const child = spawn(process.execPath, ["--import", peakReporter(file), program, ...args], {
-    cwd: folder,
-    env: processEnv(),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const { code } = await endOf(child);
+  const { code } = await runProgram(args, { cwd: folder, nodeOptions: ["--import", peakReporter(file)] });
   return { code, peakBytes: peakBytesIn(file) };
 }
 

@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { endOf, startProgram } from "../support/program/cli.ts";
 import { startLimiter } from "../support/rate-limit/simulated-budget.ts";
 import { json, serviceWith, type Answering } from "../support/http/http.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -20,18 +20,12 @@ function limitedService() {
   return { limiter, answering };
 }
 
+const file = fileURLToPath(new URL("../support/rate-limit/budget-process.ts", import.meta.url));
+
 function startProcess(baseUrl: string, folder: string, requests: number) {
-  const script = fileURLToPath(new URL("../support/rate-limit/budget-process.ts", import.meta.url));
   const given = [baseUrl, join(folder, "acme.budget.db"), windowMs, limit, requests].map(String);
-  const child = spawn(process.execPath, [script, ...given], { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  return {
-    child,
-    ended,
-    byStatus: async () => ((await ended) === 0 ? (JSON.parse(output) as unknown) : null),
-  };
+  const child = startProgram(given, { file });
+  return { child, ended: endOf(child) };
 }
 
 describe("I8: several processes on one company share one budget", () => {
@@ -48,7 +42,10 @@ describe("I8: several processes on one company share one budget", () => {
     killed.child.kill("SIGKILL");
     await killed.ended;
     const next = start(15);
-    expect([await other.byStatus(), await next.byStatus()]).toEqual([{ 200: 30 }, { 200: 15 }]);
+    expect(await Promise.all([other.ended, next.ended])).toMatchObject([
+      { code: 0, stdout: '{"200":30}' },
+      { code: 0, stdout: '{"200":15}' },
+    ]);
     expect(limiter.windows.reduce((sum, { refusedOwn }) => sum + refusedOwn, 0)).toBe(0);
   });
 });

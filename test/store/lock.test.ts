@@ -1,20 +1,20 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
+import { firstLine, startProgram } from "../support/program/cli.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { errorOf } from "../support/mirror/store.ts";
 
-const holder = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
+const file = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
 
 /** Another process that holds the lock. */
 async function holding(path: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [holder, path], { stdio: ["pipe", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  await once(child.stdout, "data");
+  const child = startProgram([path], { file, stdin: "pipe" });
+  await firstLine(child);
   return child;
 }
 

@@ -1,25 +1,19 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { firstLine, startProgram } from "../support/program/cli.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
-import { longestWaitMs } from "../support/eventually.ts";
 
 const receiverProcess = new URL("../support/webhook/receiver-process.ts", import.meta.url);
 const lockProcess = new URL("../support/mirror/lock-process.ts", import.meta.url);
 
 /** A process of its own, once it has said its first line. */
-async function start(program: URL, ...args: string[]): Promise<{ child: ChildProcess; said: string }> {
-  const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
-    stdio: ["pipe", "pipe", "inherit"],
-    timeout: longestWaitMs,
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [line] = (await once(child.stdout, "data")) as [Buffer];
-  return { child, said: line.toString().trim() };
+async function start(program: URL, ...args: string[]) {
+  const child = startProgram(args, { file: fileURLToPath(program), stdin: "pipe" });
+  return { child, said: await firstLine(child) };
 }
 
 const big = () => post(eventText({ type: "x".repeat(100_000) }));

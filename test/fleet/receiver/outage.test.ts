@@ -1,8 +1,6 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-table.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
@@ -11,9 +9,9 @@ import { aFleetReceiver, documentOf } from "../../support/fleet/receiver.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { about, post, secret, type Post } from "../../support/webhook/webhook.ts";
-import { longestWaitMs } from "../../support/eventually.ts";
+import { firstLine, startProgram } from "../../support/program/cli.ts";
 
-const program = fileURLToPath(new URL("../../support/fleet/receiver-process.ts", import.meta.url));
+const file = fileURLToPath(new URL("../../support/fleet/receiver-process.ts", import.meta.url));
 
 /** A fleet with one company, on a Postgres that only this test has. */
 async function aFleetOfItsOwn(durable = false) {
@@ -25,15 +23,9 @@ async function aFleetOfItsOwn(durable = false) {
   return { server, url, postgres };
 }
 
-async function startProcess(url: string, ...args: string[]): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, [program, url, ...args], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, ACME_SECRET: secret },
-    timeout: longestWaitMs,
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [line] = (await once(child.stdout, "data")) as [Buffer];
-  return { child, port: Number(line.toString()) };
+async function startProcess(...args: string[]) {
+  const child = startProgram(args, { file, stdin: "pipe", env: { ACME_SECRET: secret } });
+  return { child, port: Number(await firstLine(child)) };
 }
 
 function send(port: number, { headers, body }: Post): Promise<Response> {

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,12 +7,11 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
-import { endOf, firstLine, jsonLines } from "../program/cli.ts";
+import { endOf, firstLine, jsonLines, startProgram } from "../program/cli.ts";
 import { aCompany } from "../company/company.ts";
 import { connectNode, freshDatabase } from "../postgres/databases.ts";
-import { processEnv, program } from "../program/process-env.ts";
 import { secret } from "../program/serve.ts";
-import { eventually, longestWaitMs } from "../eventually.ts";
+import { eventually } from "../eventually.ts";
 
 const tag = fileURLToPath(new URL("tag-node.ts", import.meta.url));
 const dieHolding = fileURLToPath(new URL("die-holding.ts", import.meta.url));
@@ -91,20 +89,15 @@ export async function startWorker(
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
   const deadly = diesHolding === undefined ? "" : path.join(folder, "data", `${diesHolding}.db`);
   const hooks = ["--import", tag, ...(deadly === "" ? [] : ["--import", dieHolding])];
-  const args = [...hooks, program, "worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
-  const child = spawn(process.execPath, args, {
+  const child = startProgram(["worker", "--json", "--role", role, "--listen", "127.0.0.1:0"], {
     cwd: folder,
-    env: processEnv({ ...secrets, DIE_HOLDING: deadly, NODE_TAG: node }),
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: longestWaitMs,
-    killSignal: "SIGKILL",
+    env: { ...secrets, DIE_HOLDING: deadly, NODE_TAG: node },
+    nodeOptions: hooks,
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
   let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const ended = endOf(child);
-  const line = await Promise.race([firstLine(child), ended.then(() => null)]);
-  if (line === null) throw new Error(`the worker ended: ${stderr}`);
+  const line = await firstLine(child);
   const { url: address } = JSON.parse(line) as { readonly url?: string };
   if (address === undefined) throw new Error(`the worker does not listen: ${line} ${stderr}`);
   /** Messages of its log. */

@@ -64,11 +64,13 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
   return { code, stdout: stdout.join(""), stderr: stderr.join("") };
 }
 
-/** The first line on stdout. */
+/** The first line on stdout; fails with what the program said when it ends before. */
 export async function firstLine(child: ChildProcess): Promise<string> {
   if (!child.stdout) throw new Error("the program has no stdout");
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  return line;
+  const line = once(createInterface({ input: child.stdout }), "line") as Promise<[string]>;
+  const first = await Promise.race([line, endOf(child)]);
+  if (!Array.isArray(first)) throw new Error(`the program ended: ${first.stderr}`);
+  return first[0];
 }
 
 /** Every line as the JSON document it must be. */

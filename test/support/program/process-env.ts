@@ -28,6 +28,8 @@ export interface Start {
   readonly mostMs?: number | undefined;
   /** Options of Node.js, before the program. */
   readonly nodeOptions?: readonly string[];
+  /** Open until it is ended. @default none */
+  readonly stdin?: "pipe";
   /** For messages. @default false */
   readonly channel?: boolean;
   readonly uid?: number;
@@ -36,11 +38,12 @@ export interface Start {
 
 /** The program as a process of its own; ended by force after `mostMs`, whatever it does. */
 export function spawnProgram(args: readonly string[], start: Start): ChildProcess {
-  const { env, file = program, mostMs = longestWaitMs, nodeOptions = [], channel = false, ...own } = start;
+  const { env, file = program, mostMs = longestWaitMs, nodeOptions = [], ...others } = start;
+  const { stdin = "ignore", channel = false, ...own } = others;
   return spawn(process.execPath, [...nodeOptions, file, ...args], {
     ...own,
     env: processEnv(env),
-    stdio: ["ignore", "pipe", "pipe", ...(channel ? (["ipc"] as const) : [])],
+    stdio: [stdin, "pipe", "pipe", ...(channel ? (["ipc"] as const) : [])],
     timeout: mostMs,
     killSignal: "SIGKILL",
   });
