@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual } from "../support/truth/equal.ts";
 import { serve, startIn, writeServeConfig } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
-
-const dayMs = 86_400_000;
 
 /** A mirror whose details were read two days ago. */
 async function agedMirror(): Promise<Company> {

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import type { Clock } from "../../src/base/clock.ts";
+import { hourMs, type Clock } from "../../src/base/clock.ts";
 import { aCompany, fastClock, sync, type Company } from "../support/company/company.ts";
 import { count } from "../support/truth/compare.ts";
 import { expectEqual } from "../support/truth/equal.ts";
-
-const hourMs = 3_600_000;
 
 /** The run's clock is set by so much when that request is sent; its monotonic time goes on. */
 function setAt(company: Company, request: number, byMs: number): Clock {

@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
-import type { Clock } from "../../src/base/clock.ts";
+import { minuteMs, type Clock } from "../../src/base/clock.ts";
 import { aCompany, fastClock, sync, testRateLimiter, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectHealed, serviceIds } from "../support/truth/equal.ts";
-import { jsonReply, type Breakage, type Obstacle, type Reply } from "../support/company/proxy.ts";
+import {
+  forbidden,
+  jsonReply,
+  unavailable,
+  type Breakage,
+  type Obstacle,
+  type Reply,
+} from "../support/company/proxy.ts";
 
-const minuteMs = 60_000;
-const unavailable = () => jsonReply(503, { message: "Service Unavailable" });
 const failing = () => jsonReply(500, { message: "Server Error" });
 const html = (status: number) => ({
   status,
@@ -38,7 +43,7 @@ test.each([1, 6])(
   async (from) => {
     const clock = fastClock();
     const company = await aCompany();
-    const ways = [unavailable, failing, () => "reset" as const, () => html(503), () => html(200)];
+    const ways = [() => unavailable, failing, () => "reset" as const, () => html(503), () => html(200)];
     const seen = { failed: 0, together: 0 };
     const away = awayFor(clock, 10 * minuteMs, () => ways[seen.failed % ways.length]?.() ?? "reset", from);
     company.proxy.obstruct((asked, passOn) => {
@@ -101,7 +106,7 @@ describe("a service that is away for good", () => {
     const ending = new AbortController();
     company.proxy.obstruct(({ n }) => {
       if (n === 3) ending.abort();
-      return unavailable();
+      return unavailable;
     });
     const report = await sync(company, { [name]: ending.signal });
     expect(report.outcome).toBe(outcome);
@@ -133,7 +138,7 @@ test("one record that answers 500 is tried again 5 times over a minute while oth
 describe("a service that refuses everything costs a bounded number of requests", () => {
   const everything: readonly (readonly [string, () => Reply, string, number])[] = [
     ["401", () => jsonReply(401, { message: "Unauthenticated." }), "unauthenticated", 1],
-    ["403", () => jsonReply(403, { message: "This action is unauthorized." }), "failed", 1],
+    ["403", () => forbidden, "failed", 1],
     ["404", () => jsonReply(404, { message: "Not found." }), "failed", 1],
     ["422", () => jsonReply(422, { message: "Invalid.", errors: {} }), "failed", 1],
     ["500", failing, "failed", 25],
@@ -193,7 +198,7 @@ describe("a service that answers too slowly costs a bounded number of requests a
 // Fault: limiter | every third answer is 503, with --max-requests 20 | a proxy, for every route | repeated requests count too: exactly 20 arrive
 test("--max-requests counts every request, /whoami and retries included", async () => {
   const company = await aCompany();
-  company.proxy.obstruct(({ n }) => (n % 3 === 1 ? unavailable() : undefined));
+  company.proxy.obstruct(({ n }) => (n % 3 === 1 ? unavailable : undefined));
   const report = await sync(company, { mostRequests: 20 });
   expect(report).toMatchObject({ outcome: "stopped", requests: { total: 20 } });
   expect(company.proxy.asked).toHaveLength(20);

@@ -4,7 +4,7 @@ import { readXlsx } from "hucre/xlsx";
 import { expect, test } from "vitest";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { aMirroredCompany, type Company } from "../support/company/company.ts";
-import { jsonReply, type Reply } from "../support/company/proxy.ts";
+import { forbidden, type Reply } from "../support/company/proxy.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
@@ -63,7 +63,6 @@ test("a proved month says in text, manifest and first sheet what was compared; w
   });
 });
 
-const refuse = () => jsonReply(403, { message: "This action is unauthorized." });
 const edit = "UPDATE invoices SET note = 'not the service''s' WHERE id = ?";
 const change = "UPDATE _change_log SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM _change_log)";
 
@@ -89,7 +88,7 @@ test("a month that cannot be compared, changes meanwhile or differs is not calle
     return undefined;
   };
   for (const [harm, exit, said] of [
-    [atDetail(refuse), 3, /not compared: invoices/],
+    [atDetail(() => forbidden), 3, /not compared: invoices/],
     [atDetail(changeOnce), 3, /changed meanwhile/],
     [() => wound(company, edit, id), 1, /differs in note/],
   ] as const) {

@@ -3,15 +3,18 @@ import { expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { jsonReply, startProxy, type Obstacle, type Reply } from "../support/company/proxy.ts";
 import { count, dump, expectEqual, expectHealed, look, serviceIds } from "../support/truth/equal.ts";
+import {
+  forbidden,
+  invalid,
+  jsonReply,
+  missing,
+  missingPage,
+  startProxy,
+  type Obstacle,
+  type Reply,
+} from "../support/company/proxy.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
-
-const forbidden = () => jsonReply(403, { message: "This action is unauthorized." });
-const missing = () => jsonReply(404, { message: "No query results for model." });
-const invalid = (field = "id") =>
-  jsonReply(422, { message: "The given data was invalid.", errors: { [field]: ["Neplatná hodnota."] } });
-const page = { status: 404, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>404</h1>") };
 
 const live = (company: Company, table: string) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
@@ -21,8 +24,8 @@ const asksFor = ({ proxy }: Company, which: RegExp, from = 0) =>
   proxy.asked.slice(from).filter(({ path }) => which.test(path)).length;
 
 /** Answers these paths in the service's place. */
-function answered(replies: Readonly<Record<string, () => Reply>>): Obstacle {
-  return ({ path }) => replies[path]?.();
+function answered(replies: Readonly<Record<string, Reply>>): Obstacle {
+  return ({ path }) => replies[path];
 }
 
 // Fault: service | 500 for one resource, for good | a proxy, for the list of suppliers | the other tables are whole, the run is partial, the next one repairs it
@@ -38,19 +41,19 @@ test("lists that are refused, never end or lead elsewhere are named, delete noth
   const bomb = gzipSync(`{"data":["${" ".repeat(100_000_000)}"]}`);
   const { control } = company.sandbox;
   control.create("business_case_statuses", { name: "Nový", color: "#00ff00" });
-  company.proxy.obstruct(({ path }) => (path.startsWith("/proformas") ? forbidden() : undefined));
+  company.proxy.obstruct(({ path }) => (path.startsWith("/proformas") ? forbidden : undefined));
   company.proxy.obstruct(
     answered({
-      "/suppliers": () => jsonReply(500, { message: "Server Error" }),
-      "/bank-accounts": () => jsonReply(404, { message: "The route could not be found." }),
-      "/orders": () => invalid("sortBy"),
-      "/clients": () => jsonReply(200, `{"data":["${" ".repeat(3_000_000)}"]}`),
-      "/units": () => ({ ...jsonReply(200, "", { "content-encoding": "gzip" }), body: bomb }),
-      "/warehouses": () => ({
+      "/suppliers": jsonReply(500, { message: "Server Error" }),
+      "/bank-accounts": jsonReply(404, { message: "The route could not be found." }),
+      "/orders": invalid("sortBy"),
+      "/clients": jsonReply(200, `{"data":["${" ".repeat(3_000_000)}"]}`),
+      "/units": { ...jsonReply(200, "", { "content-encoding": "gzip" }), body: bomb },
+      "/warehouses": {
         status: 302,
         headers: { location: `${elsewhere.baseUrl}/warehouses` },
         body: Buffer.alloc(0),
-      }),
+      },
     }),
   );
   const report = await sync(company, { maxResponseBytes: 2_000_000 });
@@ -90,7 +93,7 @@ test("404 on every detail at once: nothing is deleted (I5)", async () => {
   const company = await aMirroredCompany();
   const own = ["_runs", "_work", "_meta", "_parents"];
   const before = dump(company.file, own);
-  company.proxy.obstruct(({ path }) => (/\/\d+$/.test(path) ? missing() : undefined));
+  company.proxy.obstruct(({ path }) => (/\/\d+$/.test(path) ? missing : undefined));
   expect((await sync(company, { full: true })).outcome).toBe("partial");
   expect(dump(company.file, own)).toEqual(before);
 });
@@ -105,9 +108,9 @@ test("details that are refused or answer a page delete nothing (I5); a new recor
   const invoice = lastPathOf(truthOf(company.sandbox), "invoices");
   let orders = 0;
   company.proxy.obstruct(({ path }) => {
-    if (/^\/orders\/\d+$/.test(path) && ++orders >= 3) return forbidden();
-    if (path === invoice) return missing();
-    return path === quotation ? page : undefined;
+    if (/^\/orders\/\d+$/.test(path) && ++orders >= 3) return forbidden;
+    if (path === invoice) return missing;
+    return path === quotation ? missingPage : undefined;
   });
   const before = [live(company, "orders"), live(company, "quotations")];
   const report = await sync(company, { full: true });
@@ -143,8 +146,8 @@ test("a refused record or parent's list is set aside and named, all others come;
     lastPathOf(truthOf(company.sandbox), table),
   ) as [string, string];
   const [client = ""] = ids(company, "clients");
-  company.proxy.obstruct(answered({ [order]: forbidden, [quotation]: () => invalid() }));
-  company.proxy.obstruct(({ query }) => (query.get("clientId") === client ? forbidden() : undefined));
+  company.proxy.obstruct(answered({ [order]: forbidden, [quotation]: invalid("id") }));
+  company.proxy.obstruct(({ query }) => (query.get("clientId") === client ? forbidden : undefined));
   for (let run = 1; run <= 3; run++) {
     const from = company.proxy.asked.length;
     const report = await sync(company);
@@ -177,11 +180,12 @@ test("a refused record or parent's list is set aside and named, all others come;
 // Fault: service | 403, 422 or unproven 404 on all details of a resource | a proxy, for every order | five in a row hold the resource, with fewer than 30 requests; the others are whole
 test("five refused records in a row hold their resource, the others are whole", async () => {
   const company = await aCompany({ records: 100 });
-  const refusals = { orders: forbidden, quotations: () => invalid(), proformas: missing };
-  company.proxy.obstruct(({ path }) => {
-    const [, name = ""] = /^\/(\w+)\/\d+$/.exec(path) ?? [];
-    return (refusals as Partial<Record<string, () => Reply>>)[name]?.();
-  });
+  const refusals: Partial<Record<string, Reply>> = {
+    orders: forbidden,
+    quotations: invalid("id"),
+    proformas: missing,
+  };
+  company.proxy.obstruct(({ path }) => refusals[/^\/(\w+)\/\d+$/.exec(path)?.[1] ?? ""]);
   const report = await sync(company);
   expect(report.outcome).toBe("partial");
   for (const [table, kind] of [
@@ -205,7 +209,7 @@ test("many refused records among many others hold nothing", async () => {
   const company = await aCompany({ records: 25 });
   const odd = new Set(ids(company, "invoices").filter((_, i) => i % 3 === 0));
   company.proxy.obstruct(({ path }) =>
-    path.startsWith("/invoices/") && odd.has(idOf(path)) ? forbidden() : undefined,
+    path.startsWith("/invoices/") && odd.has(idOf(path)) ? forbidden : undefined,
   );
   const report = await sync(company, { resources: ["invoices", "document_payments"], concurrency: 1 });
   expect(new Set(report.troubles.map(({ kind }) => kind))).toEqual(new Set(["dead"]));

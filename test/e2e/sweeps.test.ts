@@ -3,14 +3,12 @@ import { mostSweeps } from "../../src/sync/apply/listing.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { get } from "../support/sandbox/sandbox.ts";
-import { jsonReply, rewritten, type Reply } from "../support/company/proxy.ts";
+import { emptyList, invalid, jsonReply, rewritten, type Reply } from "../support/company/proxy.ts";
 
 const invoices = { resources: ["invoices", "document_payments"] };
 const deletions = "SELECT count(*) FROM _changes WHERE op = 'delete'";
 
-const refusal = (field: string, why = "Invalid.") =>
-  jsonReply(422, { message: "The given data was invalid.", errors: { [field]: [why] } });
-const larger = (most: number) => refusal("perPage", `The per page field must not be greater than ${most}.`);
+const larger = (most: number) => invalid("perPage", `The per page field must not be greater than ${most}.`);
 
 // Fault: pagination | ties are shuffled in every page, and the order is refused | the sandbox and a proxy, for invoices | complete once each record was shown
 // Fault: pagination | records are added at the end while a list is read | the sandbox, between two pages | the tail is read again, not the whole list
@@ -28,7 +26,7 @@ test("lists that shuffle ties, grow at their end or have smaller pages are compl
       const smaller = `/orders?perPage=7&page=${query.get("page")}&sortBy=number`;
       return jsonReply(200, (await get(company.sandbox, smaller)).json);
     }
-    if (path === "/invoices" && query.has("sortBy")) return refusal("sortBy");
+    if (path === "/invoices" && query.has("sortBy")) return invalid("sortBy");
     if (path === "/invoices" && asked > 20) return larger(20);
     if (path !== "/business-cases") return undefined;
     if (asked > perPage) return larger(perPage);
@@ -56,7 +54,7 @@ describe("a paginator that lies costs a bounded number of requests, deletes noth
     "the next page for ever": (reply, page) =>
       withPaginator(reply, { currentPage: page, totalPages: page + 1, totalResults: 5_000, perPage: 10 }),
     "a total of 200,000, and empty pages": (reply, page) =>
-      withPaginator(page === 1 ? reply : emptied(reply), { currentPage: page, totalResults: 200_000 }),
+      withPaginator(page === 1 ? reply : emptyList(reply), { currentPage: page, totalResults: 200_000 }),
     "pages that say they are another page": (reply, page) =>
       withPaginator(reply, { totalResults: 200_000, currentPage: page === 1 ? 1 : page + 1 }),
   };
@@ -89,8 +87,4 @@ function withPaginator(reply: Reply, changes: object): Reply {
     const answer = JSON.parse(text) as { paginator: object };
     return JSON.stringify({ ...answer, paginator: { ...answer.paginator, ...changes } });
   });
-}
-
-function emptied(reply: Reply): Reply {
-  return rewritten(reply, (text) => JSON.stringify({ ...(JSON.parse(text) as object), data: [] }));
 }

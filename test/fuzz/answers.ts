@@ -8,7 +8,7 @@ import { nativeIdOf } from "../support/json/json.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
 import { openCompany, sync, type Company } from "../support/company/open-company.ts";
 import { memoryFolder } from "../support/memory-folder.ts";
-import { jsonReply, rewritten, type Obstacle, type Reply } from "../support/company/proxy.ts";
+import { jsonReply, missing, rewritten, type Obstacle, type Reply } from "../support/company/proxy.ts";
 import {
   expectedRow,
   idOf,
@@ -103,8 +103,7 @@ function obstacleOf(odd: ReadonlyMap<string, OddRecord>, body: Input["body"]): O
       if (asked === pathOf(one.table)) return listWith(one, await passOn());
       if (asked === `${pathOf(one.table)}/${one.shownId ?? one.id}`)
         return jsonReply(200, one.textOf(one.whole));
-      if (asked === `${pathOf(one.table)}/${one.id}`)
-        return jsonReply(404, { message: "No query results for model." });
+      if (asked === `${pathOf(one.table)}/${one.id}`) return missing;
     }
     return undefined;
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { MonthReport } from "../../src/verify/report.ts";
 import { aMirroredCompany, type Company } from "../support/company/company.ts";
-import { jsonReply } from "../support/company/proxy.ts";
+import { forbidden, jsonReply } from "../support/company/proxy.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
@@ -117,9 +117,8 @@ test("a service that lists other days, too, costs requests for its pages only, a
 // Fault: service | the list of a month's days is refused | its route | the month is not called equal, exit 3
 test("a month whose list is refused is not equal: nobody knows which documents it has", async () => {
   const { company, month } = await aMonth();
-  const refused = jsonReply(403, { message: "This action is unauthorized." });
   company.proxy.obstruct(({ path, query }) =>
-    path === "/invoices" && query.has("issueDateFrom") ? refused : undefined,
+    path === "/invoices" && query.has("issueDateFrom") ? forbidden : undefined,
   );
   const { code, report } = await verifyMonth(company, month);
   expect([code, report.match, report.differences]).toEqual([3, false, []]);

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts";
-import { jsonReply } from "../support/company/proxy.ts";
+import { forbidden, jsonReply } from "../support/company/proxy.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
@@ -111,7 +111,7 @@ test("what the service does not answer is never taken for gone, and nothing but 
   const company = await aMirroredCompany();
   const [refused = 0, hidden = 0] = liveIds(company, "invoices");
   company.proxy.obstruct(({ path }) => {
-    if (path === `/invoices/${refused}`) return jsonReply(403, { message: "This action is unauthorized." });
+    if (path === `/invoices/${refused}`) return forbidden;
     return path === `/invoices/${hidden}` ? jsonReply(404, "<h1>Not Found</h1>") : undefined;
   });
   const { code, report } = await verify(company, ["--all"], { clock: hasty });

@@ -3,7 +3,7 @@ import { hourMs } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
 import { count, expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
-import { jsonReply, type Obstacle } from "../../support/company/proxy.ts";
+import { jsonReply, missingPage, unavailable, type Obstacle } from "../../support/company/proxy.ts";
 import {
   eventOf,
   inboxOf,
@@ -17,11 +17,6 @@ import {
 
 const quick: WorkerOptions = { attempts: 1 };
 const unauthenticated = () => jsonReply(401, { message: "Unauthenticated." });
-const html = {
-  status: 404,
-  headers: { "content-type": "text/html" },
-  body: Buffer.from("<h1>Not here</h1>"),
-};
 
 async function mirrored(obstacle?: Obstacle) {
   const clock = createDrivenClock();
@@ -38,8 +33,7 @@ describe("an outage", () => {
   test("of half an hour, in four ways: few requests, no attempt used up, nothing lost", async () => {
     const { clock, company, worker } = await mirrored();
     await until(() => state(worker) === "working");
-    const unavailable = jsonReply(503, { message: "Service Unavailable" });
-    const ways = [unavailable, "reset", html, { ...html, status: 200 }] as const;
+    const ways = [unavailable, "reset", missingPage, { ...missingPage, status: 200 }] as const;
     company.proxy.obstruct(({ n }) => ways[n % ways.length]);
     const changed = serviceIds(company, "invoices").slice(0, 3);
     for (const id of changed) company.sandbox.control.alter("invoices", id, { note: "Počas výpadku" });

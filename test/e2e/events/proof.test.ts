@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
 import { count, expectEqual, serviceIds } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
-import { jsonReply } from "../../support/company/proxy.ts";
+import { missing, missingPage } from "../../support/company/proxy.ts";
 import {
   eventOf,
   inboxOf,
@@ -11,9 +11,6 @@ import {
   waitingRows,
   type RunningWorker,
 } from "../../support/mirror/event-worker.ts";
-
-const missing = jsonReply(404, { message: "No query results for model." });
-const page = { status: 404, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>404</h1>") };
 
 const deleted = (company: Company, table: string) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NOT NULL`);
@@ -32,7 +29,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
     company.proxy.obstruct(({ path, n }) =>
-      path.startsWith("/invoices/") ? (n % 2 === 0 ? page : missing) : undefined,
+      path.startsWith("/invoices/") ? (n % 2 === 0 ? missingPage : missing) : undefined,
     );
     const [id = 0, other = 0] = serviceIds(company, "invoices");
     worker.deliver(eventOf("invoices.deleted", id), eventOf("invoices.updated", other));

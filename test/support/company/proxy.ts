@@ -172,7 +172,40 @@ export function jsonReply(
   };
 }
 
+/** What the service says where it does not do what it is asked to. */
+export const forbidden = jsonReply(403, { message: "This action is unauthorized." });
+export const missing = jsonReply(404, { message: "No query results for model." });
+export const unavailable = jsonReply(503, { message: "Service Unavailable" });
+
+export function invalid(field: string, why = "Neplatná hodnota."): Reply {
+  return jsonReply(422, { message: "The given data was invalid.", errors: { [field]: [why] } });
+}
+
+/** A 404 that is not the service's own. */
+export const missingPage: Reply = {
+  status: 404,
+  headers: { "content-type": "text/html" },
+  body: Buffer.from("<h1>404</h1>"),
+};
+
 /** The same answer with other text. */
 export function rewritten(reply: Reply, change: (text: string) => string): Reply {
   return { ...reply, body: Buffer.from(change(reply.body.toString("utf8"))) };
+}
+
+/** A list without records; its totals stay. */
+export function emptyList(reply: Reply): Reply {
+  return rewritten(reply, (text) => JSON.stringify({ ...(JSON.parse(text) as object), data: [] }));
+}
+
+/** A list without records that says so in its totals, where it has them. */
+export function emptyListAndTotals(reply: Reply): Reply {
+  return rewritten(emptyList(reply), (text) => {
+    const answer = JSON.parse(text) as { paginator?: object };
+    const none = { totalResults: 0, totalPages: 1, currentFrom: 0, currentTo: 0 };
+    return JSON.stringify({
+      ...answer,
+      ...(answer.paginator && { paginator: { ...answer.paginator, ...none } }),
+    });
+  });
 }
