@@ -1,7 +1,13 @@
 import { dayMs } from "../../src/base/clock.ts";
 import { formatCount, formatDuration } from "../../src/base/units.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { companyOf, documentNames, firstDayMs, parentNames } from "../support/virtual/stub-service.ts";
+import {
+  companyOf,
+  detailed,
+  documentNames,
+  firstDayMs,
+  parentNames,
+} from "../support/virtual/stub-service.ts";
 import { VirtualCompany } from "../support/virtual/virtual-company.ts";
 import { markdownTable, type BenchResult } from "./result.ts";
 
@@ -79,7 +85,7 @@ async function sixtyNights(one: Case): Promise<PlanFigures> {
       if (lookedAfter.includes(night - hiddenAfter))
         found.set(night - hiddenAfter, await countFound(company));
       if (night > nights / 2) {
-        ages.detail = Math.max(ages.detail, oldest(company, [...documentNames, "price_list_items"]));
+        ages.detail = Math.max(ages.detail, oldest(company, detailed));
         ages.parent = Math.max(ages.parent, oldest(company, parentNames));
       }
       if (night % 10 === 0) say(`night ${night}`);
@@ -135,7 +141,7 @@ async function firstRun(company: VirtualCompany): Promise<Pick<PlanFigures, "hea
 
 /** Edits of every kind that no list shows: most in documents, some in stock, some in the CRM. */
 function hidden({ service }: VirtualCompany): { resource: string; id: number }[] {
-  const kinds = [...documentNames, "price_list_items", ...parentNames];
+  const kinds = [...detailed, ...parentNames];
   const rounds = Math.ceil(hiddenEdits / kinds.length);
   return Array.from({ length: hiddenEdits }, (_, i) => {
     const resource = kinds[i % kinds.length] ?? "";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aMirroredCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
 import { count, expectEqual, look } from "../support/truth/equal.ts";
-import { post, testDay } from "../support/sandbox/sandbox.ts";
+import { testDay } from "../support/sandbox/control.ts";
+import { post } from "../support/sandbox/sandbox.ts";
 
 /** A night that re-reads nothing: what it finds, its lists lead to. */
 const night: SyncOptions = { scrub: null, parentsPerRun: 0 };

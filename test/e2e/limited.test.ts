@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
-import { aCompany, testRateLimiter, fastClock, sync } from "../support/company/company.ts";
+import { aCompany, fastClock, sync } from "../support/company/company.ts";
 import { expectEqual } from "../support/truth/equal.ts";
+import { testRateLimiter } from "../support/rate-limit/rate-limit.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 
 const windowMs = 60_000;
@@ -15,7 +16,9 @@ describe("alone on a small budget (I8)", () => {
       const clock = fastClock();
       const company = await aCompany({ records: 5, limiter, limit: 20, windowMs, clock });
       const begunMs = clock.monotonicMs();
-      const report = await sync(company, { rateLimiter: testRateLimiter(clock, windowMs) });
+      const report = await sync(company, {
+        rateLimiter: testRateLimiter(clock, { windowMs, reserveShare: 0 }),
+      });
       expect(report).toMatchObject({ outcome: "complete", requests: { rate_limited: 0 } });
       expect(company.sandbox.requests().filter(({ status }) => status === 429)).toEqual([]);
       const windows = Math.ceil(company.proxy.asked.length / 20);
@@ -40,7 +43,9 @@ describe("429", () => {
       const wait = waits.get(n);
       return wait && jsonReply(429, { message: "Too Many Attempts." }, { ...refusal, ...wait });
     });
-    const report = await sync(company, { rateLimiter: testRateLimiter(clock, windowMs) });
+    const report = await sync(company, {
+      rateLimiter: testRateLimiter(clock, { windowMs, reserveShare: 0 }),
+    });
     expect(report).toMatchObject({ outcome: "complete", requests: { rate_limited: 3 } });
     expectEqual(company);
   });
@@ -57,7 +62,9 @@ describe("429", () => {
         );
       return undefined;
     });
-    const report = await sync(company, { rateLimiter: testRateLimiter(clock, windowMs) });
+    const report = await sync(company, {
+      rateLimiter: testRateLimiter(clock, { windowMs, reserveShare: 0 }),
+    });
     expect(report.outcome).toBe("complete");
     expectEqual(company);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { minuteMs, type Clock } from "../../src/base/clock.ts";
-import { aCompany, fastClock, sync, testRateLimiter, type Company } from "../support/company/company.ts";
+import { aCompany, fastClock, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectHealed, serviceIds } from "../support/truth/equal.ts";
 import {
   forbidden,
@@ -10,6 +10,7 @@ import {
   type Obstacle,
   type Reply,
 } from "../support/company/proxy.ts";
+import { testRateLimiter } from "../support/rate-limit/rate-limit.ts";
 
 const failing = () => jsonReply(500, { message: "Server Error" });
 const html = (status: number) => ({
@@ -91,7 +92,7 @@ describe("a service that is away for good", () => {
     company.proxy.obstruct(({ n }) =>
       n > 20 ? jsonReply(429, { message: "Too Many Attempts." }, refusal) : undefined,
     );
-    const report = await sync(company, { clock, rateLimiter: testRateLimiter(clock) });
+    const report = await sync(company, { clock, rateLimiter: testRateLimiter(clock, { reserveShare: 0 }) });
     expect(report).toMatchObject({ outcome: "failed", error: { kind: "rate_limited" } });
     expect(company.proxy.asked.length).toBeLessThan(20 + 6 + 25);
   });

@@ -4,7 +4,7 @@ import { docs } from "../support/docs/docs.ts";
 import { publishedCompany, rowsOf, type PublishedCompany } from "../support/export/published.ts";
 import * as re from "../support/export/recount.ts";
 import type { Row } from "../support/export/recount.ts";
-import { testDay as today } from "../support/sandbox/sandbox.ts";
+import { testDay as today } from "../support/sandbox/control.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { billsOf, money, ofAdvance } from "./oracle/books.ts";
 import { brokenRules, draftOf, partyFields, type Party } from "./oracle/einvoice-draft.ts";

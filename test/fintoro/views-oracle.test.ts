@@ -4,7 +4,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { publishedCompany, sorted, type PublishedCompany } from "../support/export/published.ts";
 import type { Dict, Records, Row } from "../support/export/recount.ts";
-import { testDay as today } from "../support/sandbox/sandbox.ts";
+import { testDay as today } from "../support/sandbox/control.ts";
 import type { Truth } from "../support/truth/truth.ts";
 import { documentOracles } from "./oracle/documents.ts";
 import { operationOracles } from "./oracle/operations.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startLimiter, type LimiterKind } from "../support/rate-limit/simulated-budget.ts";
-import { get, realRateLimiter } from "../support/http/http-client.ts";
+import { testRateLimiter } from "../support/rate-limit/rate-limit.ts";
+import { get } from "../support/http/http-client.ts";
 import { json, serviceWith, type Answering } from "../support/http/http.ts";
 
 const windowMs = 1_500;
@@ -31,7 +32,7 @@ describe("I8: alone on the company, a real transport against a real server is ne
     "and uses every permit of a full window (reported %s)",
     async (reports) => {
       const { limiter, answering } = limited({ ends: "exact", reports });
-      const rateLimiter = realRateLimiter(systemClock, { windowMs, defaultLimit: 120 });
+      const rateLimiter = testRateLimiter(systemClock, { windowMs, defaultLimit: 120 });
       const { http } = await serviceWith(answering, { rateLimiter });
       const answers = await Promise.all(Array.from({ length: limit + 5 }, (_, i) => http.send(get(`/${i}`))));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -47,7 +48,7 @@ describe("I8: with another client on the company", () => {
   // Fault: limiter | another client takes permits of the window | a real server with a limiter | the 429 is waited out, and the call succeeds (I8)
   test("a refusal is waited out, and the call succeeds", async () => {
     const { limiter, answering } = limited({ ends: "exact", reports: "at_answer" });
-    const rateLimiter = realRateLimiter(systemClock, { windowMs, defaultLimit: limit });
+    const rateLimiter = testRateLimiter(systemClock, { windowMs, defaultLimit: limit });
     const { http } = await serviceWith(answering, { rateLimiter });
     for (let i = 0; i < limit; i++) limiter.hit(systemClock.monotonicMs(), "others");
     const answer = await http.send(get("/x"));

@@ -1,7 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { companyOf, documentNames, firstDayMs, parentNames } from "../support/virtual/stub-service.ts";
+import {
+  companyOf,
+  detailed,
+  documentNames,
+  firstDayMs,
+  parentNames,
+} from "../support/virtual/stub-service.ts";
 import { VirtualCompany } from "../support/virtual/virtual-company.ts";
 
 /*
@@ -9,7 +15,6 @@ import { VirtualCompany } from "../support/virtual/virtual-company.ts";
  * that design and documents speak of: half an hour of scrub is 360 requests.
  */
 const limit = 12;
-const detailed = [...documentNames, "price_list_items"];
 
 function aVirtualCompany(documents: number, most = limit): VirtualCompany {
   const company = new VirtualCompany(companyOf(documents), most);

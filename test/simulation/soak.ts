@@ -148,7 +148,7 @@ async function load(one: Soak, durationMs: number): Promise<void> {
 /** A `sync` beside the daemon: it asks the daemon for the run, whose end brings a report. */
 async function runOne({ folder, names }: ManyCompanies, count: number): Promise<void> {
   const args = ["sync", "-q", "--quick", "--company", names[count % names.length] ?? ""];
-  await startProcess(folder, args).ended;
+  await startProcess(args, { folder }).ended;
 }
 
 /** Waits until nothing is sent, and then for the daemon to come to rest. */
@@ -187,7 +187,10 @@ function workText(before: Work, after: Work): string {
 /** Ends all deliveries, has everything read once more, and compares. */
 async function comeToRest({ many, daemon }: Soak): Promise<string[]> {
   await many.sandbox.control.webhooks.idle(minuteMs, { withinMs: Infinity });
-  const run = startProcess(many.folder, ["sync", "--json", "--full", "--allow-mass-delete"], 10 * minuteMs);
+  const run = startProcess(["sync", "--json", "--full", "--allow-mass-delete"], {
+    folder: many.folder,
+    mostMs: 10 * minuteMs,
+  });
   const { code } = await run.ended;
   if (code !== 0) return [`sync --full ended with ${code}: ${run.stderr().slice(-2_000)}`];
   if (daemon.child.exitCode !== null) return [`serve ended: ${daemon.stderr().slice(-2_000)}`];

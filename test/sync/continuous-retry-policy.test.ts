@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { ContradictionError, ForbiddenError, InvalidError } from "../../src/connector/service-errors.ts";
-import { NetworkError, NotFoundError, ProtocolError } from "../../src/connector/service-errors.ts";
+import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
 import { RateLimitedError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
 import { UnavailableError } from "../../src/connector/service-errors.ts";
 import { continuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
+import { notFound } from "../support/mirror/run.ts";
 
 function row(id: number, attempts = 0): WorkItem {
   const reason = "people.updated";
@@ -26,7 +27,6 @@ function policyWith(probe: () => unknown) {
   return { policy, seen };
 }
 
-const notFound = (serviceMessage: string | null) => new NotFoundError("404", { serviceMessage });
 const away = () => new UnavailableError("503");
 
 // Fault: service | a well-formed answer shows another record | the event worker | not taken for an outage, without a probe: tried 5 times, then set aside

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
@@ -8,7 +7,16 @@ import type { AnswerContext, RunContext } from "../../src/sync/context/run-conte
 import { openHasty, openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
 import { put, row, stampOf, startMs } from "../support/mirror/store.ts";
-import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
+import {
+  childPage,
+  detail,
+  detailWork,
+  leased,
+  notFound,
+  page,
+  runContextOf,
+  waiting,
+} from "../support/mirror/run.ts";
 
 const missing = "No query results for model [Person] 7";
 
@@ -29,8 +37,6 @@ function asking(run: RunContext, resource: string, id: number, why: Partial<Work
   const item: WorkItem = { ...facts, resource, target: `id:${id}`, ...why };
   return { run, resource: resourceOf(resource), item, stamp: stampOf(run.mirror) };
 }
-
-const notFound = (serviceMessage: string | null) => new NotFoundError("404", { serviceMessage });
 
 describe("I5: what a 404 proves", () => {
   const notThere = "The route could not be found.";

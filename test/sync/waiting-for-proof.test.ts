@@ -1,16 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { NotFoundError } from "../../src/connector/service-errors.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
 import { put, row, stampOf, startMs } from "../support/mirror/store.ts";
-import { childPage, detail, leased, runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
+import {
+  childPage,
+  detail,
+  leased,
+  notFound,
+  runContextOf,
+  stillClock,
+  waiting,
+} from "../support/mirror/run.ts";
 
 const deleted = 60;
 const atOnce = 4;
-const missing = new NotFoundError("404", { serviceMessage: "No query results for model [Person] 7" });
+const missing = notFound("No query results for model [Person] 7");
 
 /** Events said that people 1 to 60 are gone; nothing has proved their route lately. */
 async function deletedByEvents(live: number) {
@@ -80,7 +87,7 @@ describe("records that events deleted, on a route that nothing proved lately", (
 function ask(run: RunContext, id: number, reason: string): void {
   const target = `id:${id}`;
   const item = leased(run, { kind: "confirm", resource: "notes", lane: "changed", reason, target });
-  const error = new NotFoundError("404", { serviceMessage: `No query results for model [Note] ${id}` });
+  const error = notFound(`No query results for model [Note] ${id}`);
   const answer = { run, resource: resourceOf("notes"), item, stamp: stampOf(run.mirror) };
   run.mirror.apply(() => handleFailure(answer, error, { kind: "missing" }));
   run.queue.release(item);

@@ -6,7 +6,7 @@ import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connect
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { startPostgres, type PostgresServer } from "../../support/postgres/server.ts";
-import { endServe, startProgram, type Process } from "../../support/program/serve-process.ts";
+import { endServe, startProcess, type Process } from "../../support/program/serve-process.ts";
 import { treeProcessorSeconds } from "./process-cost.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ export async function openFleetBed(
     mkdirSync(own);
     const section = `fleet: { postgres: "\${env:DATABASE_URL}", ${placesIn(folder)}, node: ${name} }`;
     writeFileSync(path.join(own, "config.yaml"), [section, ...lines, ""].join("\n"), { mode: 0o600 });
-    const program = startProgram(args, { folder: own, mostMs, env: { DATABASE_URL: url, ...env, ...more } });
+    const program = startProcess(args, { folder: own, mostMs, env: { DATABASE_URL: url, ...env, ...more } });
     resources.defer(async () => void (await endServe(program, "SIGKILL")));
     return program;
   };

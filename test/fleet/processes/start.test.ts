@@ -9,7 +9,7 @@ import { waitForPostgres } from "../../../src/cli/commands/fleet/open-fleet.ts";
 import { jsonLines } from "../../support/program/cli.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
-import { portToKeep, startProgram } from "../../support/program/serve-process.ts";
+import { portToKeep, startProcess } from "../../support/program/serve-process.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { jumpingClock, recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -22,7 +22,7 @@ async function startingWorker(databaseUrl: string, role = "all", more: object = 
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet, ...more }));
   const port = await portToKeep();
   const args = ["worker", "--json", "--log-format", "json", "--role", role, "--listen", `127.0.0.1:${port}`];
-  const started = startProgram(args, { folder, env: { DATABASE_URL: databaseUrl } });
+  const started = startProcess(args, { folder, env: { DATABASE_URL: databaseUrl } });
   onTestFinished(() => void started.child.kill("SIGKILL"));
   const until = (text: string) =>
     eventually(

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { openCompany, sync, type Company, type SyncOptions } from "./open-company.ts";
 
-export { testRateLimiter, fastClock, scrubOf, sync, type Company, type SyncOptions } from "./open-company.ts";
+export { fastClock, scrubOf, sync, type Company, type SyncOptions } from "./open-company.ts";
 
 /** A company in its sandbox, a proxy before it and an empty folder; all gone with the test. */
 export async function aCompany(options: SandboxOptions = {}): Promise<Company> {

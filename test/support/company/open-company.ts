@@ -3,15 +3,15 @@ import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
-import { startSandbox, type Sandbox } from "../sandbox/control.ts";
+import { startSandbox, testDay, type Sandbox } from "../sandbox/control.ts";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
 import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
-import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
+import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
-import { createMemoryRateLimitStore } from "../../../src/rate-limit/state.ts";
+import { testRateLimiter } from "../rate-limit/rate-limit.ts";
 import { createHttpTransport } from "../../../src/http/http-transport.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
@@ -36,8 +36,6 @@ export interface Company {
   /** No fault any more, neither in the service nor on the way to it. */
   recover(): void;
 }
-
-const testDay = "2026-11-20";
 
 /** A sandbox, a proxy before it and an empty folder; the caller closes them. */
 export async function openCompany(
@@ -140,7 +138,7 @@ export function resourcesNamed(names: readonly string[] | undefined) {
 
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
   const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
-  const rateLimiter = options.rateLimiter ?? testRateLimiter(systemClock);
+  const rateLimiter = options.rateLimiter ?? testRateLimiter(systemClock, { reserveShare: 0 });
   return createHttpTransport({
     baseUrl: proxy.baseUrl,
     token,
@@ -156,10 +154,6 @@ export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, l
     backoff: { baseMs: 1, maxMs: 4 },
     rateLimiter: mostRequests === undefined ? rateLimiter : limitRequests(rateLimiter, { mostRequests }),
   });
-}
-
-export function testRateLimiter(clock: Clock, windowMs = 60_000): RateLimiter {
-  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, reserveShare: 0, windowMs });
 }
 
 /** Real time, but whoever sleeps is there at once. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
+import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { systemClock } from "../../../src/base/clock.ts";
 import { exportTables, type ExportResult } from "../../../src/export/export-tables.ts";
 import type { ExportParts, ExportRequest, ExportWatch } from "../../../src/export/plan/export-request.ts";
@@ -56,11 +56,16 @@ export async function duckRows(sql: string, before = ""): Promise<(string | null
   const connection = await (await DuckDBInstance.create(":memory:")).connect();
   try {
     if (before !== "") await connection.run(before);
-    const reader = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM (${sql})`);
-    return reader.getRows() as (string | null)[][];
+    return await textRows(connection, sql);
   } finally {
     connection.closeSync();
   }
+}
+
+/** The answer, every value as text. */
+export async function textRows(duck: DuckDBConnection, sql: string): Promise<(string | null)[][]> {
+  const reader = await duck.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM (${sql})`);
+  return reader.getRows() as (string | null)[][];
 }
 
 /** `name TYPE` of every column. */

@@ -9,7 +9,7 @@ import { commitSnapshot } from "../../../src/fleet/postgres/catalogue/commit-sna
 import type { CountingFile } from "../../../src/fleet/postgres/catalogue/plan-snapshot.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { blocks } from "../docs/docs.ts";
-import { duckRows } from "../export/export.ts";
+import { duckRows, textRows } from "../export/export.ts";
 import { tempFolder } from "../temporary-folder.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 
@@ -128,11 +128,6 @@ async function writeFile(
   await duck.run(`COPY made TO '${folder}${key}' (FORMAT parquet)`);
   const named = Object.entries(columns).map(([column, type]) => ({ name: column, type }));
   return { name, key, rows: rows.length, bytes: statSync(`${folder}${key}`).size, columns: named };
-}
-
-async function textRows(duck: DuckDBConnection, sql: string): Promise<(string | null)[][]> {
-  const reader = await duck.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM (${sql})`);
-  return reader.getRows() as (string | null)[][];
 }
 
 const named = /FROM (\w+)/g;

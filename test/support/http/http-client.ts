@@ -1,10 +1,8 @@
-import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { Log, LogFields } from "../../../src/base/logger.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { ServiceRequest } from "../../../src/connector/transport.ts";
-import { createRateLimiter } from "../../../src/rate-limit/rate-limiter.ts";
 import type { BudgetHeaders, RateLimiter } from "../../../src/rate-limit/permit.ts";
-import { createMemoryRateLimitStore } from "../../../src/rate-limit/state.ts";
 import {
   createHttpTransport,
   type HttpOptions,
@@ -68,13 +66,6 @@ export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): Ht
     timeoutMs: 5_000,
     ...options,
   });
-}
-
-export function realRateLimiter(
-  clock: Clock,
-  options: { windowMs: number; defaultLimit: number },
-): RateLimiter {
-  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...options });
 }
 
 export function get(path: string, more: Partial<ServiceRequest> = {}): ServiceRequest {

@@ -4,9 +4,9 @@ import { Tally } from "../../../src/sync/context/tally.ts";
 import type { RunOptions } from "../../../src/sync/run/begin-run.ts";
 import { runSync } from "../../../src/sync/run/sync-run.ts";
 
-/** What the service shows, as an answer of the transport. */
+/** What the service shows, as an answer of the transport; text as it is. */
 export function answerOf(shown: unknown): ServiceAnswer {
-  const body = Buffer.from(JSON.stringify(shown));
+  const body = Buffer.from(typeof shown === "string" ? shown : JSON.stringify(shown));
   return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
 }
 

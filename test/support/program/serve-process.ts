@@ -21,13 +21,8 @@ export interface Process {
   readonly ended: Promise<Exit>;
 }
 
-/** Ended by force after `mostMs`, whatever it does. */
-export function startProcess(folder: string, args: readonly string[], mostMs?: number): Process {
-  return startProgram(args, { folder, mostMs });
-}
-
 /** The program with these arguments. */
-export function startProgram(
+export function startProcess(
   args: readonly string[],
   { folder: cwd, ...start }: Omit<Start, "cwd"> & { readonly folder: string },
 ): Process {
@@ -41,13 +36,13 @@ export function startProgram(
 
 /** `serve` on this port, once it says that it listens; a port that its last owner still holds is tried again. */
 export function startServe(folder: string, port: number, mostMs?: number): Promise<Process> {
-  return listening(startProcess(folder, serveArgs(port), mostMs));
+  return listening(startProcess(serveArgs(port), { folder, mostMs }));
 }
 
 /** As `startServe`, with the probe of `process-probe.ts` in it. */
 export function startProbed(folder: string, port: number, mostMs: number): Promise<Process> {
   const nodeOptions = ["--expose-gc", "--import", probe];
-  return listening(startProgram(serveArgs(port), { folder, mostMs, nodeOptions, channel: true }));
+  return listening(startProcess(serveArgs(port), { folder, mostMs, nodeOptions, channel: true }));
 }
 
 function serveArgs(port: number): string[] {

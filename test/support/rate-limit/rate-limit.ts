@@ -2,7 +2,14 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Lane } from "../../../src/base/lane.ts";
 import { admit } from "../../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../../src/rate-limit/budget-answers.ts";
-import { applyLoss, coldState, defaultRules } from "../../../src/rate-limit/state.ts";
+import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import { createRateLimiter } from "../../../src/rate-limit/rate-limiter.ts";
+import {
+  applyLoss,
+  coldState,
+  createMemoryRateLimitStore,
+  defaultRules,
+} from "../../../src/rate-limit/state.ts";
 import type { Flight, RateLimitState, Rules, Window } from "../../../src/rate-limit/state.ts";
 
 /** A clock that a test moves. */
@@ -51,6 +58,11 @@ export function createDrivenClock(startMs = 1_000_000): DrivenClock {
     },
     sleeping: () => sleepers.size,
   };
+}
+
+/** A rate limiter that shares its budget with no other process. */
+export function testRateLimiter(clock: Clock, rules: Partial<Rules>): RateLimiter {
+  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...rules });
 }
 
 /** Keeps no permit for the look at the end of a window; that has its own tests. */

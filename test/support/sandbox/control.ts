@@ -17,6 +17,9 @@ import {
 } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 
+/** Today in every test that does not care which day it is. */
+export const testDay = "2026-11-20";
+
 /** A sandbox whose control does what tests ask of it, too. */
 export async function startSandbox(options: SandboxOptions = {}) {
   const sandbox = await start(options);

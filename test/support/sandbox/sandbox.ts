@@ -1,12 +1,9 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { onTestFinished } from "vitest";
-import { startSandbox, type Sandbox } from "./control.ts";
+import { startSandbox, testDay, type Sandbox } from "./control.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 
 export type Dict = Record<string, unknown>;
-
-/** Today in every test that does not care which day it is. */
-export const testDay = "2026-11-20";
 
 /** A sandbox that ends with the test; its budget is wide unless the test says otherwise. */
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {

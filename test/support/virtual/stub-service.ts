@@ -9,7 +9,7 @@ export const documentNames = ["invoices", "credit_notes", "proformas", "orders",
 export const parentNames = ["clients", "suppliers", "business_cases"] as const;
 
 /** The resources whose detail shows more than their list. */
-const detailed: readonly string[] = [...documentNames, "price_list_items"];
+export const detailed: readonly string[] = [...documentNames, "price_list_items"];
 
 /**
  * A company of `documents` documents and a quarter as many CRM parents: at 10,000 documents its lists are 64

@@ -5,14 +5,13 @@ import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { NotFoundError } from "../../../src/connector/service-errors.ts";
-import type { ServiceAnswer, ServiceRequest, Transport } from "../../../src/connector/transport.ts";
+import type { ServiceRequest, Transport } from "../../../src/connector/transport.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
 import { createNotices, type Notices } from "../../../src/runs/store-notices.ts";
 import { HttpCounters } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
-import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
-import { createMemoryRateLimitStore } from "../../../src/rate-limit/state.ts";
+import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
@@ -21,8 +20,10 @@ import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { deliveryOf, eventOf } from "../mirror/event-worker.ts";
+import { answerOf } from "../mirror/whole-run.ts";
 import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
+import { testRateLimiter } from "../rate-limit/rate-limit.ts";
 import { startLimiter } from "../rate-limit/simulated-budget.ts";
 import { firstDayMs, StubService, type CompanySize } from "./stub-service.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -58,8 +59,7 @@ export class VirtualCompany {
     this.service = new StubService(size, () => clock.nowMs());
     this.limit = limit;
     this.budget = startLimiter({ ends: "exact", reports: "at_answer" }, limit, windowMs);
-    const rules = { reserveShare: 0, windowMs, defaultLimit: limit };
-    this.rateLimiter = createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...rules });
+    this.rateLimiter = testRateLimiter(clock, { reserveShare: 0, windowMs, defaultLimit: limit });
     const text = "base_url: http://127.0.0.1:1\ndata_dir: .\ncompanies: { acme: { token: a } }";
     const files = { env: {}, cwd: this.folder, readFile: () => text };
     this.config = loadConfig({ ...files, connectors: [manifest] }).config;
@@ -147,7 +147,7 @@ export class VirtualCompany {
         const status = body === null ? 404 : 200;
         permit.answered(status, { limit: this.limit, remaining, retryAfterS: null });
         if (body === null) throw new NotFoundError(`${request.path} is not there`, { status });
-        return answerWith(body);
+        return answerOf(body);
       },
     };
   }
@@ -159,8 +159,4 @@ export class VirtualCompany {
     const values = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
     return this.service.answer(route, new URLSearchParams(values));
   }
-}
-
-function answerWith(body: string): ServiceAnswer {
-  return { status: 200, headers: {}, body: Buffer.from(body), requestId: null, attempts: 1 };
 }
