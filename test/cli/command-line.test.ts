@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { MirrorError } from "../../src/base/errors.ts";
 import { commands as realCommands } from "../../src/cli/commands/all-commands.ts";
 import type { Command } from "../../src/cli/program/command.ts";
 import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/option-specs.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
+import { errorOf } from "../support/errors.ts";
 
 const sync: Command = {
   name: "sync",
@@ -31,16 +31,6 @@ function read(line: string) {
   );
   if (typeof request === "string") throw new Error("a text was asked for");
   return { name: request.command.name, globals: request.globals, ...request.input };
-}
-
-function refusalOf(line: string): MirrorError {
-  try {
-    read(line);
-  } catch (error) {
-    if (error instanceof MirrorError) return error;
-    throw error;
-  }
-  throw new Error("the command line was accepted");
 }
 
 const usual = {
@@ -108,7 +98,7 @@ describe("a mistake is a usage error that names what was most likely meant", () 
     ["connector check --ful", "unknown option '--ful'"],
     ["", "which command? There are sync, status, connector"],
   ])("%j", (line, message) => {
-    const refusal = refusalOf(line);
+    const refusal = errorOf(() => read(line));
     expect(refusal.kind).toBe("usage");
     expect(refusal.message).toContain(message);
   });

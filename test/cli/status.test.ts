@@ -5,9 +5,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { wound } from "../support/verify/verify.ts";
 
 const mirrored = () => aMirroredCompany({ records: 3 });
 
@@ -32,7 +32,7 @@ async function conditionsOf(company: Company): Promise<string[]> {
 function arrived(company: Company, agoMs: number, state: string): void {
   const sql =
     "INSERT INTO _inbox (event_id, type, received_at, body, state) VALUES ('a', 'odd.one', ?, '{}', ?)";
-  write(company, sql, [new Date(Date.now() - agoMs).toISOString(), state]);
+  wound(company, sql, new Date(Date.now() - agoMs).toISOString(), state);
 }
 
 /** As a daemon that began an hour ago leaves it between two heartbeats. */
@@ -40,20 +40,14 @@ function listening(company: Company): void {
   const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "serve");
   onTestFinished(() => lock.release());
   const sql = "INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)";
-  write(company, sql, [Date.now() - hourMs, Date.now() - 5_000]);
-}
-
-function write(company: Company, sql: string, values: readonly unknown[]): void {
-  const db = openDatabase(company.file);
-  db.prepare(sql).run(...values);
-  db.close();
+  wound(company, sql, Date.now() - hourMs, Date.now() - 5_000);
 }
 
 describe("status", () => {
   test("says how many records lack their detail, and how many of a list are in", async () => {
     const company = await mirrored();
-    write(company, "UPDATE _fence_invoices SET source = 'preview'", []);
-    write(company, "UPDATE _meta SET value = '2500' WHERE key = 'expected:invoices'", []);
+    wound(company, "UPDATE _fence_invoices SET source = 'preview'");
+    wound(company, "UPDATE _meta SET value = '2500' WHERE key = 'expected:invoices'");
     const { code, stdout } = await status(company);
     expect(code).toBe(0);
     const [live = "", details = ""] = /invoices +(\d+) of 2500 +(\d+) /.exec(stdout)?.slice(1) ?? [];
@@ -112,7 +106,7 @@ describe("status", () => {
     const note = path.join(company.folder, "acme.lock.holder");
     const since = new Date(Date.now() - 2 * hourMs).toISOString();
     writeFileSync(note, JSON.stringify({ pid: process.pid, command: "serve", since }));
-    write(company, "UPDATE _receiver SET seen_ms = seen_ms - 120000", []);
+    wound(company, "UPDATE _receiver SET seen_ms = seen_ms - 120000");
     const { code, stdout } = await status(company);
     expect(code).toBe(3);
     expect(stdout).toMatch(/ receiver: none is listening, for \dm \d\ds: serve is there, and writes nothing/);
@@ -121,10 +115,12 @@ describe("status", () => {
   test("a run without an end was cut off, unless who holds the lock began it since", async () => {
     const company = await mirrored();
     const begin = (pid: number) =>
-      write(company, "INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, ?)", [
+      wound(
+        company,
+        "INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, ?)",
         new Date().toISOString(),
         pid,
-      ]);
+      );
     begin(process.pid);
     expect((await status(company)).stdout).toMatch(/run 2 .*: cut off\n.*run 1 .*: complete/);
     await pause(5);
@@ -140,9 +136,9 @@ describe("status", () => {
     const company = await mirrored();
     const add = `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq)
       VALUES ('clients', ?, 'detail', 0, 0, 'clients.updated', 1)`;
-    write(company, add, ["id:1"]);
+    wound(company, add, "id:1");
     expect((await status(company)).stdout).toContain("  1 request waits for the next run\n");
-    write(company, add, ["id:2"]);
+    wound(company, add, "id:2");
     listening(company);
     expect((await status(company)).stdout).toContain("  2 requests wait for a turn\n");
   });
@@ -152,7 +148,7 @@ describe("status", () => {
     const company = await mirrored();
     expect((await status(company, "--max-age", "26h")).code).toBe(0);
     const nextYear = new Date(Date.now() + 365 * 24 * hourMs).toISOString();
-    write(company, "UPDATE _runs SET swept = json_set(swept, '$.clients', ?)", [nextYear]);
+    wound(company, "UPDATE _runs SET swept = json_set(swept, '$.clients', ?)", nextYear);
     const { code, stdout } = await status(company, "--max-age", "26h");
     expect(code).toBe(1);
     expect(stdout).toContain("! read whole longer than 26h 00m ago, or by a clock that was ahead: clients");
@@ -169,13 +165,13 @@ describe("status", () => {
 
   test("of one company says how many clients, with which turnover, are not ready for electronic invoices", async () => {
     const company = await mirrored();
-    write(company, "UPDATE clients SET country_id = NULL WHERE type = 'company'", []);
+    wound(company, "UPDATE clients SET country_id = NULL WHERE type = 'company'");
     const { einvoice_readiness: said = "" } = (await statusOf(company)).answers as Record<string, string>;
     expect(said).toMatch(
       /^[1-9]\d* clients, \d+(\.\d)? % of turnover, are not ready for electronic invoices: see v_einvoice_gaps$/,
     );
     expect((await status(company)).stdout).toContain(said);
-    write(company, "DELETE FROM clients", []);
+    wound(company, "DELETE FROM clients");
     expect((await statusOf(company)).answers).toEqual({});
   });
 

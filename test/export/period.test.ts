@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { monthBefore, periodLimit, periodOfMonth } from "../../src/export/plan/period.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { rejectionOf } from "../support/errors.ts";
 import { exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
-import { rejectionOf } from "../support/mirror/store.ts";
 
 const october = periodOfMonth("2026-10");
 

@@ -3,10 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
+import { rejectionOf } from "../support/errors.ts";
 import { ann, aShop, exportOf, filesIn, orderRecord } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
+import { put, putAs, remove } from "../support/mirror/store.ts";
 import { Staging } from "../../src/export/files/staging.ts";
 
 function expectTrue({ files }: ExportManifest, folder: string): void {

@@ -1,20 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { MirrorError } from "../../src/base/errors.ts";
 import { readCompanyName, readDetail, readList, readObject, readParts } from "../../src/extract/answers.ts";
 import { isShownWhole } from "../../src/store/apply/previews.ts";
+import { errorOf } from "../support/errors.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 
 const bytes = (text: string) => Buffer.from(text);
-
-function refused(step: () => unknown): MirrorError {
-  try {
-    step();
-  } catch (error) {
-    if (error instanceof MirrorError) return error;
-    throw error;
-  }
-  throw new Error("it was taken");
-}
 
 describe("a list's answer", () => {
   test("is cut into the service's own bytes, with each record's id", () => {
@@ -38,13 +28,13 @@ describe("a list's answer", () => {
     ["data that is no list", '{"data":{"id":1}}'],
     ["something after the end", '{"data":[]} x'],
   ])("%s is refused, and nothing of it is used", (_what, text) => {
-    expect(refused(() => readList(bytes(text))).kind).toBe("protocol");
+    expect(errorOf(() => readList(bytes(text))).kind).toBe("protocol");
   });
 
   // Fault: data | bytes that are no UTF-8 | a list's answer | refused: they would be stored for good
   test("broken characters are refused: they would be stored for good", () => {
     const body = Buffer.concat([bytes('{"data":[{"id":1,"a":"'), Buffer.of(0xc4), bytes('"}]}')]);
-    expect(refused(() => readList(body)).kind).toBe("protocol");
+    expect(errorOf(() => readList(body)).kind).toBe("protocol");
   });
 });
 
@@ -65,7 +55,7 @@ describe("a record's answer", () => {
 
   // Fault: service | another record than asked for comes | a detail's answer | refused, and asked for again
   test.each(['{"id":8}', '{"id":"8"}'])("another record, %s, is refused as retryable", (text) => {
-    const error = refused(() => readDetail(bytes(text), 7));
+    const error = errorOf(() => readDetail(bytes(text), 7));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain("returned record 8");
   });
@@ -73,12 +63,12 @@ describe("a record's answer", () => {
   test("ids beyond 2^53 are distinguished", () => {
     const body = bytes('{"id":9007199254740993}');
     expect(readDetail(body, 9_007_199_254_740_993n).slice).toEqual(body);
-    expect(refused(() => readDetail(body, 9_007_199_254_740_992n)).kind).toBe("protocol");
+    expect(errorOf(() => readDetail(body, 9_007_199_254_740_992n)).kind).toBe("protocol");
   });
 
   test("an object is needed, not a list or a text", () => {
     for (const text of ["[]", '"x"', "null", ""]) {
-      expect(refused(() => readObject(bytes(text))).kind).toBe("protocol");
+      expect(errorOf(() => readObject(bytes(text))).kind).toBe("protocol");
     }
   });
 });
@@ -106,7 +96,7 @@ describe("parts of a record", () => {
 test.each(['{"data":{"id":1}}', '{"name":""}', '{"name":7}', "[]", "{}"])(
   "I10: an answer that names no company is none of the company: %s",
   (text) => {
-    expect(refused(() => readCompanyName(bytes(text), { path: "/whoami", field: "name" }))).toMatchObject({
+    expect(errorOf(() => readCompanyName(bytes(text), { path: "/whoami", field: "name" }))).toMatchObject({
       kind: "protocol",
     });
   },

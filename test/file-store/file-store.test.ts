@@ -6,9 +6,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
+import { rejectionOf } from "../support/errors.ts";
 import { aFileStore, aRight, storeKinds } from "../support/file-store.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { rejectionOf } from "../support/mirror/store.ts";
 
 const signal = new AbortController().signal;
 

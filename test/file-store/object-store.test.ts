@@ -3,8 +3,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { FileStore } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
 import { readAccess, readTarget } from "../../src/file-store/s3-store.ts";
+import { errorOf, rejectionOf } from "../support/errors.ts";
 import { aFileStore, aRight } from "../support/file-store.ts";
-import { errorOf, rejectionOf } from "../support/mirror/store.ts";
 
 const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
 /** Retries at once. */

@@ -12,10 +12,10 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { Config } from "../../src/config/config.ts";
 import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
+import { rejectionOf } from "../support/errors.ts";
 import { begunAlert } from "../support/status/alert.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { get, httpFor, testToken } from "../support/http/http-client.ts";
-import { rejectionOf } from "../support/mirror/store.ts";
 
 /** Resolves nowhere: only a proxy can reach it. */
 const host = "service.test.invalid";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cutArray, cutList, cutObject, isEmptyObject, valueOf } from "../../src/json/cut.ts";
 import { NumberLiteral } from "../../src/json/literal.ts";
 import { describeCharacter, maxDepth } from "../../src/json/scan.ts";
-import { refusal } from "../support/json/json.ts";
+import { errorOf } from "../support/errors.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 const textsOf = (slices: Iterable<{ slice: Buffer }>) => [...slices].map(({ slice }) => slice.toString());
@@ -65,7 +65,7 @@ describe("a list answer", () => {
 
   test("may begin with a byte order mark, which is skipped", () => {
     expect(textsOf(cutList(bytes('\ufeff {"data":[{"id":1}]}')).records)).toEqual(['{"id":1}']);
-    expect(refusal(() => cutList(bytes('{"data":[\ufeff{"id":1}]}'))).kind).toBe("protocol");
+    expect(errorOf(() => cutList(bytes('{"data":[\ufeff{"id":1}]}'))).kind).toBe("protocol");
   });
 
   // Fault: data | damaged JSON | bytes of a list | refused with the place
@@ -101,7 +101,7 @@ describe("a list answer", () => {
       '"',
     ],
   ])("with %s is refused with the place and what was expected there", (_, text, at, expected, found) => {
-    const error = refusal(() => cutList(bytes(text)));
+    const error = errorOf(() => cutList(bytes(text)));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain(`at byte ${at} expected ${expected}`);
     expect(error.message).toContain(`found ${found}`);
@@ -110,13 +110,13 @@ describe("a list answer", () => {
 
   // Fault: secrets | damaged JSON with secrets in it | bytes of a list | the message has one character of it
   test("reports one character of a fault and no more: an answer may hold secrets", () => {
-    const error = refusal(() => cutList(bytes('{"data":[],"token":s3cret-token-value}')));
+    const error = errorOf(() => cutList(bytes('{"data":[],"token":s3cret-token-value}')));
     expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("cret");
   });
 
   test(`holds records ${maxDepth} levels deep and refuses deeper ones`, () => {
     expect(cutList(bytes(nested(maxDepth))).records).toHaveLength(1);
-    expect(refusal(() => cutList(bytes(nested(maxDepth + 1)))).message).toContain(
+    expect(errorOf(() => cutList(bytes(nested(maxDepth + 1)))).message).toContain(
       `at most ${maxDepth} levels`,
     );
   });
@@ -128,7 +128,7 @@ describe("a list answer", () => {
     ["lists in the list", '{"data":[', "["],
     ["a member beside the list", '{"x":', '{"data":'],
   ])("of a hundred thousand %s is refused without running out of stack", (_, start, more = start) => {
-    expect(refusal(() => cutList(bytes(start + more.repeat(100_000)))).kind).toBe("protocol");
+    expect(errorOf(() => cutList(bytes(start + more.repeat(100_000)))).kind).toBe("protocol");
   });
 
   test("of a hundred thousand records is cut into as many, each with its id", () => {
@@ -194,7 +194,7 @@ describe("a bare array", () => {
   });
 
   test.each(["{}", "[1", "[1]]", "[,1]", "nul"])("is refused as %j", (text) => {
-    expect(refusal(() => cutArray(bytes(text))).kind).toBe("protocol");
+    expect(errorOf(() => cutArray(bytes(text))).kind).toBe("protocol");
   });
 });
 
@@ -205,12 +205,12 @@ describe("a single object", () => {
   });
 
   test.each(["[]", '"text"', '{"id":1', '{"id":1}}'])("is refused as %j", (text) => {
-    expect(refusal(() => cutObject(bytes(text))).kind).toBe("protocol");
+    expect(errorOf(() => cutObject(bytes(text))).kind).toBe("protocol");
   });
 
   test("is what is expected where another value stands", () => {
     for (const read of [cutObject, (body: Buffer) => valueOf(body, "a")])
-      expect(refusal(() => read(bytes(" 1"))).message).toContain('at byte 1 expected an object, found "1"');
+      expect(errorOf(() => read(bytes(" 1"))).message).toContain('at byte 1 expected an object, found "1"');
   });
 
   test.each([
@@ -249,7 +249,7 @@ describe("the value of a key", () => {
 
   test("is refused for anything but an object", () => {
     for (const text of ["[]", "1", "", '{"a"'])
-      expect(refusal(() => valueOf(bytes(text), "a")).kind).toBe("protocol");
+      expect(errorOf(() => valueOf(bytes(text), "a")).kind).toBe("protocol");
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { jsonTargets } from "../fuzz/json.ts";
-import { readList, refusal } from "../support/json/json.ts";
+import { errorOf } from "../support/errors.ts";
+import { readList } from "../support/json/json.ts";
 
 describe("for any JSON", () => {
   test("cutting a list and parsing its slices, each the text of its record, equals parsing the whole", () =>
@@ -31,7 +32,7 @@ describe("for any damaged bytes", () => {
   test("every beginning of a list is refused", () => {
     const text = '{"paginator":{"a":[1]},"data":[{"id":1,"n":"\\u010d\\\\"},{"č":[{}]},-1.5e3,true]}';
     const body = Buffer.from(text);
-    for (let length = 0; length < body.length; length++) refusal(() => readList(body.subarray(0, length)));
+    for (let length = 0; length < body.length; length++) errorOf(() => readList(body.subarray(0, length)));
     expect(readList(body).data).toHaveLength(4);
   });
 });

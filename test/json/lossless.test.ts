@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { NumberLiteral, type JsonObject } from "../../src/json/literal.ts";
 import { assertUtf8, mayLosePrecision, parseLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
-import { asDoubles, refusal } from "../support/json/json.ts";
+import { errorOf } from "../support/errors.ts";
+import { asDoubles } from "../support/json/json.ts";
 
 describe("parsing without loss", () => {
   test("gives what JSON.parse gives where no number is lost, from bytes and from text", () => {
@@ -122,26 +123,26 @@ describe("parsing without loss", () => {
     ["[1,\u00a02]", 3, "a value", "0xC2"],
     ['["č","🐎",x]', 13, "a value", '"x"'],
   ])("of %j is refused at byte %i", (text, at, expected, found) => {
-    const error = refusal(() => parseLossless(Buffer.from(text)));
+    const error = errorOf(() => parseLossless(Buffer.from(text)));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain(`at byte ${at} expected ${expected}, found ${found}`);
-    expect(refusal(() => parseLossless(text)).message).toBe(error.message);
+    expect(errorOf(() => parseLossless(text)).message).toBe(error.message);
   });
 
   test("refuses every control character in a string, and takes them all as escapes", () => {
     for (let code = 0; code < 0x20; code++) {
       const character = String.fromCharCode(code);
-      expect(refusal(() => parseLossless(`["${character}"]`)).message).toContain("at byte 1 ");
+      expect(errorOf(() => parseLossless(`["${character}"]`)).message).toContain("at byte 1 ");
       expect(parseLossless(JSON.stringify([character]))).toEqual([character]);
     }
   });
 
   test("counts the bytes of a fault from the beginning of the answer when it is given whole", () => {
-    expect(refusal(() => parseLossless(Buffer.from("[9,1,[1,]"), 5)).message).toContain("at byte 8 ");
+    expect(errorOf(() => parseLossless(Buffer.from("[9,1,[1,]"), 5)).message).toContain("at byte 8 ");
   });
 
   test("reports one character of a fault and no more: an answer may hold secrets", () => {
-    const error = refusal(() => parseLossless('{"token":"s3cret-token-value",x}'));
+    const error = errorOf(() => parseLossless('{"token":"s3cret-token-value",x}'));
     expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("s3cret");
   });
 
@@ -153,16 +154,16 @@ describe("parsing without loss", () => {
   ])(`holds %s ${maxDepth} levels deep and refuses deeper ones`, (_, open, close, core) => {
     const nested = (depth: number) => `${open.repeat(depth)}${core}${close.repeat(depth)}`;
     expect(() => parseLossless(nested(maxDepth))).not.toThrow();
-    expect(refusal(() => parseLossless(nested(maxDepth + 1))).message).toContain(
+    expect(errorOf(() => parseLossless(nested(maxDepth + 1))).message).toContain(
       `at most ${maxDepth} levels`,
     );
-    expect(refusal(() => parseLossless(nested(100_000))).message).toContain(`at most ${maxDepth} levels`);
+    expect(errorOf(() => parseLossless(nested(100_000))).message).toContain(`at most ${maxDepth} levels`);
   });
 
   test("refuses deep ones beside shallow ones", () => {
     const deep = "[".repeat(maxDepth) + "]".repeat(maxDepth);
     for (const text of [`[1,${deep}]`, `[null,${deep},"a"]`, `{"a":${deep},"b":{}}`])
-      expect(refusal(() => parseLossless(text)).message).toContain(`at most ${maxDepth} levels`);
+      expect(errorOf(() => parseLossless(text)).message).toContain(`at most ${maxDepth} levels`);
   });
 
   test("uses the native parser for ones that are just not too deep, among any others", () => {
@@ -191,9 +192,9 @@ describe("parsing without loss", () => {
     const long = "1".repeat(2_000_000);
     expect(parseLossless(long)).toEqual(new NumberLiteral(long));
     expect(parseLossless(`["${long}",1.${"0".repeat(2_000_000)}]`)).toEqual([long, 1]);
-    expect(refusal(() => parseLossless(`${long}x`)).message).toContain("at byte 2000000 ");
-    expect(refusal(() => parseLossless(`"${long}`)).message).toContain("the rest of a string");
-    expect(refusal(() => parseLossless(`["${"1e400".repeat(400_000)}`)).kind).toBe("protocol");
+    expect(errorOf(() => parseLossless(`${long}x`)).message).toContain("at byte 2000000 ");
+    expect(errorOf(() => parseLossless(`"${long}`)).message).toContain("the rest of a string");
+    expect(errorOf(() => parseLossless(`["${"1e400".repeat(400_000)}`)).kind).toBe("protocol");
   });
 });
 
@@ -208,7 +209,7 @@ describe("the check for UTF-8", () => {
     ["a surrogate in bytes", [0x22, 0x61, 0xed, 0xa0, 0x80, 0x22], 2],
     ["a letter written too long", [0xc0, 0xaf], 0],
   ])("refuses %s and says where", (_, bytes, at) => {
-    const error = refusal(() => assertUtf8(Buffer.from(bytes)));
+    const error = errorOf(() => assertUtf8(Buffer.from(bytes)));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain(`at byte ${at} expected UTF-8, found 0x`);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { cutArray, cutList, idOf } from "../../src/json/cut.ts";
-import { refusal } from "../support/json/json.ts";
+import { errorOf } from "../support/errors.ts";
 
 /** Both ways to it: of a record on its own, and of the same record in a list. */
 function idsOf(record: string): (string | null)[] {
@@ -81,6 +81,6 @@ describe("the id of a record", () => {
   });
 
   test("of half a record is not guessed", () => {
-    expect(refusal(() => idOf(Buffer.from('{"id":17,"na'))).kind).toBe("protocol");
+    expect(errorOf(() => idOf(Buffer.from('{"id":17,"na'))).kind).toBe("protocol");
   });
 });

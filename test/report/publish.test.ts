@@ -12,12 +12,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
+import { rejectionOf } from "../support/errors.ts";
 import { manifestOf, openHasty } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { clockAt, publish as publishOf, reading, rowsOf } from "../support/export/published.ts";
-import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
+import { put, putAs, remove } from "../support/mirror/store.ts";
 
 const manifest = manifestOf();
 

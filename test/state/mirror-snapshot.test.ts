@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import type { ReportView } from "../../src/connector/report-view.ts";
 import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
+import { errorOf } from "../support/errors.ts";
 import { manifestOf, openShop, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { assertReadable } from "../../src/store/migrations/migrate.ts";
 import { order } from "../support/mirror/shop-records.ts";
-import { errorOf, put, remove } from "../support/mirror/store.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 const view: ReportView = {
   name: "v_totals",

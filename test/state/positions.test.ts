@@ -7,11 +7,12 @@ import { parsePosition } from "../../src/base/ids.ts";
 import { firstNumber, noteGiven, readLog, seqAt } from "../../src/state/log-identity.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
+import { errorOf } from "../support/errors.ts";
 import { manifestOf, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { put, errorOf } from "../support/mirror/store.ts";
+import { put } from "../support/mirror/store.ts";
 
 const nowMs = Date.UTC(2026, 10, 24);
 

@@ -6,6 +6,7 @@ import { dayMs } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
+import { errorOf } from "../support/errors.ts";
 import { aFullShop, check, named, repair } from "../support/mirror/local-check.ts";
 import { manifestOf, openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
@@ -23,7 +24,7 @@ import {
   answersOf,
 } from "../support/mirror/prune.ts";
 import { dump } from "../support/truth/compare.ts";
-import { errorOf, liveRecords, put, remove, rows, stampOf, written } from "../support/mirror/store.ts";
+import { liveRecords, put, remove, rows, stampOf, written } from "../support/mirror/store.ts";
 import { about, deliveryOf, openIngest } from "../support/webhook/webhook.ts";
 
 const changesFor = (days: number) => ({ changesMs: days * dayMs });

@@ -3,6 +3,7 @@ import * as schema from "../../src/connector/record-schema.ts";
 import type { Derived } from "../../src/store/apply/table-context.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { rejectionOf } from "../support/errors.ts";
 import { derivedAgain, openHasty, openShop, withPeople } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order as orderOf, person } from "../support/mirror/shop-records.ts";
@@ -12,7 +13,6 @@ import {
   liveRecords,
   put,
   putPreview,
-  rejectionOf,
   remove,
   replay,
   row,

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
+import { errorOf } from "../support/errors.ts";
 import { firstLine, startProgram } from "../support/program/cli.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { errorOf } from "../support/mirror/store.ts";
 
 const file = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
 

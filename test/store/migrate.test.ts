@@ -5,10 +5,11 @@ import { describe, expect, test } from "vitest";
 import { appliedMigrations, migrate, migrations } from "../../src/store/migrations/migrate.ts";
 import type { Migrations } from "../../src/store/migrations/migrate.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
+import { errorOf } from "../support/errors.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { errorOf, put, row } from "../support/mirror/store.ts";
+import { put, row } from "../support/mirror/store.ts";
 
 /** What a version to come may do: a table, a column and a change of what is there. */
 const later = [

@@ -3,10 +3,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { errorOf } from "../support/errors.ts";
 import { look } from "../support/truth/compare.ts";
 import { manifestOf } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { errorOf, put } from "../support/mirror/store.ts";
+import { put } from "../support/mirror/store.ts";
 
 /** A mirror of somebody who holds its lock, with one record in its log. */
 async function owned() {

@@ -5,12 +5,13 @@ import { describe, expect, vi } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { Repository } from "../../src/store/own-tables/statement.ts";
 import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
+import { errorOf, rejectionOf } from "../support/errors.ts";
 import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/mirror/store.ts";
+import { allChanges, liveRecords, put } from "../support/mirror/store.ts";
 
 describe("a writing connection", () => {
   test("really runs with synchronous=FULL over a write-ahead log", async () => {

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { verifyLocally } from "../../src/verify/local/repair-locally.ts";
+import { rejectionOf } from "../support/errors.ts";
 import { aFullShop } from "../support/mirror/local-check.ts";
 import { manifestOf } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { rejectionOf } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";
 
 function verify(path: string) {

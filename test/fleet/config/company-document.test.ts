@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { MirrorError } from "../../../src/base/errors.ts";
 import { companyDocument, configOfCompany } from "../../../src/fleet/config/company-document.ts";
+import { errorOf } from "../../support/errors.ts";
 import { load, minimal, pocketConnector } from "../../support/connector/config.ts";
 
 const names = ["acme", "beta"];
@@ -34,16 +34,6 @@ interface OnNode {
   readonly name?: string;
   readonly nodeEnv?: Readonly<Record<string, string>>;
   readonly nodeFiles?: Readonly<Record<string, string>>;
-}
-
-function refusal(act: () => unknown): MirrorError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof MirrorError) return error;
-    throw error;
-  }
-  throw new Error("it was accepted");
 }
 
 describe("a company's document", () => {
@@ -113,7 +103,7 @@ describe("what no other machine could use", () => {
     webhook:
       secrets: ["literal-secret-0123456789"]
 `;
-    const { message, hint, kind } = refusal(() => documentOf(text));
+    const { message, hint, kind } = errorOf(() => documentOf(text));
     expect(message.split("\n")).toEqual([
       "config.yaml:3:5: companies.acme.token stands in the file itself; the fleet takes secrets by reference only",
       expect.stringContaining("companies.acme.webhook.secrets[0] stands in the file itself"),
@@ -128,7 +118,7 @@ describe("what no other machine could use", () => {
       ...service,
       companies: { acme: { token: "${env:ACME}" } },
     });
-    expect(refusal(() => documentOf(text, "beta")).message).toContain("companies.beta.token");
+    expect(errorOf(() => documentOf(text, "beta")).message).toContain("companies.beta.token");
   });
 
   test.each([
@@ -151,7 +141,7 @@ describe("what no other machine could use", () => {
     ],
     ["attachments", minimal("files: { attachments: on }\n"), /^config\.yaml:4:10: files\.attachments is on/],
   ])("is refused: %s", (_, text, message) => {
-    expect(refusal(() => documentOf(text)).message).toMatch(message);
+    expect(errorOf(() => documentOf(text)).message).toMatch(message);
   });
 
   test("I9: is not run: a program that a document names for alerts", () => {
@@ -186,12 +176,12 @@ notify: [{ url: "https://example.com/", secret: "\${env:KEY}" }]
 
 describe("a document of another version", () => {
   test("is refused with the key that is not known", () => {
-    const { message } = refusal(() => onNode({ ...documentOf(companies).document, teleport: true }));
+    const { message } = errorOf(() => onNode({ ...documentOf(companies).document, teleport: true }));
     expect(message).toMatch(/^acme \(in Postgres\):\d+:3: unknown key teleport/);
   });
 
   test("of another company is refused", () => {
-    const { message, hint } = refusal(() => onNode(documentOf(companies).document, { name: "beta" }));
+    const { message, hint } = errorOf(() => onNode(documentOf(companies).document, { name: "beta" }));
     expect(message).toContain("not of this company alone");
     expect(hint).toContain("fleet add beta");
   });

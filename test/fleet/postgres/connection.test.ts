@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { aPooler } from "../../support/postgres/pooler.ts";
 import {
   connectNode,
@@ -12,15 +13,6 @@ import {
 
 const log = silentLog;
 
-async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
-  const failure: unknown = await work.then(
-    () => null,
-    (error: unknown) => error,
-  );
-  if (!(failure instanceof MirrorError)) throw new Error("it did not fail with a MirrorError");
-  return failure;
-}
-
 describeWithPostgres("a connection pooler in the place of Postgres", () => {
   // Fault: fleet | a connection pooler drops or refuses what a session asks for at its start | the first connection | it is refused, with what to name instead
   test.each(["ignores", "refuses"] as const)(
@@ -28,7 +20,7 @@ describeWithPostgres("a connection pooler in the place of Postgres", () => {
     async (manner) => {
       const url = new URL(await freshDatabase({ tables: false }));
       url.port = String(await aPooler(Number(url.port), manner));
-      const failure = await failureOf(openPostgres({ url: url.href, node: "worker-7", log }));
+      const failure = await rejectionOf(openPostgres({ url: url.href, node: "worker-7", log }));
       expect(failure).toMatchObject({ kind: "database", retryable: false });
       expect(failure.hint).toContain("name the Postgres server itself");
     },
@@ -52,7 +44,7 @@ describeWithPostgres("the connection to Postgres", () => {
       await sql.query("INSERT INTO t VALUES (1)");
       return "written";
     });
-    const failure = await failureOf(
+    const failure = await rejectionOf(
       postgres.transaction(async (sql) => {
         await sql.query("INSERT INTO t VALUES (2)");
         throw new MirrorError("stopped", "something else failed");
@@ -65,7 +57,7 @@ describeWithPostgres("the connection to Postgres", () => {
 
   test("a transaction in which a statement failed is no success, even if its error was caught", async () => {
     const postgres = await connectNode(await freshDatabase({ tables: false }));
-    const failure = await failureOf(
+    const failure = await rejectionOf(
       postgres.transaction(async (sql) => {
         await sql.query("SELECT 1 / 0").catch(() => undefined);
       }),
@@ -105,7 +97,7 @@ describeWithPostgres("the connection to Postgres", () => {
       await new Promise((resolve) => setTimeout(resolve, 400));
       await sql.query("UPDATE t SET n = 2");
     });
-    const outcome = failureOf(paused);
+    const outcome = rejectionOf(paused);
     await lock.promise;
     await postgres.query("UPDATE t SET n = 3");
     expect(await outcome).toMatchObject({ kind: "database", retryable: true });
@@ -121,8 +113,8 @@ describeWithPostgres("the connection to Postgres", () => {
       await server.crash();
       await sql.query("SELECT 2");
     });
-    expect(await failureOf(between)).toMatchObject({ kind: "database", retryable: true });
-    const away = await failureOf(postgres.query("SELECT 1"));
+    expect(await rejectionOf(between)).toMatchObject({ kind: "database", retryable: true });
+    const away = await rejectionOf(postgres.query("SELECT 1"));
     expect(away).toMatchObject({ kind: "database", retryable: true });
     expect(away.message).toContain(`Postgres at 127.0.0.1:${server.port}/postgres does not answer`);
     expect(away.hint).toContain("fleet.postgres");
@@ -136,7 +128,7 @@ describeWithPostgres("the connection to Postgres", () => {
       [`${right}_missing`, "does not exist", "Create the database"],
       [right.replace("127.0.0.1", "nowhere.invalid"), "does not answer", "Check that Postgres runs"],
     ] as const) {
-      const failure = await failureOf(openPostgres({ url, node: "n", log }));
+      const failure = await rejectionOf(openPostgres({ url, node: "n", log }));
       expect([failure.kind, failure.message]).toEqual(["database", expect.stringContaining(message)]);
       expect(failure.hint).toContain(hint);
     }
@@ -146,7 +138,7 @@ describeWithPostgres("the connection to Postgres", () => {
 test.each(["mysql://user:hunter2@host/db", "user:hunter2@host", "postgres//user:hunter2@host"])(
   "an address that is no Postgres URL is refused without being shown: %s",
   async (url) => {
-    const failure = await failureOf(openPostgres({ url, node: "n", log }));
+    const failure = await rejectionOf(openPostgres({ url, node: "n", log }));
     expect(failure).toMatchObject({ kind: "config", cause: undefined });
     expect(`${failure.message}${failure.hint}`).not.toContain("hunter2");
     expect(failure.hint).toContain("postgres://user:password@host:5432/database");

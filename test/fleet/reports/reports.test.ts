@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
 import type { Fleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
@@ -14,7 +15,7 @@ import { openHasty } from "../../support/mirror/mirror.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { publish } from "../../support/export/published.ts";
-import { put, rejectionOf } from "../../support/mirror/store.ts";
+import { put } from "../../support/mirror/store.ts";
 
 type TestLake = Awaited<ReturnType<typeof aReportStore>>;
 

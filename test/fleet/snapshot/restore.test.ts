@@ -16,11 +16,12 @@ import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { look } from "../../support/truth/equal.ts";
 import { aFleet, type FleetNode } from "../../support/fleet/node.ts";
 import type { StoreKind } from "../../support/file-store.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { put, rejectionOf } from "../../support/mirror/store.ts";
+import { put } from "../../support/mirror/store.ts";
 
 function rename(mirror: Mirror, name: string): void {
   put(mirror, "people", { id: 1, name, email: null, score: 0.5 });

@@ -5,11 +5,12 @@ import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { Changes } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
 import { aRight, storeKinds, type StoreKind } from "../../support/file-store.ts";
 import { look } from "../../support/truth/equal.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { put, rejectionOf } from "../../support/mirror/store.ts";
+import { put } from "../../support/mirror/store.ts";
 
 const signal = new AbortController().signal;
 let people = 0;

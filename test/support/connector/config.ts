@@ -1,6 +1,7 @@
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../../src/config/load.ts";
 import type { KnownConnector } from "../../../src/config/config-schema.ts";
-import { MirrorError } from "../../../src/base/errors.ts";
+import type { MirrorError } from "../../../src/base/errors.ts";
+import { errorOf } from "../errors.ts";
 
 /** A connector as small as the config needs it. */
 export const pocketConnector: KnownConnector = {
@@ -46,11 +47,5 @@ export function complaints(text: string, surroundings: Surroundings = {}): strin
 }
 
 export function complaint(text: string, surroundings: Surroundings = {}): MirrorError {
-  try {
-    load(text, surroundings);
-  } catch (error) {
-    if (error instanceof MirrorError) return error;
-    throw error;
-  }
-  throw new Error("the config was accepted");
+  return errorOf(() => load(text, surroundings));
 }

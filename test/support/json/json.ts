@@ -10,21 +10,9 @@ import {
   tuple,
   type Arbitrary,
 } from "fast-check";
-import { MirrorError } from "../../../src/base/errors.ts";
 import { cutList } from "../../../src/json/cut.ts";
 import { NumberLiteral, type JsonValue } from "../../../src/json/literal.ts";
 import { parseLossless } from "../../../src/json/lossless.ts";
-
-/** The MirrorError that `call` throws; anything else it throws, or nothing, is a failed test. */
-export function refusal(call: () => unknown): MirrorError {
-  try {
-    call();
-  } catch (error) {
-    if (error instanceof MirrorError) return error;
-    throw error;
-  }
-  throw new Error("it was accepted");
-}
 
 /** What a consumer gets out of a list answer: every slice cut, then parsed. */
 export function readList(body: Buffer): { data: JsonValue[]; ids: (string | null)[] } {

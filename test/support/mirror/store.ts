@@ -1,4 +1,3 @@
-import { MirrorError } from "../../../src/base/errors.ts";
 import type { RecordId } from "../../../src/base/ids.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
@@ -149,26 +148,4 @@ export function liveRecords(mirror: Mirror, resource: string): Map<string, strin
 /** Rows written since the connection was opened; what wrote nothing leaves it alone. */
 export function written(mirror: Mirror): number {
   return Number(mirror.db.prepare("SELECT total_changes()").pluck().get());
-}
-
-export function errorOf(step: () => unknown): MirrorError {
-  try {
-    step();
-  } catch (error) {
-    return asMirrorError(error);
-  }
-  return wentThrough();
-}
-
-function wentThrough(): never {
-  throw new Error("it went through");
-}
-
-export function rejectionOf(promise: Promise<unknown>): Promise<MirrorError> {
-  return promise.then(wentThrough, asMirrorError);
-}
-
-function asMirrorError(error: unknown): MirrorError {
-  if (error instanceof MirrorError) return error;
-  throw error;
 }

@@ -39,7 +39,7 @@ export function named({ resources }: VerifyReport): string[] {
 }
 
 /** Writes into the mirror behind its back. */
-export function wound({ file }: Company, sql: string, ...values: unknown[]): void {
+export function wound({ file }: Pick<Company, "file">, sql: string, ...values: unknown[]): void {
   using db = openDatabase(file);
   db.prepare(sql).run(...values);
 }

@@ -1,0 +1,25 @@
+import { MirrorError } from "../../src/base/errors.ts";
+
+/** The MirrorError that `step` throws; anything else it throws, or nothing, is a failed test. */
+export function errorOf(step: () => unknown): MirrorError {
+  try {
+    step();
+  } catch (error) {
+    return asMirrorError(error);
+  }
+  return wentThrough();
+}
+
+/** The same for what ends later. */
+export function rejectionOf(promise: Promise<unknown>): Promise<MirrorError> {
+  return promise.then(wentThrough, asMirrorError);
+}
+
+function wentThrough(): never {
+  throw new Error("it went through");
+}
+
+function asMirrorError(error: unknown): MirrorError {
+  if (error instanceof MirrorError) return error;
+  throw error;
+}
