@@ -104,17 +104,17 @@ describe("the facts of events", () => {
   });
 });
 
+/** A receiver in these spans, hours after the start, and the last event so many hours before now. */
+async function mirrorWith(spans: readonly (readonly [number, number])[], eventHoursAgo: number) {
+  const mirror = await openShop();
+  arrived(mirror, "last", 10 * dayMs - eventHoursAgo * hourMs, "done");
+  const insert = mirror.db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");
+  for (const [from, to] of spans) insert.run(startMs + from * hourMs, startMs + to * hourMs);
+  return mirror.db;
+}
+
 describe("webhooks cover a time", () => {
   const nowMs = startMs + 10 * dayMs;
-
-  /** A receiver in these spans, hours after the start, and the last event so many hours before now. */
-  async function mirrorWith(spans: readonly (readonly [number, number])[], eventHoursAgo: number) {
-    const mirror = await openShop();
-    arrived(mirror, "last", 10 * dayMs - eventHoursAgo * hourMs, "done");
-    const insert = mirror.db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");
-    for (const [from, to] of spans) insert.run(startMs + from * hourMs, startMs + to * hourMs);
-    return mirror.db;
-  }
 
   test("in which a receiver ran without a gap that can hide all attempts of an event", async () => {
     const db = await mirrorWith(

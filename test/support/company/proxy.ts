@@ -201,11 +201,11 @@ export function emptyList(reply: Reply): Reply {
 /** A list without records that says so in its totals, where it has them. */
 export function emptyListAndTotals(reply: Reply): Reply {
   return rewritten(emptyList(reply), (text) => {
-    const answer = JSON.parse(text) as { paginator?: object };
+    const list = JSON.parse(text) as { paginator?: object };
     const none = { totalResults: 0, totalPages: 1, currentFrom: 0, currentTo: 0 };
     return JSON.stringify({
-      ...answer,
-      ...(answer.paginator && { paginator: { ...answer.paginator, ...none } }),
+      ...list,
+      ...(list.paginator && { paginator: { ...list.paginator, ...none } }),
     });
   });
 }
