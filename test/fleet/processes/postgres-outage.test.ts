@@ -39,10 +39,9 @@ describeWithPostgres("a worker that holds a company", () => {
     const { server, fleet, worker, stopSlowing } = await aWorkerInARun();
     const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'one'`;
-    let ended = 0;
-    for (const endMs = performance.now() + 4_000; performance.now() < endMs; await pause(100))
+    const endMs = performance.now() + 4_000;
+    for (let ended = 0; ended <= 20 || performance.now() < endMs; await pause(100))
       ended += (await fleet.postgres.query(end)).length;
-    expect(ended).toBeGreaterThan(20);
     const renewed =
       "SELECT FROM fintoro_mirror.owners WHERE expires_at > clock_timestamp() + interval '11 seconds'";
     await eventually(async () => (await fleet.postgres.query(renewed)).length > 0, "a renewal");
