@@ -28,23 +28,22 @@ function foldersAbove(file: string): string[] {
 }
 
 function graphWithin(folder: string, sources: readonly Source[]): Graph {
-  const graph = new Map<string, Set<string>>();
-  const nodeOf = (file: string): string | null => {
-    if (!file.startsWith(`${folder}/`)) return null;
+  const isWithin = (file: string) => file.startsWith(`${folder}/`);
+  const nodeOf = (file: string) => {
     const [first = "", inner] = file.slice(folder.length + 1).split("/");
     return inner === undefined ? `${folder}/*` : `${folder}/${first}`;
   };
-  for (const source of sources) {
-    const from = nodeOf(source.path);
-    if (from === null) continue;
-    const targets = graph.get(from) ?? new Set<string>();
-    for (const file of importedFiles(source)) {
-      const to = nodeOf(file);
-      if (to !== null && to !== from) targets.add(to);
-    }
-    graph.set(from, targets);
-  }
-  return graph;
+  const nodes = Map.groupBy(
+    sources.filter(({ path: file }) => isWithin(file)),
+    ({ path: file }) => nodeOf(file),
+  );
+  const targetsOf = (node: string, files: readonly Source[]) =>
+    files
+      .flatMap(importedFiles)
+      .filter(isWithin)
+      .map(nodeOf)
+      .filter((target) => target !== node);
+  return new Map([...nodes].map(([node, files]) => [node, new Set(targetsOf(node, files))]));
 }
 
 function circlesOf(graph: Graph): string[] {
@@ -62,35 +61,29 @@ function circlesOf(graph: Graph): string[] {
 
 /** A folder that holds more is several. */
 export function smallFolders(sources: readonly Source[]): Complaints {
-  const counts = new Map<string, number>();
-  for (const { path: file } of sources) {
-    const folder = path.posix.dirname(file);
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
-  return [...counts]
-    .filter(([, count]) => count > mostFiles)
-    .map(([folder, count]) => `${folder}: ${count} files, ${mostFiles} at most`);
+  const folders = Map.groupBy(sources, ({ path: file }) => path.posix.dirname(file));
+  return [...folders]
+    .filter(([, files]) => files.length > mostFiles)
+    .map(([folder, files]) => `${folder}: ${files.length} files, ${mostFiles} at most`);
 }
 
 /** Three files of a folder that begin with the same word are a folder of their own. */
 export function noFamilies(sources: readonly Source[]): Complaints {
-  const families = new Map<string, number>();
-  for (const { path: file } of sources) {
+  const families = Map.groupBy(sources, ({ path: file }) => {
     const [word = "", second] = path.posix.basename(file, ".ts").split("-");
-    if (second === undefined || /^\d+$/.test(word)) continue;
-    const family = `${path.posix.dirname(file)}/${word}-*`;
-    families.set(family, (families.get(family) ?? 0) + 1);
-  }
-  return [...families].filter(([, count]) => count > 3).map(([family]) => `${family}: make it a folder`);
+    return second === undefined || /^\d+$/.test(word) ? null : `${path.posix.dirname(file)}/${word}-*`;
+  });
+  return [...families]
+    .filter(([family, files]) => family !== null && files.length > 3)
+    .map(([family]) => `${family}: make it a folder`);
 }
 
 /** A short file that only one other needs is a part of that one. Types alone may stand for themselves. */
 export function noShards(sources: readonly Source[], allowed: (source: Source) => boolean): Complaints {
-  const importers = new Map<string, number>();
-  for (const source of sources)
-    for (const file of new Set(importedFiles(source))) importers.set(file, (importers.get(file) ?? 0) + 1);
+  const needed = sources.flatMap((source) => [...new Set(importedFiles(source))]);
+  const importers = Map.groupBy(needed, (file) => file);
   return sources
-    .filter((source) => source.lines < shortLines && importers.get(source.path) === 1)
+    .filter((source) => source.lines < shortLines && importers.get(source.path)?.length === 1)
     .filter((source) => !isTypesAlone(source) && !allowed(source))
     .map((source) => `${source.path}: ${source.lines} lines with one importer; it belongs there`);
 }

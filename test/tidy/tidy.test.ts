@@ -22,7 +22,7 @@ import {
 } from "./layers.ts";
 import { sizeOf, type Size } from "./size.ts";
 import { documented, speaksPlainly } from "./vocabulary.ts";
-import { cleanText, longFiles, shortEnough, wellNamed } from "./code-rules.ts";
+import { cleanText, wellNamed } from "./code-rules.ts";
 import { projectFolder, readProject, type Source } from "./read-source.ts";
 
 const sources = readProject(["src", "connectors", "test", "bin"]);
@@ -50,6 +50,7 @@ test("the whole project was looked at", () => {
   expect(below("connectors/").length).toBeGreaterThan(60);
   expect(below("test/").length).toBeGreaterThan(60);
   expect(sources.flatMap(importedFiles).length).toBeGreaterThan(1000);
+  expect(sizeOf(product).longestImportChain).toBeGreaterThan(8);
 });
 
 describe("layers", () => {
@@ -111,11 +112,6 @@ describe("folders", () => {
 });
 
 describe("code rules", () => {
-  test("a file is one mechanism, and no list of exceptions outlives its reason", () => {
-    expect(sources.flatMap(shortEnough)).toEqual([]);
-    expect(longFiles.filter((file) => !present.has(file))).toEqual([]);
-  });
-
   test("the tests that vitest.config.ts names are there", () => {
     const config = readFileSync(path.join(projectFolder, "vitest.config.ts"), "utf8");
     const names = config.matchAll(/"(?!vitest\/)(?:test\/)?([\w-]+(?:\/[\w-]+)+)(?:\.test\.ts)?"/g);
@@ -137,7 +133,7 @@ describe("code rules", () => {
     const { categories, rules, overrides } = JSON.parse(config) as Record<string, unknown>;
     expect(categories).toEqual({ correctness: "error", suspicious: "error", perf: "error" });
     expect(rules).toEqual({
-      "max-lines": ["error", { max: 500 }],
+      "max-lines": ["error", { max: 400 }],
       "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
       "no-await-in-loop": "off",
       "no-shadow": "error",
