@@ -1,143 +1,69 @@
-import type { PlantedFault } from "../planted-fault.ts";
+import { faultsIn } from "../planted-fault.ts";
 
 /** I5 and I10: nothing is deleted without proof, and no mirror takes another company. */
-export const deletionFaults: readonly PlantedFault[] = [
-  {
-    id: "tombstone-on-absence",
-    invariant: "I5",
-    file: "src/sync/apply/listing.ts",
-    find: 'for (const id of absent) queueRecord(answer, "absent", { resource: name, id });',
-    replace: "for (const id of absent) removeRecord(answer, resource, id);",
-    why: "a record that a list did not show is removed without asking for it",
-    tests: ["test/sync/deletion-proof.test.ts", "test/sync/moving-list.test.ts"],
-  },
-  {
-    id: "any-404-deletes",
-    invariant: "I5",
-    file: "src/sync/deletion/deletion.ts",
-    find: 'if (run.provenRoutes.has(name)) return { kind: "deleted" };',
-    replace: 'if (run.provenRoutes.has(name) || message !== "") return { kind: "deleted" };',
-    why: "a 404 counts although the route never answered 200: a broken route deletes records",
-    tests: ["test/sync/deletion-proof.test.ts"],
-  },
-  {
-    id: "404-page-deletes",
-    invariant: "I5",
-    file: "src/sync/deletion/deletion.ts",
-    find: "  if (message === null)\n    return",
-    replace: "  if (message === null && id === 0)\n    return",
-    why: "a 404 page of a proxy deletes records",
-    tests: ["test/sync/deletion-proof.test.ts"],
-  },
-  {
-    id: "no-limit-of-deletions",
-    invariant: "I5",
-    file: "src/sync/deletion/mass-delete-guard.ts",
-    find: "if (count > limit && !run.allowMassDelete) return false;",
-    replace: "",
-    why: "a run removes any number of records without leave",
-    tests: ["test/sync/deletion-proof.test.ts"],
-    outsideSimulation: "no simulated company loses more than twenty records of a resource in a run",
-  },
-  {
-    id: "moved-list-is-whole",
-    invariant: "I5",
-    file: "src/sync/apply/reading.ts",
-    find: 'const kind = shownBy(all) === total ? "whole" : "again";',
-    replace: 'const kind = "whole";',
-    why: "a list that showed too few records counts as complete, and removes what has no route of its own",
-    tests: ["test/sync/moving-list.test.ts"],
-  },
-  {
-    id: "identity-not-checked",
-    invariant: "I10",
-    file: "src/sync/identity/identify.ts",
-    find: 'if (verdict.kind === "refused" && !acceptIdentity) throw verdict.error;',
-    replace: "",
-    why: "the token of another company writes into the mirror",
-    tests: ["test/sync/run.test.ts", "test/sync/identity.test.ts"],
-  },
-  {
-    id: "name-proves-the-company",
-    invariant: "I10",
-    file: "src/sync/identity/identify.ts",
-    find: "return proveCompany(mirror, pinned, ask);",
-    replace: 'return mirror ? rotated(pinned, "the name is the same") : proveCompany(mirror, pinned, ask);',
-    why: "a sandbox company of the same name is taken for the mirrored one",
-    tests: ["test/sync/identity.test.ts"],
-  },
-  {
-    id: "any-record-proves-the-company",
-    invariant: "I10",
-    file: "src/sync/identity/identify.ts",
-    find: "if (there === value) return null;",
-    replace: "if (there !== undefined) return null;",
-    why: "a record of the same id proves the company, whatever the record is",
-    tests: ["test/sync/identity.test.ts"],
-  },
-  {
-    id: "events-without-identity",
-    invariant: "I10",
-    file: "src/sync/event-worker/event-worker.ts",
-    find: 'identify(parts, { acceptIdentity: false, lane: "webhook", signal });',
-    replace: 'identify(parts, { acceptIdentity: true, lane: "webhook", signal });',
-    why: "the event worker accepts the token of another company",
-    tests: ["test/e2e/events/outage.test.ts"],
-  },
-  {
-    id: "route-proven-for-ever",
-    invariant: "I5",
-    file: "src/sync/deletion/deletion.ts",
-    find: "<= provenForMs;",
-    replace: "<= Infinity;",
-    why: "a route that worked last week proves today's 404",
-    tests: ["test/sync/events.test.ts"],
-  },
-  {
-    id: "record-proves-its-own-route",
-    invariant: "I5",
-    file: "src/sync/deletion/deletion.ts",
-    find: 'if (others.length > 0) return { kind: "probe", candidates: others };',
-    replace: "",
-    why: "a 404 of a record is believed while others could prove the route",
-    tests: ["test/sync/deletion-proof.test.ts"],
-  },
-  {
-    id: "empty-list-deletes",
-    invariant: "I5",
-    file: "src/sync/apply/listing.ts",
-    find: "if (isEmpty || shown.withoutId.length > 0) {",
-    replace: "if (shown.withoutId.length > 0) {",
-    why: "an empty answer removes every record that has no route of its own",
-    tests: ["test/sync/deletion-proof.test.ts"],
-  },
-  {
-    id: "rows-read-during-the-list-are-absent",
-    invariant: "I5",
-    file: "src/sync/apply/listing.ts",
-    find: "startedSeq: stamp.sentSeq,",
-    replace: "startedSeq: Number.MAX_SAFE_INTEGER,",
-    why: "a record that came while the list was read counts as absent",
-    tests: ["test/sync/deletion-proof.test.ts"],
-  },
-  {
-    id: "mass-deletion-by-absence",
-    invariant: "I5",
-    file: "src/sync/apply/listing.ts",
-    find: "if (!mayRemove(run, name, count)) return holdMassDelete(run, name, count);",
-    replace: "",
-    why: "a list that lost half of its records is believed",
-    tests: ["test/sync/deletion-proof.test.ts"],
-    outsideSimulation: "no simulated company loses more than twenty records of a resource in a run",
-  },
-  {
-    id: "rotation-forgets-salt-and-business-id",
-    invariant: "I10",
-    file: "src/sync/identity/identify.ts",
-    find: "const pinned = pinnedIdentity(new Meta(mirror.db));\n  if (pinned && verdict",
-    replace:
-      'const pinned = verdict.kind === "rotated" ? null : pinnedIdentity(new Meta(mirror.db));\n  if (pinned && verdict',
-    why: "a token that was replaced makes the mirror forget its business id and salt",
-    tests: ["test/sync/identity.test.ts"],
-  },
-];
+export const deletionFaults = faultsIn(
+  `
+  tombstone-on-absence, I5: a record that a list did not show is removed without asking for it
+    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts test/sync/moving-list.test.ts
+    - for (const id of absent) queueRecord(answer, "absent", { resource: name, id });
+    + for (const id of absent) removeRecord(answer, resource, id);
+  any-404-deletes, I5: a 404 counts although the route never answered 200: a broken route deletes records
+    src/sync/deletion/deletion.ts, found by test/sync/deletion-proof.test.ts
+    - if (run.provenRoutes.has(name)) return { kind: "deleted" };
+    + if (run.provenRoutes.has(name) || message !== "") return { kind: "deleted" };
+  404-page-deletes, I5: a 404 page of a proxy deletes records
+    src/sync/deletion/deletion.ts, found by test/sync/deletion-proof.test.ts
+    -   if (message === null)
+    -     return
+    +   if (message === null && id === 0)
+    +     return
+  no-limit-of-deletions, I5: a run removes any number of records without leave
+    src/sync/deletion/mass-delete-guard.ts, found by test/sync/deletion-proof.test.ts
+    - if (count > limit && !run.allowMassDelete) return false;
+    outside: no simulated company loses more than twenty records of a resource in a run
+  moved-list-is-whole, I5: a list that showed too few records counts as complete, and removes what has no route of its own
+    src/sync/apply/reading.ts, found by test/sync/moving-list.test.ts
+    - const kind = shownBy(all) === total ? "whole" : "again";
+    + const kind = "whole";
+  identity-not-checked, I10: the token of another company writes into the mirror
+    src/sync/identity/identify.ts, found by test/sync/run.test.ts test/sync/identity.test.ts
+    - if (verdict.kind === "refused" && !acceptIdentity) throw verdict.error;
+  name-proves-the-company, I10: a sandbox company of the same name is taken for the mirrored one
+    src/sync/identity/identify.ts, found by test/sync/identity.test.ts
+    - return proveCompany(mirror, pinned, ask);
+    + return mirror ? rotated(pinned, "the name is the same") : proveCompany(mirror, pinned, ask);
+  any-record-proves-the-company, I10: a record of the same id proves the company, whatever the record is
+    src/sync/identity/identify.ts, found by test/sync/identity.test.ts
+    - if (there === value) return null;
+    + if (there !== undefined) return null;
+  events-without-identity, I10: the event worker accepts the token of another company
+    src/sync/event-worker/event-worker.ts, found by test/e2e/events/outage.test.ts
+    - identify(parts, { acceptIdentity: false, lane: "webhook", signal });
+    + identify(parts, { acceptIdentity: true, lane: "webhook", signal });
+  route-proven-for-ever, I5: a route that worked last week proves today's 404
+    src/sync/deletion/deletion.ts, found by test/sync/events.test.ts
+    - <= provenForMs;
+    + <= Infinity;
+  record-proves-its-own-route, I5: a 404 of a record is believed while others could prove the route
+    src/sync/deletion/deletion.ts, found by test/sync/deletion-proof.test.ts
+    - if (others.length > 0) return { kind: "probe", candidates: others };
+  empty-list-deletes, I5: an empty answer removes every record that has no route of its own
+    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts
+    - if (isEmpty || shown.withoutId.length > 0) {
+    + if (shown.withoutId.length > 0) {
+  rows-read-during-the-list-are-absent, I5: a record that came while the list was read counts as absent
+    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts
+    - startedSeq: stamp.sentSeq,
+    + startedSeq: Number.MAX_SAFE_INTEGER,
+  mass-deletion-by-absence, I5: a list that lost half of its records is believed
+    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts
+    - if (!mayRemove(run, name, count)) return holdMassDelete(run, name, count);
+    outside: no simulated company loses more than twenty records of a resource in a run
+  rotation-forgets-salt-and-business-id, I10: a token that was replaced makes the mirror forget its business id and salt
+    src/sync/identity/identify.ts, found by test/sync/identity.test.ts
+    - const pinned = pinnedIdentity(new Meta(mirror.db));
+    -   if (pinned && verdict
+    + const pinned = verdict.kind === "rotated" ? null : pinnedIdentity(new Meta(mirror.db));
+    +   if (pinned && verdict
+`,
+);

@@ -1,106 +1,54 @@
-import type { PlantedFault } from "../planted-fault.ts";
+import { faultsIn } from "../planted-fault.ts";
 
 /** I6 and I7: deliveries are answered when they are stored, and stored once. */
-export const deliveryFaults: readonly PlantedFault[] = [
-  {
-    id: "204-before-the-commit",
-    invariant: "I6",
-    file: "src/webhook/receiver.ts",
-    find: "const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;",
-    replace:
-      'respond({ status: 204, why: "", reason: null });\n    const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;',
-    why: "the service hears 204, and a crash before the commit loses the event",
-    tests: ["test/webhook/durable.test.ts"],
-  },
-  {
-    id: "204-for-what-cannot-be-stored",
-    invariant: "I6",
-    file: "src/webhook/receiver.ts",
-    find: "respond(result ? this.accepted(company, result) : this.failed(company, error));",
-    replace: 'respond(result ? this.accepted(company, result) : { status: 204, why: "", reason: null });',
-    why: "the service hears 204 although the transaction failed",
-    tests: ["test/webhook/durable.test.ts", "test/webhook/refusals.test.ts"],
-  },
-  {
-    id: "rest-of-a-failed-group-taken-as-stored",
-    invariant: "I6",
-    file: "src/webhook/ingest/group-commit.ts",
-    find: "for (const one of group) await this.commitGroup([one]);",
-    replace:
-      "for (const one of group) one === group[0] ? await this.commitGroup([one]) : one.committed({} as R);",
-    why: "one delivery spoils a group, and the others are answered without being stored",
-    tests: ["test/webhook/group-commit.test.ts"],
-  },
-  {
-    id: "commit-without-fsync",
-    invariant: "I6",
-    file: "src/store/database.ts",
-    find: 'db.pragma("synchronous = FULL");',
-    replace: 'db.pragma("synchronous = NORMAL");',
-    why: "a power cut takes back an event that was answered with 204",
-    tests: ["test/store/sqlite.test.ts"],
-  },
-  {
-    id: "event-stored-twice",
-    invariant: "I7",
-    file: "src/webhook/ingest/ingest.ts",
-    find: "const isNew = !this.ids.has(eventId);",
-    replace: "const isNew = true;",
-    why: "a delivery that is sent again is stored again",
-    tests: ["test/webhook/ingest.test.ts", "test/webhook/burst.test.ts"],
-  },
-  {
-    id: "event-ids-forgotten",
-    invariant: "I7",
-    file: "src/state/inbox/event-ids.ts",
-    find: "      this.unfiled.set(eventId, seq);\n",
-    replace: "",
-    why: "only ids of the same transaction are known: a delivery that is sent again later is stored again",
-    tests: ["test/state/event-ids.test.ts"],
-  },
-  {
-    id: "replayed-event-logged-again",
-    invariant: "I7",
-    file: "src/webhook/ingest/ingest.ts",
-    find: 'if (state === stored.state && state !== "waiting") return state;',
-    replace: "",
-    why: "an event without a read stands in the change log once more with each replay",
-    tests: ["test/webhook/ingest.test.ts"],
-  },
-  {
-    id: "same-preview-written-again",
-    invariant: "I7",
-    file: "src/store/apply/resource-table.ts",
-    find: "if (!shown || (isLive(fence) && isSameSha(fence.sha, sha))) {",
-    replace: "if (!shown) {",
-    why: "a page of previews that is read again changes provisional rows",
-    tests: ["test/store/provisional-rows.test.ts"],
-  },
-  {
-    id: "deleted-twice",
-    invariant: "I7",
-    file: "src/store/apply/resource-table.ts",
-    find: '    if (!isLive(fence)) {\n      this.remember(stamp, id);\n      return "absent";',
-    replace: '    if (!fence) {\n      this.remember(stamp, id);\n      return "absent";',
-    why: "another 404 of a deleted record is another change",
-    tests: ["test/store/change-log.test.ts"],
-  },
-  {
-    id: "filed-one-event-too-far",
-    invariant: "I7",
-    file: "src/state/inbox/event-ids.ts",
-    find: "this.meta.set(filedKey, this.lastSeq);",
-    replace: "this.meta.set(filedKey, this.lastSeq + 1);",
-    why: "the event after those that are filed is not known when it is sent again",
-    tests: ["test/state/event-ids.test.ts"],
-  },
-  {
-    id: "results-of-a-group-mixed-up",
-    invariant: "I6",
-    file: "src/webhook/ingest/group-commit.ts",
-    find: "committed(outcome.value[i] ?? null);",
-    replace: "committed(outcome.value[i + 1] ?? outcome.value[0] ?? null);",
-    why: "a delivery is answered with another one's result",
-    tests: ["test/webhook/group-commit.test.ts"],
-  },
-];
+export const deliveryFaults = faultsIn(
+  `
+  204-before-the-commit, I6: the service hears 204, and a crash before the commit loses the event
+    src/webhook/receiver.ts, found by test/webhook/durable.test.ts
+    - const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;
+    + respond({ status: 204, why: "", reason: null });
+    +     const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;
+  204-for-what-cannot-be-stored, I6: the service hears 204 although the transaction failed
+    src/webhook/receiver.ts, found by test/webhook/durable.test.ts test/webhook/refusals.test.ts
+    - respond(result ? this.accepted(company, result) : this.failed(company, error));
+    + respond(result ? this.accepted(company, result) : { status: 204, why: "", reason: null });
+  rest-of-a-failed-group-taken-as-stored, I6: one delivery spoils a group, and the others are answered without being stored
+    src/webhook/ingest/group-commit.ts, found by test/webhook/group-commit.test.ts
+    - for (const one of group) await this.commitGroup([one]);
+    + for (const one of group) one === group[0] ? await this.commitGroup([one]) : one.committed({} as R);
+  commit-without-fsync, I6: a power cut takes back an event that was answered with 204
+    src/store/database.ts, found by test/store/sqlite.test.ts
+    - db.pragma("synchronous = FULL");
+    + db.pragma("synchronous = NORMAL");
+  event-stored-twice, I7: a delivery that is sent again is stored again
+    src/webhook/ingest/ingest.ts, found by test/webhook/ingest.test.ts test/webhook/burst.test.ts
+    - const isNew = !this.ids.has(eventId);
+    + const isNew = true;
+  event-ids-forgotten, I7: only ids of the same transaction are known: a delivery that is sent again later is stored again
+    src/state/inbox/event-ids.ts, found by test/state/event-ids.test.ts
+    -       this.unfiled.set(eventId, seq);
+  replayed-event-logged-again, I7: an event without a read stands in the change log once more with each replay
+    src/webhook/ingest/ingest.ts, found by test/webhook/ingest.test.ts
+    - if (state === stored.state && state !== "waiting") return state;
+  same-preview-written-again, I7: a page of previews that is read again changes provisional rows
+    src/store/apply/resource-table.ts, found by test/store/provisional-rows.test.ts
+    - if (!shown || (isLive(fence) && isSameSha(fence.sha, sha))) {
+    + if (!shown) {
+  deleted-twice, I7: another 404 of a deleted record is another change
+    src/store/apply/resource-table.ts, found by test/store/change-log.test.ts
+    -     if (!isLive(fence)) {
+    -       this.remember(stamp, id);
+    -       return "absent";
+    +     if (!fence) {
+    +       this.remember(stamp, id);
+    +       return "absent";
+  filed-one-event-too-far, I7: the event after those that are filed is not known when it is sent again
+    src/state/inbox/event-ids.ts, found by test/state/event-ids.test.ts
+    - this.meta.set(filedKey, this.lastSeq);
+    + this.meta.set(filedKey, this.lastSeq + 1);
+  results-of-a-group-mixed-up, I6: a delivery is answered with another one's result
+    src/webhook/ingest/group-commit.ts, found by test/webhook/group-commit.test.ts
+    - committed(outcome.value[i] ?? null);
+    + committed(outcome.value[i + 1] ?? outcome.value[0] ?? null);
+`,
+);

@@ -1,201 +1,95 @@
-import { outside, type PlantedFault } from "../planted-fault.ts";
-
-const faults: readonly PlantedFault[] = [
-  {
-    id: "lease-outlives-a-pause-that-the-wall-clock-shows",
-    file: "src/fleet/ownership/ownership.ts",
-    find: "      clock.nowMs() - sentAt.nowMs < heldMs;",
-    replace: "      true;",
-    why: "a virtual machine that was paused for an hour believes that it still owns its companies",
-    tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-  },
-  {
-    id: "lease-outlives-a-sleeping-machine",
-    file: "src/fleet/ownership/ownership.ts",
-    find: "      this.uptimeMs() - sentAt.uptimeMs < heldMs &&\n",
-    replace: "",
-    why: "a machine that slept and woke with another time of day believes that it still owns its companies",
-    tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-  },
-  {
-    id: "lease-counted-from-the-answer",
-    file: "src/fleet/ownership/lease-keeper.ts",
-    find: "if (kept.has(lease.company)) lease.renewed(sentAt);",
-    replace: "if (kept.has(lease.company)) lease.renewed(readSentAt(clock));",
-    why: "a renewal that was answered late lasts longer here than in Postgres",
-    tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-  },
-  {
-    id: "ended-lease-begins-again",
-    file: "src/fleet/ownership/ownership.ts",
-    find: "    if (this.lost.aborted) return false;\n    const { clock",
-    replace: "    const { clock",
-    why: "an owner that was replaced goes on as long as its time would have lasted",
-    tests: ["test/fleet/ownership/lease-keeper.test.ts"],
-  },
-  {
-    id: "own-live-lease-claimed-again",
-    file: "src/fleet/postgres/tables/owners-table.ts",
-    find: "if (last?.live) return",
-    replace: "if (last?.live && last.node !== node) return",
-    why: "two assignments of one node own the same company",
-    tests: ["test/fleet/postgres/owners-table.test.ts"],
-  },
-  {
-    id: "claim-keeps-the-epoch",
-    file: "src/fleet/postgres/tables/owners-table.ts",
-    find: "SET epoch = epoch + 1, node = $2",
-    replace: "SET epoch = epoch, node = $2",
-    why: "a node that owned the company before has the epoch of the owner of now",
-    tests: ["test/fleet/postgres/owners-table.test.ts"],
-  },
-  {
-    id: "owner-checked-without-a-lock",
-    file: "src/fleet/postgres/tables/owners-table.ts",
-    find: "AND expires_at > clock_timestamp() FOR KEY SHARE`;",
-    replace: "AND expires_at > clock_timestamp()`;",
-    why: "a company is claimed between the check and the commit of what its last owner publishes",
-    tests: ["test/fleet/postgres/owners-table.test.ts"],
-  },
-  {
-    id: "expired-owner-publishes",
-    file: "src/fleet/postgres/tables/owners-table.ts",
-    find: "AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE`;",
-    replace: "AND node = $3 FOR KEY SHARE`;",
-    why: "who was paused for an hour publishes, as long as nobody else has claimed the company",
-    tests: ["test/fleet/postgres/owners-table.test.ts"],
-  },
-  {
-    id: "account-of-a-claim-not-locked",
-    invariant: "I8",
-    file: "src/fleet/postgres/tables/owners-table.ts",
-    find: "  await sql.query(lock, [account]);\n",
-    replace: "",
-    why: "two companies of one account are claimed at once, each before the other is seen",
-    tests: ["test/fleet/postgres/accounts.test.ts"],
-  },
-  {
-    id: "window-of-another-owner-not-waited-for",
-    invariant: "I8",
-    file: "src/fleet/assignment/permits.ts",
-    find: "  waitForOthers(lease.quietMs);\n",
-    replace: "",
-    why: "a new owner sends beside what the last one has sent in the service's window",
-    tests: ["test/fleet/assignment/permits.test.ts"],
-  },
-  {
-    id: "lost-company-still-asked",
-    file: "src/http/pool.ts",
-    find: "        assertMaySend();\n",
-    replace: "",
-    why: "a process that was paused sends its request when the company has another owner",
-    tests: ["test/http/connections.test.ts", "test/http/env-proxy.test.ts"],
-  },
-  {
-    id: "account-not-waited-for",
-    invariant: "I8",
-    file: "src/fleet/assignment/permits.ts",
-    find: "(await isAccountNoted()) ? spent",
-    replace: "((await isAccountNoted()), true) ? spent",
-    why: "two new tokens of one company are read side by side, each with a budget of its own",
-    tests: ["test/fleet/assignment/permits.test.ts"],
-  },
-  {
-    id: "undrained-deliveries-deleted",
-    invariant: "I6",
-    file: "src/fleet/postgres/tables/inbox-table.ts",
-    find: " AND i.seq <= h.drained",
-    replace: "",
-    why: "deliveries that no published snapshot has are deleted after a week",
-    tests: ["test/fleet/postgres/inbox-table.test.ts"],
-  },
-  {
-    id: "inbox-numbers-given-without-a-lock",
-    invariant: "I6",
-    file: "src/fleet/postgres/tables/inbox-table.ts",
-    find: "WHERE h.company = $1 FOR NO KEY UPDATE OF h`;",
-    replace: "WHERE h.company = $1`;",
-    why: "receivers give the same numbers, or a later one becomes visible first and its reader skips the other",
-    tests: ["test/fleet/postgres/inbox-table.test.ts"],
-  },
-  {
-    id: "inbox-position-before-its-deliveries",
-    invariant: "I1",
-    file: "src/fleet/assignment/drain.ts",
-    find: "  logStored(log, company, ingest.storeReceived(received, clock.nowMs(), notePosition));",
-    replace:
-      "  notePosition();\n  logStored(log, company, ingest.storeReceived(received, clock.nowMs(), () => undefined));",
-    why: "a kill between both loses deliveries that were answered with 204",
-    tests: ["test/fleet/assignment/drain.test.ts"],
-  },
-  {
-    id: "change-log-goes-back",
-    invariant: "I2",
-    file: "src/fleet/postgres/tables/snapshots-table.ts",
-    find: "if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);",
-    replace: "",
-    why: "a mirror that is behind replaces the published one, and its change numbers come twice",
-    tests: ["test/fleet/postgres/snapshots-table.test.ts"],
-  },
-  {
-    id: "snapshot-published-unread",
-    file: "src/file-store/file-store.ts",
-    find: "if (isSame(expected ?? sent, await hashOf(store.read(key, right.signal)))) return sent;",
-    replace: "if (isSame(expected ?? sent, sent)) return sent;",
-    why: "the pointer leads to a snapshot that the store did not keep as it was given",
-    tests: ["test/fleet/snapshot/snapshot.test.ts"],
-  },
-  {
-    id: "damaged-snapshot-unpacked",
-    file: "src/file-store/file-store.ts",
-    find: "if (!isSame(came, expected) || !isSame(await hashOf(target), expected)) throw damaged();",
-    replace: "",
-    why: "whatever stands where the snapshot was is unpacked",
-    tests: ["test/fleet/snapshot/restore.test.ts"],
-  },
-  {
-    id: "local-file-of-any-epoch-continued",
-    invariant: "I2",
-    file: "src/fleet/assignment/local-mirror.ts",
-    find: "return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;",
-    replace: "return Number(new Meta(db).get(epochKey)) < epoch && !isBehind;",
-    why: "a node goes on from what it left before another one owned the company",
-    tests: ["test/fleet/assignment/local-mirror.test.ts"],
-  },
-  {
-    id: "stored-reports-are-noted-by-nobody",
-    file: "src/fleet/reports/publish-reports.ts",
-    find: "await reports.begin(ownership, number, written);",
-    replace: "await reports.begin(ownership, number, []);",
-    why: "files that a lost owner has stored stay for ever",
-    tests: ["test/fleet/reports/reports.test.ts"],
-  },
-  {
-    id: "company-keeps-the-day-of-its-first-joining",
-    invariant: "I6",
-    file: "src/fleet/postgres/tables/companies-table.ts",
-    find: "CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END",
-    replace: "c.added_at",
-    why: "deliveries that were refused while the company was out of the fleet are never missed",
-    tests: ["test/fleet/postgres/companies-table.test.ts"],
-  },
-  {
-    id: "catalogue-keeps-files-that-count-no-more",
-    file: "src/fleet/postgres/catalogue/plan-snapshot.ts",
-    find: "now.files.filter(({ path }) => !keys.has(path));",
-    replace: "now.files.filter(() => false);",
-    why: "a query of all companies has old rows beside the new ones, and fails when the old file is removed",
-    tests: ["test/fleet/catalogue/catalogue.test.ts"],
-  },
-  {
-    id: "catalogue-narrows-a-type",
-    file: "src/fleet/postgres/catalogue/plan-snapshot.ts",
-    find: "column_type: commonType(column_type, type)",
-    replace: "column_type: type",
-    why: "what the last company has decides the type, and amounts of others lose digits or cannot be read",
-    tests: ["test/fleet/catalogue/catalogue.test.ts"],
-  },
-];
+import { faultsIn, outside } from "../planted-fault.ts";
 
 /** Many machines: one owner of each company, and nothing that only an owner had is lost. */
-export const fleetFaults = faults.map((fault) => ({ ...fault, outsideSimulation: outside.fleet }));
+export const fleetFaults = faultsIn(
+  `
+  lease-outlives-a-pause-that-the-wall-clock-shows: a virtual machine that was paused for an hour believes that it still owns its companies
+    src/fleet/ownership/ownership.ts, found by test/fleet/ownership/lease-keeper.test.ts
+    -       clock.nowMs() - sentAt.nowMs < heldMs;
+    +       true;
+  lease-outlives-a-sleeping-machine: a machine that slept and woke with another time of day believes that it still owns its companies
+    src/fleet/ownership/ownership.ts, found by test/fleet/ownership/lease-keeper.test.ts
+    -       this.uptimeMs() - sentAt.uptimeMs < heldMs &&
+  lease-counted-from-the-answer: a renewal that was answered late lasts longer here than in Postgres
+    src/fleet/ownership/lease-keeper.ts, found by test/fleet/ownership/lease-keeper.test.ts
+    - if (kept.has(lease.company)) lease.renewed(sentAt);
+    + if (kept.has(lease.company)) lease.renewed(readSentAt(clock));
+  ended-lease-begins-again: an owner that was replaced goes on as long as its time would have lasted
+    src/fleet/ownership/ownership.ts, found by test/fleet/ownership/lease-keeper.test.ts
+    -     if (this.lost.aborted) return false;
+    -     const { clock
+    +     const { clock
+  own-live-lease-claimed-again: two assignments of one node own the same company
+    src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
+    - if (last?.live) return
+    + if (last?.live && last.node !== node) return
+  claim-keeps-the-epoch: a node that owned the company before has the epoch of the owner of now
+    src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
+    - SET epoch = epoch + 1, node = $2
+    + SET epoch = epoch, node = $2
+  owner-checked-without-a-lock: a company is claimed between the check and the commit of what its last owner publishes
+    src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
+    - AND expires_at > clock_timestamp() FOR KEY SHARE\`;
+    + AND expires_at > clock_timestamp()\`;
+  expired-owner-publishes: who was paused for an hour publishes, as long as nobody else has claimed the company
+    src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
+    - AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE\`;
+    + AND node = $3 FOR KEY SHARE\`;
+  account-of-a-claim-not-locked, I8: two companies of one account are claimed at once, each before the other is seen
+    src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/accounts.test.ts
+    -   await sql.query(lock, [account]);
+  window-of-another-owner-not-waited-for, I8: a new owner sends beside what the last one has sent in the service's window
+    src/fleet/assignment/permits.ts, found by test/fleet/assignment/permits.test.ts
+    -   waitForOthers(lease.quietMs);
+  lost-company-still-asked: a process that was paused sends its request when the company has another owner
+    src/http/pool.ts, found by test/http/connections.test.ts test/http/env-proxy.test.ts
+    -         assertMaySend();
+  account-not-waited-for, I8: two new tokens of one company are read side by side, each with a budget of its own
+    src/fleet/assignment/permits.ts, found by test/fleet/assignment/permits.test.ts
+    - (await isAccountNoted()) ? spent
+    + ((await isAccountNoted()), true) ? spent
+  undrained-deliveries-deleted, I6: deliveries that no published snapshot has are deleted after a week
+    src/fleet/postgres/tables/inbox-table.ts, found by test/fleet/postgres/inbox-table.test.ts
+    -  AND i.seq <= h.drained
+  inbox-numbers-given-without-a-lock, I6: receivers give the same numbers, or a later one becomes visible first and its reader skips the other
+    src/fleet/postgres/tables/inbox-table.ts, found by test/fleet/postgres/inbox-table.test.ts
+    - WHERE h.company = $1 FOR NO KEY UPDATE OF h\`;
+    + WHERE h.company = $1\`;
+  inbox-position-before-its-deliveries, I1: a kill between both loses deliveries that were answered with 204
+    src/fleet/assignment/drain.ts, found by test/fleet/assignment/drain.test.ts
+    -   logStored(log, company, ingest.storeReceived(received, clock.nowMs(), notePosition));
+    +   notePosition();
+    +   logStored(log, company, ingest.storeReceived(received, clock.nowMs(), () => undefined));
+  change-log-goes-back, I2: a mirror that is behind replaces the published one, and its change numbers come twice
+    src/fleet/postgres/tables/snapshots-table.ts, found by test/fleet/postgres/snapshots-table.test.ts
+    - if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);
+  snapshot-published-unread: the pointer leads to a snapshot that the store did not keep as it was given
+    src/file-store/file-store.ts, found by test/fleet/snapshot/snapshot.test.ts
+    - if (isSame(expected ?? sent, await hashOf(store.read(key, right.signal)))) return sent;
+    + if (isSame(expected ?? sent, sent)) return sent;
+  damaged-snapshot-unpacked: whatever stands where the snapshot was is unpacked
+    src/file-store/file-store.ts, found by test/fleet/snapshot/restore.test.ts
+    - if (!isSame(came, expected) || !isSame(await hashOf(target), expected)) throw damaged();
+  local-file-of-any-epoch-continued, I2: a node goes on from what it left before another one owned the company
+    src/fleet/assignment/local-mirror.ts, found by test/fleet/assignment/local-mirror.test.ts
+    - return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;
+    + return Number(new Meta(db).get(epochKey)) < epoch && !isBehind;
+  stored-reports-are-noted-by-nobody: files that a lost owner has stored stay for ever
+    src/fleet/reports/publish-reports.ts, found by test/fleet/reports/reports.test.ts
+    - await reports.begin(ownership, number, written);
+    + await reports.begin(ownership, number, []);
+  company-keeps-the-day-of-its-first-joining, I6: deliveries that were refused while the company was out of the fleet are never missed
+    src/fleet/postgres/tables/companies-table.ts, found by test/fleet/postgres/companies-table.test.ts
+    - CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
+    + c.added_at
+  catalogue-keeps-files-that-count-no-more: a query of all companies has old rows beside the new ones, and fails when the old file is removed
+    src/fleet/postgres/catalogue/plan-snapshot.ts, found by test/fleet/catalogue/catalogue.test.ts
+    - now.files.filter(({ path }) => !keys.has(path));
+    + now.files.filter(() => false);
+  catalogue-narrows-a-type: what the last company has decides the type, and amounts of others lose digits or cannot be read
+    src/fleet/postgres/catalogue/plan-snapshot.ts, found by test/fleet/catalogue/catalogue.test.ts
+    - column_type: commonType(column_type, type)
+    + column_type: type
+`,
+  outside.fleet,
+);

@@ -1,181 +1,88 @@
-import { outside, type PlantedFault } from "../planted-fault.ts";
+import { faultsIn } from "../planted-fault.ts";
 
 /** I8 and I9: the budget is kept, and the token stays with the service. */
-export const requestFaults: readonly PlantedFault[] = [
-  {
-    id: "request-without-permit",
-    invariant: "I8",
-    file: "src/http/exchange.ts",
-    find: "return await rateLimiter.admit(lane, signal);",
-    replace:
-      "void rateLimiter.admit(lane, signal);\n    return { answered: () => undefined, lost: () => undefined };",
-    why: "a request is sent without waiting for its permit",
-    tests: ["test/http/budget.test.ts"],
-  },
-  {
-    id: "requests-in-flight-not-counted",
-    invariant: "I8",
-    file: "src/rate-limit/state.ts",
-    find: "return window.lowest - window.spent.length - state.flights.length;",
-    replace: "return window.lowest - window.spent.length;",
-    why: "permits are given for a budget that requests in flight are spending",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "lost-request-not-counted",
-    invariant: "I8",
-    file: "src/rate-limit/state.ts",
-    find: "return countAsSpent(removeFlight(state, flight), flight, nowMs, mayArrive ? flight.deadlineAt : nowMs);",
-    replace:
-      "return mayArrive && nowMs < 0 ? countAsSpent(state, flight, nowMs) : removeFlight(state, flight);",
-    why: "a request without an answer costs nothing, although the service counted it",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "retry-after-zero-means-now",
-    invariant: "I8",
-    file: "src/rate-limit/budget-answers.ts",
-    find: "return Math.min(longestMs, (Math.max(1, retryAfterS) + 1) * 1000);",
-    replace: "return Math.min(longestMs, retryAfterS * 1000);",
-    why: "the service may say 0 or a second too little, and refuses again",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "window-ends-too-early",
-    invariant: "I8",
-    file: "src/rate-limit/state.ts",
-    find: "return state.window && nowMs < state.window.deadAt ? state.window : null;",
-    replace: "return state.window && nowMs < state.window.aliveUntil - 2_000 ? state.window : null;",
-    why: "the next window is counted on before the last one has ended",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "no-reserve-for-others",
-    invariant: "I8",
-    file: "src/rate-limit/foreign-use.ts",
-    find: 'const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);',
-    replace: 'const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share * 0);',
-    why: "other programs on the company's budget are refused",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "token-to-another-origin",
-    invariant: "I9",
-    file: "src/http/attempt.ts",
-    find: "throw redirectError(head, `to ${safeText(target.origin, 100)}, where the token must not go`);",
-    replace: "void fetch(target, { headers: (arguments[1] as PreparedCall).headers }).catch(() => safeText);",
-    why: "a redirect carries the token to another origin",
-    tests: ["test/http/base-url.test.ts", "test/http/secrecy.test.ts"],
-  },
-  {
-    id: "redactor-changes-nothing",
-    invariant: "I9",
-    file: "src/base/secret.ts",
-    find: "const form = this.formAt(text, at);",
-    replace: "const form = text === redacted ? this.formAt(text, at) : undefined;",
-    why: "the token stands in logs and errors where the service echoes it",
-    tests: ["test/base/secret.test.ts"],
-  },
-  {
-    id: "secret-in-json",
-    invariant: "I9",
-    file: "src/base/secret.ts",
-    find: "toJSON(): string {\n    return mask;",
-    replace: "toJSON(): string {\n    return String(this.#text);",
-    why: "whatever prints its options prints the token",
-    tests: ["test/base/secret.test.ts"],
-  },
-  {
-    id: "cut-before-redacted",
-    invariant: "I9",
-    file: "src/http/http-errors.ts",
-    find: "terminalText(redacted(text).replace",
-    replace: "terminalText(redacted(text.slice(0, maxLength)).replace",
-    why: "a secret at the edge of a shortened text is cut, not found, and half of it printed",
-    tests: ["test/http/secrecy.test.ts"],
-  },
-  {
-    id: "error-keeps-the-request",
-    invariant: "I9",
-    file: "src/http/http-errors.ts",
-    find: "const cause = Object.assign(new Error(why), { code });",
-    replace: "const cause = error instanceof Error ? error : Object.assign(new Error(why), { code });",
-    why: "the library's error is kept as the cause, and may hold the request with its token",
-    tests: ["test/http/network-errors.test.ts", "test/http/secrecy.test.ts"],
-  },
-  {
-    id: "http-to-any-host",
-    invariant: "I9",
-    file: "src/config/address.ts",
-    find: 'if (url.protocol === "http:" && isLoopbackHost(url.hostname)) return { value: url };',
-    replace: 'if (url.protocol === "http:") return { value: url };',
-    why: "the token goes over the network in plain text",
-    tests: ["test/config/address.test.ts"],
-    outsideSimulation: outside.report,
-  },
-  {
-    id: "two-openers",
-    invariant: "I8",
-    file: "src/rate-limit/admission.ts",
-    find: "if (nowMs < answerBy) return answerBy;",
-    replace: "",
-    why: "many requests go into a window of which nothing is known",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "stated-limit-ignored",
-    invariant: "I8",
-    file: "src/rate-limit/budget-answers.ts",
-    find: "const known = limit !== null && limit >= 1 ? { ...before, limit } : before;",
-    replace: "const known = limit !== null && limit >= 1e9 ? { ...before, limit } : before;",
-    why: "a service that grants less than 120 is asked too often",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "late-requests-not-counted",
-    invariant: "I8",
-    file: "src/rate-limit/budget-answers.ts",
-    find: "    spent,\n    foreign",
-    replace: "    spent: [],\n    foreign",
-    why: "a request that ended late is counted by the new window, and not by us",
-    tests: ["test/rate-limit"],
-  },
-  {
-    id: "parts-of-the-token-shown",
-    invariant: "I9",
-    file: "src/http/http-errors.ts",
-    find: "createRedactor([...secrets, ...parts])",
-    replace: "createRedactor([...secrets, ...parts.slice(0, 0)])",
-    why: "a service that echoes the part of the token behind the bar gives it away",
-    tests: ["test/http/secrecy.test.ts"],
-  },
-  {
-    id: "token-in-the-mirror",
-    invariant: "I9",
-    file: "src/state/meta.ts",
-    find: 'return createHash("sha256").update(`${salt}:${token}`).digest("hex");',
-    replace: "return createHash ? `${salt}:${token}` : salt;",
-    why: "whoever reads the mirror has the token",
-    tests: ["test/sync/identity.test.ts"],
-  },
-  {
-    id: "token-in-network-errors",
-    invariant: "I9",
-    file: "src/http/exchange.ts",
-    find: "throw errorOfExchange(error, wire, { where, requestId: null }, deadline);",
-    replace:
-      'throw errorOfExchange(error, wire, { where: `${where} ${call.headers["authorization"]}`, requestId: null }, deadline);',
-    why: "a connection that breaks writes the request with its token into the log",
-    tests: ["test/http/secrecy.test.ts"],
-  },
-  {
-    id: "token-as-request-id",
-    invariant: "I9",
-    file: "src/http/exchange.ts",
-    find: "const requestId = idHeader ? safeText(idHeader, 128) : null;",
-    replace:
-      'const requestId = idHeader ? safeText(idHeader, 128) : (call.headers["authorization"] ?? null);',
-    why: "where the service gives no request id, the change log keeps the token",
-    tests: ["test/http/secrecy.test.ts", "test/http/request.test.ts"],
-  },
-];
+export const requestFaults = faultsIn(
+  `
+  request-without-permit, I8: a request is sent without waiting for its permit
+    src/http/exchange.ts, found by test/http/budget.test.ts
+    - return await rateLimiter.admit(lane, signal);
+    + void rateLimiter.admit(lane, signal);
+    +     return { answered: () => undefined, lost: () => undefined };
+  requests-in-flight-not-counted, I8: permits are given for a budget that requests in flight are spending
+    src/rate-limit/state.ts, found by test/rate-limit
+    - return window.lowest - window.spent.length - state.flights.length;
+    + return window.lowest - window.spent.length;
+  lost-request-not-counted, I8: a request without an answer costs nothing, although the service counted it
+    src/rate-limit/state.ts, found by test/rate-limit
+    - return countAsSpent(removeFlight(state, flight), flight, nowMs, mayArrive ? flight.deadlineAt : nowMs);
+    + return mayArrive && nowMs < 0 ? countAsSpent(state, flight, nowMs) : removeFlight(state, flight);
+  retry-after-zero-means-now, I8: the service may say 0 or a second too little, and refuses again
+    src/rate-limit/budget-answers.ts, found by test/rate-limit
+    - return Math.min(longestMs, (Math.max(1, retryAfterS) + 1) * 1000);
+    + return Math.min(longestMs, retryAfterS * 1000);
+  window-ends-too-early, I8: the next window is counted on before the last one has ended
+    src/rate-limit/state.ts, found by test/rate-limit
+    - return state.window && nowMs < state.window.deadAt ? state.window : null;
+    + return state.window && nowMs < state.window.aliveUntil - 2_000 ? state.window : null;
+  no-reserve-for-others, I8: other programs on the company's budget are refused
+    src/rate-limit/foreign-use.ts, found by test/rate-limit
+    - const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
+    + const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share * 0);
+  token-to-another-origin, I9: a redirect carries the token to another origin
+    src/http/attempt.ts, found by test/http/base-url.test.ts test/http/secrecy.test.ts
+    - throw redirectError(head, \`to \${safeText(target.origin, 100)}, where the token must not go\`);
+    + void fetch(target, { headers: (arguments[1] as PreparedCall).headers }).catch(() => safeText);
+  redactor-changes-nothing, I9: the token stands in logs and errors where the service echoes it
+    src/base/secret.ts, found by test/base/secret.test.ts
+    - const form = this.formAt(text, at);
+    + const form = text === redacted ? this.formAt(text, at) : undefined;
+  secret-in-json, I9: whatever prints its options prints the token
+    src/base/secret.ts, found by test/base/secret.test.ts
+    - toJSON(): string {
+    -     return mask;
+    + toJSON(): string {
+    +     return String(this.#text);
+  cut-before-redacted, I9: a secret at the edge of a shortened text is cut, not found, and half of it printed
+    src/http/http-errors.ts, found by test/http/secrecy.test.ts
+    - terminalText(redacted(text).replace
+    + terminalText(redacted(text.slice(0, maxLength)).replace
+  error-keeps-the-request, I9: the library's error is kept as the cause, and may hold the request with its token
+    src/http/http-errors.ts, found by test/http/network-errors.test.ts test/http/secrecy.test.ts
+    - const cause = Object.assign(new Error(why), { code });
+    + const cause = error instanceof Error ? error : Object.assign(new Error(why), { code });
+  http-to-any-host, I9: the token goes over the network in plain text
+    src/config/address.ts, found by test/config/address.test.ts
+    - if (url.protocol === "http:" && isLoopbackHost(url.hostname)) return { value: url };
+    + if (url.protocol === "http:") return { value: url };
+    outside: report
+  two-openers, I8: many requests go into a window of which nothing is known
+    src/rate-limit/admission.ts, found by test/rate-limit
+    - if (nowMs < answerBy) return answerBy;
+  stated-limit-ignored, I8: a service that grants less than 120 is asked too often
+    src/rate-limit/budget-answers.ts, found by test/rate-limit
+    - const known = limit !== null && limit >= 1 ? { ...before, limit } : before;
+    + const known = limit !== null && limit >= 1e9 ? { ...before, limit } : before;
+  late-requests-not-counted, I8: a request that ended late is counted by the new window, and not by us
+    src/rate-limit/budget-answers.ts, found by test/rate-limit
+    -     spent,
+    -     foreign
+    +     spent: [],
+    +     foreign
+  parts-of-the-token-shown, I9: a service that echoes the part of the token behind the bar gives it away
+    src/http/http-errors.ts, found by test/http/secrecy.test.ts
+    - createRedactor([...secrets, ...parts])
+    + createRedactor([...secrets, ...parts.slice(0, 0)])
+  token-in-the-mirror, I9: whoever reads the mirror has the token
+    src/state/meta.ts, found by test/sync/identity.test.ts
+    - return createHash("sha256").update(\`\${salt}:\${token}\`).digest("hex");
+    + return createHash ? \`\${salt}:\${token}\` : salt;
+  token-in-network-errors, I9: a connection that breaks writes the request with its token into the log
+    src/http/exchange.ts, found by test/http/secrecy.test.ts
+    - throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
+    + throw errorOfExchange(error, wire, { where: \`\${where} \${call.headers["authorization"]}\`, requestId: null }, deadline);
+  token-as-request-id, I9: where the service gives no request id, the change log keeps the token
+    src/http/exchange.ts, found by test/http/secrecy.test.ts test/http/request.test.ts
+    - const requestId = idHeader ? safeText(idHeader, 128) : null;
+    + const requestId = idHeader ? safeText(idHeader, 128) : (call.headers["authorization"] ?? null);
+`,
+);
