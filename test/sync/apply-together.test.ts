@@ -1,8 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { applyTogether, type RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { rows, stampOf } from "../support/mirror/store.ts";
 import { runContextOf } from "../support/mirror/run.ts";
 
@@ -25,8 +26,7 @@ const three = (run: RunContext, logged: string[], error: Error) => [
 ];
 
 describe("answers of one turn of the event loop", () => {
-  test("I1: are committed together, and only then are their promises resolved", async () => {
-    const run = runContextOf(await openShop());
+  test("I1: are committed together, and only then are their promises resolved", async ({ run }) => {
     const reader = openDatabase(run.mirror.db.name, { readonly: true });
     const seen = () => reader.prepare("SELECT count(*) FROM people").pluck().get();
     const steps = [1, 2, 3].map((id) => personStep(run, id, "pet", []));

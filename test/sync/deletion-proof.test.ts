@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
-import { openHasty, openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
 import { put, row, stampOf, startMs } from "../support/mirror/store.ts";
 import {
@@ -69,9 +70,7 @@ describe("I5: what a 404 proves", () => {
     expect(verdict).toMatchObject({ kind, ...(kind === "probe" && { candidates: [3] }) });
   });
 
-  test("a detail that was read proves its route for the run, and for that resource only", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("a detail that was read proves its route for the run, and for that resource only", ({ run }) => {
     const verdict = (name: string) => deletionVerdict(asking(run, name, 7), notFound("Not Found")).kind;
     expect(verdict("people")).toBe("unproven");
     detail(run, "people", person(1), detailWork(run, "people", 1));
@@ -151,8 +150,7 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
     expect(kind).toBe(reason === "overlapped" ? "probe" : "deleted");
   });
 
-  test("proves nothing of a record that the mirror never had, where it owns one that the mirror has", async () => {
-    const run = runContextOf(await openShop());
+  test("proves nothing of a record the mirror never had, where it owns one the mirror has", ({ run }) => {
     const updated = { kind: "detail", reason: "orders.updated" } as const;
     const asksFor = (id: number) => deletionVerdict(asking(run, "orders", id, updated), error).kind;
     put(run.mirror, "receipts", { id: 1, documentType: "order", documentId: 4, amount: 1 });
@@ -182,8 +180,7 @@ describe("I5: a run that would remove too much needs permission", () => {
     expect(massDeleteLimit(live)).toBe(limit);
   });
 
-  test("counts over the whole run, each resource for itself, not what it refused; --allow-mass-delete lifts it", async () => {
-    const run = runContextOf(await openShop());
+  test("counts over a run by resource, without what it refused; --allow-mass-delete lifts it", ({ run }) => {
     expect(mayRemove(run, "people", 15)).toBe(true);
     expect(mayRemove(run, "people", 6)).toBe(false);
     expect(mayRemove(run, "people", 5)).toBe(true);
@@ -263,9 +260,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(run.mirror.records.liveIds("counters")).toEqual([1, 3]);
   });
 
-  test("a child missing from its parent's list is checked, those of other parents are not", async () => {
-    const mirror = await openHasty();
-    const run = runContextOf(mirror);
+  test("a child missing from its parent's list is checked, others are not", async ({ mirror, run }) => {
     for (const one of [note(1, 1), note(2, 1), note(3, 2)]) put(mirror, "notes", one);
     await childPage(run, 1, [note(1, 1)]);
     expect(waiting(run)).toEqual(["notes id:2 confirm absent"]);

@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { InvalidationRule, Manifest } from "../../src/connector/connector-manifest.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { queueDependents } from "../../src/sync/plan/dependents.ts";
 import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, stampOf } from "../support/mirror/store.ts";
 import { detail, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
@@ -39,6 +40,9 @@ async function aRun(
   return runContextOf(await openHasty({ manifest: { ...manifest, resources, invalidationRules } }));
 }
 
+/** Its run follows the rules above. */
+const test = shopTest.extend("run", () => aRun());
+
 /** A leased read of a record that a list or the scrub queued now. */
 function work(run: RunContext, resource: string, id: number, reason: string): WorkItem {
   const lane = reason === "scrub" ? "scrub" : "hydration";
@@ -61,8 +65,7 @@ function followed(run: RunContext): string[] {
 }
 
 describe("what changes with a record that no event announced", () => {
-  test("is read after a detail that a list led to, once, and no more when that finds nothing", async () => {
-    const run = await aRun();
+  test("is read after a detail that a list led to, once, and no more when that finds nothing", ({ run }) => {
     put(run.mirror, "orders", order(1), { source: "detail" });
     readNow(run, "notes", note(5, 1), "new");
     const place = run.mirror.db.prepare("SELECT lane, due_ms FROM _work").raw().get();
@@ -73,8 +76,7 @@ describe("what changes with a record that no event announced", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("is read when the scrub found the change, whatever was read before: nobody knows since when", async () => {
-    const run = await aRun();
+  test("is read when the scrub found the change, whatever was read before it", ({ run }) => {
     put(run.mirror, "notes", note(5, 1), { source: "detail" });
     const item = work(run, "notes", 5, "scrub");
     put(run.mirror, "orders", order(1), { source: "detail" });
@@ -82,23 +84,20 @@ describe("what changes with a record that no event announced", () => {
     expect(followed(run)).toEqual(["orders id:1"]);
   });
 
-  test("is not read where it is not mirrored, was deleted, or is not selected", async () => {
-    const run = await aRun();
+  test("is not read where it is not mirrored, was deleted, or is not selected", ({ run }) => {
     put(run.mirror, "orders", order(2), { source: "detail" });
     remove(run.mirror, "orders", 2);
     for (const id of [5, 6]) readNow(run, "notes", note(id, id - 4), "new");
     expect(waiting(run)).toEqual([]);
   });
 
-  test("is not read where its own list shows it in full in every run", async () => {
-    const run = await aRun();
+  test("is not read where its own list shows it in full in every run", ({ run }) => {
     put(run.mirror, "colours", { id: 3, label: "red" });
     readNow(run, "orders", order(7, { colourId: 3 }), "new");
     expect(waiting(run)).toEqual([]);
   });
 
-  test("is read after a full record that a list changed; the chain goes on only where something changed", async () => {
-    const run = await aRun();
+  test("is read after a full record that a list changed, and only where it changed", async ({ run }) => {
     put(run.mirror, "people", person(1, "before"));
     const pointed = { number: "person", colourId: 1 };
     put(run.mirror, "orders", order(7, { ...pointed, remark: "before" }), { source: "detail" });
@@ -109,8 +108,7 @@ describe("what changes with a record that no event announced", () => {
     expect(followed(run)).toEqual(["orders id:7"]);
   });
 
-  test("is the owner of an owned record, too", async () => {
-    const run = await aRun();
+  test("is the owner of an owned record, too", ({ run }) => {
     put(run.mirror, "orders", order(7), { source: "detail" });
     put(run.mirror, "orders", order(8), { source: "detail" });
     for (const [documentType, documentId] of [["order", 7] as const, ["offer", 8] as const]) {
@@ -121,8 +119,7 @@ describe("what changes with a record that no event announced", () => {
     expect(followed(run)).toEqual(["orders id:7"]);
   });
 
-  test("is found in the record's parts, those it has and those it had, and after its deletion", async () => {
-    const run = await aRun();
+  test("is found in the record's parts, those it has and those it had, and after its deletion", ({ run }) => {
     for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
     put(run.mirror, "orders", order(7, { lines: [{ id: "1" }, { id: 2 }] }), { source: "detail" });
     readNow(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), "scrub");
@@ -160,8 +157,7 @@ describe("what changes with a record that no event announced", () => {
     expect(outcomes).toEqual([[], ["notes id:5", "orders id:7"]]);
   });
 
-  test("after an event is what no event of its own announces, and no record without an id", async () => {
-    const run = await aRun();
+  test("after an event is what no event of its own announces, and no record without an id", ({ run }) => {
     put(run.mirror, "notes", note(1, 9), { source: "detail" });
     for (const colourId of [3, null]) {
       const item = { ...work(run, "orders", 7, "recheck"), lane: "webhook" } as const;
@@ -204,8 +200,7 @@ describe("what changes with a record that no event announced", () => {
     },
   );
 
-  test("are not the parts that stay when something else of the record changes", async () => {
-    const run = await aRun();
+  test("are not the parts that stay when something else of the record changes", ({ run }) => {
     put(run.mirror, "notes", note(1, 9), { source: "detail" });
     put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
     const changed = order(7, { lines: [{ id: 1 }], remark: "x" });
@@ -213,8 +208,7 @@ describe("what changes with a record that no event announced", () => {
     expect(followed(run)).toEqual([]);
   });
 
-  test("is no record of a rule for another resource, nor one whose read is provisional or unknown", async () => {
-    const run = await aRun();
+  test("is no record of a rule for another resource, and none that is provisional or unknown", ({ run }) => {
     put(run.mirror, "people", person(5));
     put(run.mirror, "orders", order(8, { number: "person", colourId: 5 }), { source: "detail" });
     putPreview(run.mirror, "orders", { id: 4, number: "A", total: 1 });
@@ -234,8 +228,7 @@ describe("what changes with a record that no event announced", () => {
     },
   );
 
-  test("is not read after a deletion that a list knew of before it was read", async () => {
-    const run = await aRun();
+  test("is not read after a deletion that a list knew of before it was read", ({ run }) => {
     put(run.mirror, "notes", note(5, 1), { source: "detail" });
     const item = work(run, "notes", 5, "absent");
     put(run.mirror, "orders", order(1), { source: "detail" });

@@ -1,12 +1,13 @@
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { Engine, type EngineOptions } from "../../src/sync/engine/engine.ts";
 import { batchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { allChanges, put, rows } from "../support/mirror/store.ts";
@@ -42,9 +43,7 @@ const event = { lane: "webhook", reason: "people.updated" } as const;
 
 describe("a work item", () => {
   // Fault: disk | a write that fails while an answer is stored | a trigger | its work item stays, and the read is made again (I1)
-  test("I1 stays queued when the transaction that stores its answer fails", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("I1 stays queued when the transaction that stores its answer fails", async ({ mirror, run }) => {
     run.queue.add(work({ dirtySeq: mirror.sequence.next() }));
     mirror.db.exec("CREATE TRIGGER broken BEFORE INSERT ON people BEGIN SELECT RAISE(ABORT, 'no room'); END");
     await expect(workOn(run, service().transport)).rejects.toThrow("no room");
@@ -55,9 +54,7 @@ describe("a work item", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("I3, I4 an event that comes while its request waits for a permit is answered by that request", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("I3, I4 an event before the permit of its request is answered by it", async ({ mirror, run }) => {
     const { asked, transport } = service((count) => {
       if (count === 1) run.queue.add(work({ ...event, dirtySeq: mirror.sequence.next() }));
     });
@@ -66,9 +63,7 @@ describe("a work item", () => {
     expect(asked).toEqual(["/people/1"]);
   });
 
-  test("I4 an event that comes after its request was sent causes another one", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("I4 an event that comes after its request was sent causes another one", async ({ mirror, run }) => {
     const { asked, transport } = service();
     const late: Transport = {
       send: async (request) => {
@@ -102,7 +97,7 @@ function overtakingService(listed: Promise<void>, onList: () => Promise<void> | 
 
 describe("I3 an answer that a list overtook does not overwrite the record, although the list changed nothing", () => {
   test.each(["detail", "list"])("the %s was sent first", async (first) => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", person(1, "new"));
     const listed = Promise.withResolvers<void>();

@@ -1,9 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import { removeRecord, routeProofs } from "../../src/sync/deletion/deletion.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
@@ -18,8 +19,11 @@ const manifest: Manifest = { ...manifestOf(), events };
 const receipt = { id: 5, documentType: "order", documentId: 7, amount: 1 };
 
 async function openEvents(shop = manifest): Promise<RunContext> {
-  return runContextOf(await openShop({ manifest: shop }), { runId: null, share: "events" });
+  return runContextOf(await openHasty({ manifest: shop }), { runId: null, share: "events" });
 }
+
+/** Its run is the event worker's. */
+const test = shopTest.extend("run", () => openEvents());
 
 function read(run: RunContext, resource: string, record: { readonly id: number }, reason: string): void {
   const item = { kind: "detail", resource, target: `id:${record.id}`, lane: "webhook", reason } as const;
@@ -49,8 +53,7 @@ const lanes = ({ mirror }: RunContext) =>
   mirror.db.prepare("SELECT resource || ' ' || lane || ' ' || due_ms FROM _work ORDER BY id").pluck().all();
 
 describe("after an event's read", () => {
-  test("the record is read once more, a minute later, and then no more", async () => {
-    const run = await openEvents();
+  test("the record is read once more, a minute later, and then no more", ({ run }) => {
     read(run, "people", person(1), "people.updated");
     expect(waiting(run)).toEqual(["people id:1 detail recheck"]);
     expect(lanes(run)).toEqual([`people 0 ${startMs + 60_000}`]);
@@ -66,8 +69,7 @@ describe("after an event's read", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("a payment's document is read as well; after a recheck only if that found a change", async () => {
-    const run = await openEvents();
+  test("a payment's document is read as well; after a recheck only if that found a change", ({ run }) => {
     read(run, "receipts", receipt, "receipts.updated");
     expect(waiting(run)).toEqual(["orders id:7 detail changed with another", "receipts id:5 detail recheck"]);
     run.mirror.db.exec("DELETE FROM _work");
@@ -108,8 +110,7 @@ describe("after an event's read", () => {
     expect(dependents(run)).toEqual([]);
   });
 
-  test("what follows from it stays in its lane; what follows from a run's read does not", async () => {
-    const run = await openEvents();
+  test("what follows from it stays in its lane; what follows from a run's read does not", ({ run }) => {
     put(run.mirror, "colours", { id: 3, label: "red" });
     put(run.mirror, "orders", order(1, { colourId: 3 }));
     for (const cause of ["webhook", "sweep"] as const) {
@@ -125,7 +126,7 @@ describe("after an event's read", () => {
 describe("I5: what counts against the limit", () => {
   test("in the event worker, the last 24 hours do", async () => {
     const clock = createDrivenClock();
-    const { db } = await openShop();
+    const { db } = await openHasty();
     const removals = dailyRemovals(db, clock);
     removals.add("people", 3);
     await clock.advance(12 * 3_600_000);

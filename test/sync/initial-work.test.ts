@@ -1,15 +1,19 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { listAgeMs } from "../../src/sync/plan/chosen-lists.ts";
 import { mostQuarantined } from "../../src/sync/plan/read-reasons.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { put, stampOf, remove, rows, startMs } from "../support/mirror/store.ts";
 import { childPage, page, runContextOf, waiting } from "../support/mirror/run.ts";
+
+/** Its run reads people alone. */
+const test = shopTest.extend("run", ({ mirror }) => runContextOf(mirror, {}, ["people"]));
 
 const child = (id: number) => `notes child:people:${id}:1 child parent`;
 
@@ -19,8 +23,7 @@ function addWork(run: RunContext): string[] {
 }
 
 describe("parents' lists", () => {
-  test("never read are read at once, also where the parents' own list is not read; those read before are left to the scrub", async () => {
-    const mirror = await openShop();
+  test("never read are read at once, without the parents' list, others by the scrub", async ({ mirror }) => {
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
     remove(mirror, "people", 2);
     const run = runContextOf(mirror, {}, ["notes"]);
@@ -29,8 +32,7 @@ describe("parents' lists", () => {
     expect(run.queue.lease(startMs, ["notes"])?.lane).toBe("hydration");
   });
 
-  test("of new parents are queued when the parents' own list shows them", async () => {
-    const mirror = await openShop();
+  test("of new parents are queued when the parents' own list shows them", async ({ mirror }) => {
     put(mirror, "people", person(1));
     const run = runContextOf(mirror, {}, ["people", "notes"]);
     await childPage(run, 1, []);
@@ -39,8 +41,7 @@ describe("parents' lists", () => {
     expect(waiting(run)).toEqual([child(2)]);
   });
 
-  test("are not read again because of a clock that was set back, unless every run reads them", async () => {
-    const mirror = await openShop();
+  test("are not read again by a clock that was set back, unless every run reads them", async ({ mirror }) => {
     for (const id of [1, 2]) put(mirror, "people", person(id));
     const before = runContextOf(mirror, {}, ["notes"]);
     for (const id of [1, 2])
@@ -50,8 +51,7 @@ describe("parents' lists", () => {
     expect(addWork(runContextOf(mirror, { parentReads }, ["notes"]))).toEqual([child(1), child(2)]);
   });
 
-  test("that an interrupted run has not finished go on as they were", async () => {
-    const mirror = await openShop();
+  test("that an interrupted run has not finished go on as they were", ({ mirror }) => {
     put(mirror, "people", person(1));
     const run = runContextOf(mirror, {}, ["notes"]);
     const payload = { parent: "people", parentId: "1", page: 1, attempt: 2 };
@@ -61,8 +61,7 @@ describe("parents' lists", () => {
     expect(run.queue.lease(startMs, ["notes"])?.payload).toEqual(payload);
   });
 
-  test("in every run: all of them once, without those that the run read which this one continues", async () => {
-    const mirror = await openShop();
+  test("in every run: all once, without those that the continued run read", async ({ mirror }) => {
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
     await childPage(runContextOf(mirror, {}, ["people", "notes"]), 1, []);
     await childPage(runContextOf(mirror, {}, ["people", "notes"]), 2, []);
@@ -74,8 +73,7 @@ describe("parents' lists", () => {
     expect(queued).toEqual([child(3), child(1)]);
   });
 
-  test("what a killed run left of its scrub is taken back, and so is its share of the day", async () => {
-    const mirror = await openShop();
+  test("what a killed run left of its scrub is taken back, and so is its share of the day", ({ mirror }) => {
     const run = runContextOf(mirror, {}, ["orders"]);
     mirror.apply(() => {
       const source = { table: "orders", listOf: null, date: null, referrers: [] };
@@ -88,8 +86,7 @@ describe("parents' lists", () => {
     expect(mirror.meta.get("scrub_day")).toEqual({ startedMs: startMs - 1_000, used: 2, recent: 0 });
   });
 
-  test("spread over runs: every parent is read in time, the stalest first, a new one within the budget", async () => {
-    const mirror = await openShop();
+  test("spread over runs: each is read, the stalest first, a new one within budget", async ({ mirror }) => {
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
     const nights: string[][] = [];
     for (let night = 0; night < 4; night++) {
@@ -104,8 +101,7 @@ describe("parents' lists", () => {
     expect(nights.map((night) => night.join())).toEqual(["1,2", "3,1", "2,1", "3,1"]);
   });
 
-  test("spread over runs: listing the parents queues no known ones again, and new ones within the budget", async () => {
-    const mirror = await openShop();
+  test("spread over runs: a list queues no known parent, and new ones within budget", async ({ mirror }) => {
     put(mirror, "people", person(1));
     const parentReads = { beforeRun: 99, left: 2 };
     const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
@@ -118,7 +114,7 @@ describe("parents' lists", () => {
 /** A run whose clock is driven. */
 async function runWithClock() {
   let nowMs = startMs;
-  const run = runContextOf(await openShop(), {}, ["people", "colours"]);
+  const run = runContextOf(await openHasty(), {}, ["people", "colours"]);
   const clock = { ...run.clock, nowMs: () => nowMs };
   return { run: { ...run, clock }, pass: (ms: number) => (nowMs += ms) };
 }
@@ -193,9 +189,7 @@ describe("lists that grow old in a run that lasts days", () => {
   });
 });
 
-test("dead letters and held rows of this run's resources are tried again, those of others wait", async () => {
-  const mirror = await openShop();
-  const run = runContextOf(mirror, {}, ["people"]);
+test("dead letters and held rows of the run's resources are tried again, others wait", ({ run }) => {
   for (const resource of ["people", "orders"]) {
     run.queue.add(work({ resource }));
     run.queue.hold(resource, "403");
@@ -206,8 +200,7 @@ test("dead letters and held rows of this run's resources are tried again, those 
 });
 
 // Fault: service | a detail that cannot become a row, once | the records in quarantine at the start of a run | it is read again; what a list shows in full is judged with its list
-test("I11: details in quarantine are read again, a bounded number in each run", async () => {
-  const mirror = await openShop();
+test("I11: details in quarantine are read again, a bounded number in each run", ({ mirror }) => {
   const run = runContextOf(mirror, {}, ["people", "orders"]);
   const odd = (resource: string, id: number) =>
     mirror.quarantine.add(stampOf(mirror), { resource, id, reason: "odd", json: "{}" });
@@ -221,9 +214,7 @@ test("I11: details in quarantine are read again, a bounded number in each run", 
   expect(addWork(run).filter((one) => one.endsWith("quarantined"))).toEqual(added);
 });
 
-test("a page left by a run that ended is dropped with its listing before the list begins again", async () => {
-  const mirror = await openShop();
-  const run = runContextOf(mirror, {}, ["people"]);
+test("a page left by a run that ended is dropped with its listing; the list begins anew", async ({ run }) => {
   await page(run, "people", [person(1), person(2)], { total: 6 });
   expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);
   run.queue.add(work({ target: "id:7" }));
@@ -232,9 +223,7 @@ test("a page left by a run that ended is dropped with its listing before the lis
   expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
 });
 
-test("what a quick run left is taken over: its records are read with other changes, its lists are not", async () => {
-  const mirror = await openShop();
-  const run = runContextOf(mirror, {}, ["people"]);
+test("a quick run's records are taken over and read with other changes, its lists not", ({ mirror, run }) => {
   const quick = { resource: "people", lane: "quick" } as const;
   run.queue.add(work({ ...quick, kind: "list", target: "page:quick open x:1" }));
   run.queue.add(work({ ...quick, target: "id:7" }));
@@ -243,8 +232,7 @@ test("what a quick run left is taken over: its records are read with other chang
   expect(rows(mirror, "SELECT lane FROM _work WHERE kind = 'detail'")).toEqual([{ lane: 2 }]);
 });
 
-test("of the lists by variant that an interrupted run left, one is continued where the run had read the other", async () => {
-  const mirror = await openShop();
+test("of an interrupted run's lists by variant, the one that it had not read goes on", ({ mirror }) => {
   const run = runContextOf(mirror, {}, ["counters"]);
   const item = { kind: "list", resource: "counters", target: "page:credit-note:1", lane: "list" } as const;
   run.queue.add(work({ ...item, reason: "left" }));
@@ -253,17 +241,13 @@ test("of the lists by variant that an interrupted run left, one is continued whe
   expect(waiting(run)).toEqual(["counters page:credit-note:1 list left"]);
 });
 
-test("a list that an interrupted run did not come to is begun, whatever else of its resource waits", async () => {
-  const mirror = await openShop();
-  const run = runContextOf(mirror, {}, ["people"]);
+test("a list that an interrupted run did not come to is begun, whatever else waits", ({ mirror, run }) => {
   run.queue.add(work({ target: "id:7" }));
   mirror.apply(() => addInitialWork(run, { id: 1, swept: {} }));
   expect(waiting(run)).toEqual(["people id:7 detail new", "people page::1 list sweep"]);
 });
 
-test("an interrupted run's open list is continued, page by page", async () => {
-  const mirror = await openShop();
-  const run = runContextOf(mirror, {}, ["people"]);
+test("an interrupted run's open list is continued, page by page", async ({ mirror, run }) => {
   await page(run, "people", [person(1), person(2)], { total: 6 });
   const unfinished = { id: 1, swept: {} };
   mirror.db.prepare("UPDATE _listings SET started_at = ?").run(new Date(startMs - listAgeMs).toISOString());

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { InvalidError } from "../../src/connector/service-errors.ts";
 import type { ListForm } from "../../src/extract/work-request.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
@@ -6,6 +6,7 @@ import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { listPage, queueOtherForm, queueOtherPages, queueStaleList } from "../../src/sync/plan/list-reads.ts";
 import { queueSweepAgain, otherListForm } from "../../src/sync/plan/list-reads.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { rows, stampOf, startMs } from "../support/mirror/store.ts";
 import { leased, runContextOf, waiting } from "../support/mirror/run.ts";
 
@@ -32,8 +33,7 @@ const targetOf = (params: Readonly<Record<string, string>>) =>
   listPage("people", { variant: "v", page: 2, quick: { kind: "all", params } }, 1).target;
 
 describe("the pages of a list", () => {
-  test("are read from the last one down, of the size of page 1 where the service gives less", async () => {
-    const run = await aRun();
+  test("are read from the last one down, of the size of page 1 where that is less", async ({ run }) => {
     const first = { variant: "", page: 1 };
     queueOtherPages(answerTo(run, first), { pages: 3, perPage: 2 });
     expect(payloads(run)).toEqual([
@@ -53,16 +53,14 @@ describe("the pages of a list", () => {
     expect(payloads(parents)).toEqual([{ ...payload, page: 2, perPage: 1 }]);
   });
 
-  test("are read again from the first one, as the next attempt", async () => {
-    const run = await aRun();
+  test("are read again from the first one, as the next attempt", ({ run }) => {
     const answer = answerTo(run, { variant: "", page: 3, attempt: 2, again: true }, "page::3");
     const listing = { attempt: 2, pages: 3 } as Parameters<typeof queueSweepAgain>[1];
     queueSweepAgain(answer, listing);
     expect(payloads(run)).toEqual([{ variant: "", page: 1, attempt: 3 }]);
   });
 
-  test("that are asked for in another form begin anew, and no page of the old form is left", async () => {
-    const run = await aRun();
+  test("that are asked for in another form begin anew, and no page of the old form is left", ({ run }) => {
     const answer = answerTo(run, { variant: "", page: 2, perPage: 1, unsorted: true }, "page::2");
     run.queue.add(listPage("people", { variant: "", page: 3 }, 1));
     run.queue.add(listPage("people", { variant: "other", page: 3 }, 1));
@@ -77,8 +75,7 @@ describe("the pages of a list", () => {
   });
 });
 
-test("a list that showed what is gone is read before all else, and counts as begun now", async () => {
-  const run = await aRun();
+test("a list that showed what is gone is read before all else, and counts as begun now", ({ run }) => {
   queueStaleList(run, { resource: "people", variant: "" }, startMs + 5);
   expect([...run.begunLists.values()]).toEqual([{ resource: "people", variant: "", begunMs: startMs + 5 }]);
   expect(rows(run.mirror, "SELECT target, rank FROM _work")).toEqual([{ target: "page::1", rank: 0 }]);

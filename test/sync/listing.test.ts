@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps } from "../../src/sync/apply/listing.ts";
 import { removeRecord } from "../../src/sync/deletion/deletion.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
-import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { put, stampOf, rows, startMs, written } from "../support/mirror/store.ts";
@@ -16,7 +17,7 @@ const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: start
 
 describe("a list that stayed the same", () => {
   test("is read page by page, the last page first, and counted once", async () => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+    const run = runContextOf(await openHasty(), {}, ["people"]);
     await page(run, "people", [person(1), person(2)], { total: 5 });
     expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
     await page(run, "people", [person(5)], { page: 3, total: 5 });
@@ -31,8 +32,7 @@ describe("a list that stayed the same", () => {
 });
 
 describe("I12: a record in quarantine that never became a row", () => {
-  test("is released when a complete list no longer shows it, since it has no row to check", async () => {
-    const mirror = await openShop();
+  test("is released when a complete list shows it no more, as it has no row to check", async ({ mirror }) => {
     const run = runContextOf(mirror, {}, ["people"]);
     await page(run, "people", [person(1), odd(2)], { at: at(mirror, 0) });
     await page(run, "people", [person(1), odd(2)], { at: at(mirror, 1_000) });
@@ -41,8 +41,7 @@ describe("I12: a record in quarantine that never became a row", () => {
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
-  test("stays while the list is not complete, and when it was added after the list began", async () => {
-    const mirror = await openShop();
+  test("stays while the list is not complete, or when it came after the list began", async ({ mirror }) => {
     const clock = { ...stillClock, nowMs: () => startMs + 4_000 };
     const run = runContextOf(mirror, { clock }, ["people"]);
     put(mirror, "people", odd(2), { stamp: at(mirror, 0) });
@@ -55,8 +54,7 @@ describe("I12: a record in quarantine that never became a row", () => {
 });
 
 // Fault: process | a crash between the parts of a long answer | the answer's transactions | the read is repeated without other effect (I1, I7)
-test("I1, I7: a long answer is applied in parts, and after a crash in between the read is repeated without other effect", async () => {
-  const mirror = await openHasty();
+test("I1, I7: a long answer is applied in parts, and repeated after a crash between", async ({ mirror }) => {
   const run = runContextOf(mirror, {}, ["colours"]);
   const many = Array.from({ length: recordsAtOnce + 3 }, (_, i) => ({ id: i + 1, label: "x" }));
   const last = many.length - 1;
@@ -76,8 +74,7 @@ test("I1, I7: a long answer is applied in parts, and after a crash in between th
 });
 
 describe("a parent's list", () => {
-  test("is read page by page, and only then it is known which records are missing", async () => {
-    const mirror = await openShop();
+  test("is read page by page, and only then it is known which records are missing", async ({ mirror }) => {
     const run = runContextOf(mirror, {}, ["people", "notes"]);
     put(mirror, "notes", note(9, 1));
     await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3 });
@@ -89,7 +86,7 @@ describe("a parent's list", () => {
 
   // Fault: pagination | a parent's list that changes while it is read | a list's answers | read again, named at last, and nothing is deleted
   test("that changed is read again, at last reported as unsettled, and nothing is deleted", async () => {
-    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    const run = runContextOf(await openHasty(), {}, ["people", "notes"]);
     for (let attempt = 1; attempt <= mostSweeps; attempt++) {
       await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3, attempt });
       await childPage(run, 1, [note(2, 1)], { page: 2, total: 3, attempt });
@@ -100,7 +97,7 @@ describe("a parent's list", () => {
   });
 
   test("is queued with each person listed, and not a second time when the list is read again", async () => {
-    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    const run = runContextOf(await openHasty(), {}, ["people", "notes"]);
     await page(run, "people", [person(1)], { total: 2 });
     expect(waiting(run)).toEqual(["notes child:people:1:1 child parent", "people page::1 list sweep"]);
     await childPage(run, 1, []);
@@ -110,9 +107,7 @@ describe("a parent's list", () => {
 });
 
 describe("a proven deletion", () => {
-  test("removes what the record owned and checks what pointed to it", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("removes what the record owned and checks what pointed to it", ({ mirror, run }) => {
     const receipt = { id: 5, documentType: null, documentId: null, amount: 1 };
     detail(run, "orders", order(1, { receipts: [receipt] }), detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([5]);
@@ -122,9 +117,7 @@ describe("a proven deletion", () => {
     expect(run.tally.of("receipts").deleted).toBe(1);
   });
 
-  test("of a lookup queues the records that hold its id", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("of a lookup queues the records that hold its id", ({ mirror, run }) => {
     put(mirror, "colours", { id: 3, label: "red" });
     put(mirror, "orders", order(1, { colour: { id: 3, label: "red" } }), { source: "detail" });
     put(mirror, "orders", order(2), { source: "detail" });
@@ -133,9 +126,7 @@ describe("a proven deletion", () => {
     expect(waiting(run)).toEqual(["orders id:1 detail cascade"]);
   });
 
-  test("of a parent drops its queued lists and checks its children one by one", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("of a parent drops its queued lists and checks its children one by one", ({ mirror, run }) => {
     put(mirror, "people", person(1));
     put(mirror, "notes", note(7, 1));
     const list = { kind: "child", resource: "notes", target: "child:people:1:2", lane: "list" } as const;
@@ -145,9 +136,7 @@ describe("a proven deletion", () => {
     expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);
   });
 
-  test("a payment that is no longer in its document's detail is deleted: the set is complete", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("a payment no longer in its document's detail is deleted: the set is complete", ({ mirror, run }) => {
     const receipts = [1, 2].map((id) => ({ id, documentType: null, documentId: null, amount: 1 }));
     detail(run, "orders", order(1, { receipts }), detailWork(run, "orders", 1));
     detail(run, "orders", order(2, { receipts: [{ ...receipts[0], id: 8 }] }), detailWork(run, "orders", 2));

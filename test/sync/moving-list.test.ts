@@ -1,11 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { mostDeadEnds, mostSweeps } from "../../src/sync/apply/listing.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { removeRecord } from "../../src/sync/deletion/deletion.ts";
-import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { note, people, person } from "../support/mirror/shop-records.ts";
 import { put, rows, stampOf, startMs } from "../support/mirror/store.ts";
 import { childPage, page, runContextOf, waiting } from "../support/mirror/run.ts";
+
+/** Its run reads people alone. */
+const test = shopTest.extend("run", ({ mirror }) => runContextOf(mirror, {}, ["people"]));
 
 const again = "people page::1 list sweep";
 
@@ -15,7 +19,7 @@ describe("a list that changed while it was read", () => {
     ["the total shrank", [], 2],
     ["a page was short", [], 3],
   ])("is read again: %s", async (_case, second, total) => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+    const run = runContextOf(await openHasty(), {}, ["people"]);
     await page(run, "people", [person(1), person(2)], { total: 3 });
     await page(run, "people", second, { page: 2, total });
     expect(waiting(run)).toEqual([again]);
@@ -23,9 +27,7 @@ describe("a list that changed while it was read", () => {
   });
 
   // Fault: pagination | a list that changes in every reading | a list's answers | read three times at most, then named; missing records are asked for
-  test("is read three times at most, then reported as unsettled; missing records are checked all the same", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror, {}, ["people"]);
+  test("is read three times at most, then unsettled; absent records are checked", async ({ mirror, run }) => {
     put(mirror, "people", person(9));
     for (let attempt = 1; attempt <= mostSweeps; attempt++) {
       await page(run, "people", [person(1)], { total: 2, attempt });
@@ -43,8 +45,7 @@ async function shuffled(run: RunContext, attempt: number, first: number[], secon
 
 describe("repeated readings", () => {
   // Fault: pagination | ties that are shuffled from reading to reading | a list's answers | readings count together
-  test("count together: a list that shuffles ties is complete once each record was shown", async () => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+  test("count together: a list that shuffles ties is complete once each was shown", async ({ run }) => {
     await shuffled(run, 1, [1, 2], [2]);
     expect(waiting(run)).toEqual([again]);
     await shuffled(run, 2, [3, 2], [2]);
@@ -59,7 +60,7 @@ describe("repeated readings", () => {
       [1, [again]],
       [2, []],
     ] as const) {
-      const run = runContextOf(await openShop(), {}, ["people"]);
+      const run = runContextOf(await openHasty(), {}, ["people"]);
       await shuffled(run, 1, [1, 2], [2]);
       await shuffled(run, 2, [3, 2], [2]);
       removeRecord({ run, stamp: stampOf(run.mirror) }, resourceOf("people"), gone);
@@ -72,8 +73,7 @@ describe("repeated readings", () => {
     }
   });
 
-  test("go on while each of them shows records that were not shown before, and no longer", async () => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+  test("go on while each of them shows records not shown before, and no longer", async ({ run }) => {
     const read = async (attempt: number, id: number) => {
       await page(run, "people", people(id, id), { total: 5, attempt });
       for (const number of [2, 3])
@@ -90,9 +90,7 @@ describe("repeated readings", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("I5: a record received after the first of them began is not absent, one from before is", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror, {}, ["people"]);
+  test("I5: a record that came after the first began is not absent, an older is", async ({ mirror, run }) => {
     put(mirror, "people", person(8));
     await page(run, "people", people(1, 2), { total: 3 });
     put(mirror, "people", person(9));
@@ -101,8 +99,7 @@ describe("repeated readings", () => {
     expect(waiting(run)).toEqual(["people id:8 confirm absent"]);
   });
 
-  test("of which one names another total do not count with it", async () => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+  test("of which one names another total do not count with it", async ({ run }) => {
     await shuffled(run, 1, [1, 2], [2]);
     await page(run, "people", people(3, 4), { total: 4, attempt: 2 });
     await page(run, "people", people(4, 3), { page: 2, total: 4, attempt: 2 });
@@ -112,8 +109,7 @@ describe("repeated readings", () => {
 });
 
 describe("an append while a list is read", () => {
-  test("costs the tail, not the sweep: pages before it are kept", async () => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+  test("costs the tail, not the sweep: pages before it are kept", async ({ run }) => {
     await page(run, "people", people(1, 2), { total: 5 });
     await page(run, "people", people(5), { page: 3, total: 5 });
     await page(run, "people", people(3, 4), { page: 2, total: 7 });
@@ -126,8 +122,7 @@ describe("an append while a list is read", () => {
   });
 
   // Fault: pagination | a record is added and one deleted while a list is read | a list's answers | the whole list is read again
-  test("with a deletion before it is none: the whole list is read again", async () => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+  test("with a deletion before it is none: the whole list is read again", async ({ run }) => {
     await page(run, "people", people(1, 2), { total: 5 });
     await page(run, "people", people(5), { page: 3, total: 5 });
     await page(run, "people", people(4, 5), { page: 2, total: 6 });
@@ -152,7 +147,7 @@ describe("a paginator that does not lead on", () => {
     ["it always answers page 1", [person(1), person(2)], 1],
     ["every page is the next one", [person(8), person(9)], bigTotal],
   ])("ends the sweep as unsettled, and asks for no record: %s", async (_case, others, came) => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+    const run = runContextOf(await openHasty(), {}, ["people"]);
     put(run.mirror, "people", person(7));
     await deadEnd(run, others, came === bigTotal ? bigTotal + 1 : came);
     expect(waiting(run)).toEqual([]);
@@ -163,8 +158,7 @@ describe("a paginator that does not lead on", () => {
     expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
-  test("ends it where the total grows with each page, after a few tails", async () => {
-    const run = runContextOf(await openShop(), {}, ["people"]);
+  test("ends it where the total grows with each page, after a few tails", async ({ run }) => {
     let requests = 0;
     for (let total = 3; requests < 30; requests++) {
       const next = run.queue.lease(startMs, ["people"]);
@@ -181,7 +175,7 @@ describe("a paginator that does not lead on", () => {
   });
 
   test("of parents' lists costs the first page of further parents only", async () => {
-    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    const run = runContextOf(await openHasty(), {}, ["people", "notes"]);
     for (let parent = 1; parent <= mostDeadEnds; parent++) {
       await childPage(run, parent, [note(1, parent), note(2, parent)], { total: 100 });
       for (const number of [50, 49, 48]) await childPage(run, parent, [], { page: number, total: 100 });
@@ -193,8 +187,7 @@ describe("a paginator that does not lead on", () => {
 });
 
 // Fault: data | a record without an id in a list | a list's answer | the list is complete, and the record kept (I12)
-test("I12: a record without an id counts as shown: the list is complete, and the record kept", async () => {
-  const run = runContextOf(await openShop(), {}, ["people"]);
+test("I12: a record without an id counts as shown: the list is complete, and it is kept", async ({ run }) => {
   await page(run, "people", [person(1), { name: "nobody" }], { total: 3 });
   await page(run, "people", [{ name: "nobody" }], { page: 2, total: 3 });
   expect(run.tally.swept.has("people")).toBe(true);

@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { removeRecord } from "../../src/sync/deletion/deletion.ts";
-import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { order as anOrder, person } from "../support/mirror/shop-records.ts";
 import { preview, put, row, send } from "../support/mirror/store.ts";
 import { detail, detailWork, page, runContextOf, waiting } from "../support/mirror/run.ts";
@@ -9,8 +10,7 @@ const order = (id: number, number: string) => anOrder(id, { number, remark: null
 
 describe("I3, I4: reads that overlap", () => {
   // Fault: data | a list overtakes a detail of the same record | read stamps | the detail is not used, and read again (I3)
-  test("a detail that a list overtook is not used, and its item stays queued", async () => {
-    const mirror = await openShop();
+  test("a detail that a list overtook is not used, and its item stays queued", async ({ mirror }) => {
     const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", person(1, "old"));
     const list = send(mirror);
@@ -25,8 +25,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("a listed record that a detail overtook is read on its own route", async () => {
-    const mirror = await openShop();
+  test("a listed record that a detail overtook is read on its own route", async ({ mirror }) => {
     const run = runContextOf(mirror, {}, ["people"]);
     const work = detailWork(run, "people", 1);
     const answer = send(mirror);
@@ -36,9 +35,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["people id:1 detail overlapped"]);
   });
 
-  test("a detail sent before a differing preview came does not answer it", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("a detail sent before a differing preview came does not answer it", async ({ mirror, run }) => {
     put(mirror, "orders", order(1, "A"), { source: "detail" });
     const list = send(mirror);
     const work = detailWork(run, "orders", 1);
@@ -49,9 +46,7 @@ describe("I3, I4: reads that overlap", () => {
   });
 
   // Fault: service | a 404 overlaps with a list that shows the record | read stamps | nothing is removed, and it is asked again (I5)
-  test("a 404 that overlapped with a list showing the record removes nothing and is repeated", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("a 404 that overlapped with a list showing the record removes nothing", async ({ mirror, run }) => {
     put(mirror, "people", person(1, "old"));
     const [list, gone] = [send(mirror), send(mirror)];
     await page(run, "people", [person(1, "still here")], { at: list.receive() });
@@ -60,9 +55,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
   });
 
-  test("a payment that its own read overtook is read again, whatever the document's set shows", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("a payment that its own read overtook is read again, whatever a document says", ({ mirror, run }) => {
     const receipt = { id: 5, documentType: "order", documentId: 1, amount: 1 };
     const work = detailWork(run, "orders", 1);
     const document = send(mirror);
@@ -72,9 +65,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["receipts id:5 detail overlapped"]);
   });
 
-  test("a payment on which reads overlapped, and which a later read of its document shows no more, may be gone", async () => {
-    const mirror = await openShop();
-    const run = runContextOf(mirror);
+  test("a payment on which reads overlapped may be gone when its document lacks it", ({ mirror, run }) => {
     const receipt = { id: 5, documentType: "order", documentId: 1, amount: 1 };
     const work = detailWork(run, "orders", 1);
     const document = send(mirror);
@@ -86,8 +77,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["receipts id:5 confirm overlapped"]);
   });
 
-  test("an answer that is no record holds back no list that was under way", async () => {
-    const mirror = await openShop();
+  test("an answer that is no record holds back no list that was under way", async ({ mirror }) => {
     const run = runContextOf(mirror, {}, ["people"]);
     const list = send(mirror);
     const work = detailWork(run, "people", 1);
@@ -98,9 +88,7 @@ describe("I3, I4: reads that overlap", () => {
   });
 });
 
-test("an odd preview is a reason to read the record, never the end of the run (I12)", async () => {
-  const mirror = await openShop();
-  const run = runContextOf(mirror);
+test("I12: an odd preview is a reason to read the record, never a run's end", async ({ mirror, run }) => {
   put(mirror, "orders", order(1, "A"), { source: "detail" });
   await page(run, "orders", [{ id: 1, number: { no: "text" }, total: 1 }]);
   expect(waiting(run)).toEqual(["orders id:1 detail changed"]);

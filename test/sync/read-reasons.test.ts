@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Resource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
@@ -7,6 +7,7 @@ import { queueOrphans, queueOverlapped } from "../../src/sync/plan/read-reasons.
 import { queueQuarantined, queueRecheck, queueRecord, queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { withdrawScrub } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
 import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";
 import { leased, runContextOf, waiting } from "../support/mirror/run.ts";
@@ -51,8 +52,7 @@ describe("the read of one record", () => {
     expect(next(run, share === "quick" ? "quick" : "all")).toBe(`detail ${lane}`);
   });
 
-  test("on which reads overlapped is queued where it has a route of its own", async () => {
-    const run = await aRun();
+  test("on which reads overlapped is queued where it has a route of its own", ({ run }) => {
     const read = { run, stamp: stampOf(run.mirror) };
     queueOverlapped(read, resourceOf("colours"), 1);
     expect(waiting(run)).toEqual([]);
@@ -72,8 +72,7 @@ describe("the second read of an event's record", () => {
     return rows(run.mirror, "SELECT kind, reason, due_ms AS due FROM _work");
   };
 
-  test("comes a minute after the first", async () => {
-    const run = await aRun();
+  test("comes a minute after the first", ({ run }) => {
     expect(recheck(run, { reason: "orders.updated" })).toEqual([
       { kind: "detail", reason: "recheck", due: startMs + 65_000 },
     ]);
@@ -103,8 +102,7 @@ describe("the scrub", () => {
   const scrub = (run: RunContext, one: typeof source | typeof list, id: number) =>
     queueScrub(run, { source: one, id, readAtMs: 0 });
 
-  test("reads a detail, or the first page of a parent's list, after all else and in its own order", async () => {
-    const run = await aRun();
+  test("reads a detail or the first page of a parent's list, after all else, in its own order", ({ run }) => {
     expect([scrub(run, list, 9), scrub(run, source, 7)]).toEqual([true, true]);
     expect(waiting(run)).toEqual(["notes child:people:9:1 child scrub", "orders id:7 detail scrub"]);
     expect(rows(run.mirror, "SELECT DISTINCT rank FROM _work")).toEqual([{ rank: 0 }]);
@@ -113,8 +111,7 @@ describe("the scrub", () => {
     expect([next(run), next(run)].toSorted()).toEqual(["child scrub", "detail scrub"]);
   });
 
-  test("leaves what is queued for another reason, and takes back only its own", async () => {
-    const run = await aRun();
+  test("leaves what is queued for another reason, and takes back only its own", ({ run }) => {
     queueRecord({ run, stamp: stampOf(run.mirror) }, "new", { resource: "orders", id: 1 });
     expect(scrub(run, source, 1)).toBe(false);
     expect(scrub(run, source, 2)).toBe(true);
