@@ -3,24 +3,37 @@ import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import { conditionsOf, defaultReadyLimits, spaceConditions } from "../../src/status/conditions.ts";
 import type { SchemaChange } from "../../src/store/tables/unknown-columns.ts";
-import { companyView, lookedAtMs, madeStep, schemaChange, service } from "../support/status/company-view.ts";
+import { readinessOf } from "../../src/status/render/pages.ts";
+import {
+  companyView,
+  lookedAtMs,
+  madeStep,
+  schemaChange,
+  service,
+  waitingEvents,
+} from "../support/status/company-view.ts";
 
 const { lastRun } = companyView();
 const whole = companyView().wholeness;
-const failedRun = lastRun && { ...lastRun, outcome: "failed", message: "the service is away" };
+const endedRun = (outcome: string, message: string | null = null) =>
+  lastRun && { ...lastRun, outcome, message };
+const failedRun = endedRun("failed", "the service is away");
 const run = { mode: "incremental", startedMs: lookedAtMs - minuteMs };
+const unmade = { steps: [], problem: "no room", isReportScheduled: false };
 const forbidden = { resource: "invoices", kind: "forbidden", message: "403" } as const;
 const held = { resource: "clients", kind: "held", message: "Kept 40 of 50 records" } as const;
 
 const acme = { name: "acme", webhook: { publicUrl: "https://hooks.example.com/webhooks/acme" } };
 const unsubscribed = { all: [], receiver: acme, needed: ["invoices.paid"], lastReceivedMs: null };
 
-/** What begins an incident, and what keeps one as it is. */
+/** What begins an incident, what keeps one as it is, and why the company is not ready. */
 function judged(facts: Partial<CompanyStatusView>) {
-  const all = conditionsOf(companyView(facts), lookedAtMs, defaultReadyLimits);
-  const named = (raises: boolean) =>
-    all.filter((one) => one.raises === raises).map(({ kind, subject }) => `${kind} ${subject}`);
-  return { raises: named(true), keeps: named(false) };
+  const view = companyView(facts);
+  const all = conditionsOf(view, lookedAtMs, defaultReadyLimits);
+  const named = (isRaised: boolean) =>
+    all.filter(({ raises }) => raises === isRaised).map(({ kind, subject }) => `${kind} ${subject}`);
+  const { reasons } = readinessOf(view, lookedAtMs, defaultReadyLimits);
+  return { raises: named(true), keeps: named(false), reasons };
 }
 
 /** A receiver of changes; `refused`: why it will not take the next one. */
@@ -33,35 +46,99 @@ function waitingReceiver(forMs: number, refused: string | null = null) {
 const seen = (daysAgo: number, facts: Partial<SchemaChange> = {}) =>
   schemaChange({ at: new Date(lookedAtMs - daysAgo * 24 * hourMs).toISOString(), ...facts });
 
-describe("an incident", () => {
-  test.each<[string, Partial<CompanyStatusView>]>([
-    ["failed reading", { lastRun: failedRun }],
-    ["failed reading", { service: service("unauthenticated", 1) }],
-    ["failed reading", { service: service("unavailable", 16 * minuteMs) }],
-    ["failed reading", { open: false, service: service("database", 3 * minuteMs, "file is not a database") }],
-    ["failed secrets", { missingSecrets: ["companies.acme.token: the file is empty"] }],
-    ["failed after_run", { afterRun: { steps: [], problem: "no room", isReportScheduled: false } }],
-    ["stale lists", { sweptMs: { invoices: lookedAtMs - 27 * hourMs } }],
-    ["partial records", { wholeness: { ...whole, troubles: [forbidden] } }],
-    ["partial records", { wholeness: { ...whole, quarantined: 1 } }],
-    ["partial records", { queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 2 }] }],
-    ["held deletions", { wholeness: { ...whole, troubles: [held] } }],
-    ["gap events", { wholeness: { ...whole, mayHaveLostEvents: true } }],
-    ["subscription deliveries", { drift: { subscriptions: unsubscribed, schemaChanges: [] } }],
-    ["stale notify", { receivers: [waitingReceiver(61 * minuteMs)] }],
-    ["stale notify", { receivers: [waitingReceiver(minuteMs, "it answered 410")] }],
-    ["schema 2026-11-21", { drift: { subscriptions: null, schemaChanges: [schemaChange()] } }],
-  ])("%s begins with %j", (incident, facts) => {
-    expect(judged(facts).raises).toEqual([incident]);
-  });
+const firstRun = { wholeRunMs: null, lastRun: null, run: { ...run, startedMs: lookedAtMs - 5 * minuteMs } };
+const swept = (agoMs: number) => ({
+  sweptMs: { invoices: lookedAtMs - agoMs, clients: lookedAtMs + 59_000 },
+});
+const unswept = { sweptMs: { invoices: lookedAtMs, clients: null, orders: null } };
+const broken = service("database", 3 * minuteMs, "file is not a database");
+const deadWork = { resource: "invoices", kind: "detail", state: "dead", count: 2 } as const;
 
-  test("begins for nothing of a current, whole mirror", () => {
-    expect(judged({})).toEqual({ raises: [], keeps: [] });
+const failedStep = { outcome: "failed", error: "no room", last_success_at: null, age_ms: null } as const;
+const afterRunOf = (step: ReturnType<typeof madeStep>) => ({
+  afterRun: { steps: [step], problem: null, isReportScheduled: false },
+});
+const refusing: CompanyStatusView["receiver"] = {
+  ...companyView().receiver,
+  refusing: {
+    since: "2026-11-21T07:00:00.000Z",
+    last: "2026-11-21T07:30:00.000Z",
+    reason: "bad_signature",
+    counts: { bad_signature: 4, missing_header: 1 },
+    hint: "compare the secret",
+  },
+};
+
+/** What begins with these facts, and why the company is not ready then. */
+type Case = readonly [facts: Partial<CompanyStatusView>, incident: string | null, reason: string | null];
+
+describe("what is wrong with a company", () => {
+  // Fault: clock | lists were read by a clock that was a year ahead | the view that /readyz judges | not ready: their age is unknown
+  test.each<Case>([
+    [{ lastRun: failedRun }, "failed reading", "the last run did not finish: failed: the service is away"],
+    [{ service: service("unauthenticated", 0) }, "failed reading", "does not take the token"],
+    [{ service: service("identity", 0) }, "failed reading", "another company's"],
+    [{ service: service("unavailable", 16 * minuteMs) }, "failed reading", "been reached for 16m 00s"],
+    [{ service: service("starting", 2 * hourMs) }, "failed reading", "been reached for 2h 00m"],
+    [{ service: service("database", 0) }, "failed reading", "file cannot be written"],
+    [{ open: false, service: broken }, "failed reading", "is not open (file is not a database): deliveries"],
+    [{ open: false }, null, "is not open: deliveries are refused with 503"],
+    [{ missingSecrets: ["the file is empty"] }, "failed secrets", "a secret is missing: the file is empty"],
+    [{ afterRun: unmade }, "failed after_run", "what follows runs failed: no room"],
+    [afterRunOf(madeStep("csv ./files", hourMs, failedStep)), "failed after_run", "csv ./files: no room"],
+    [
+      afterRunOf(madeStep("report", 28 * hourMs)),
+      "stale after_run",
+      "26h 00m ago, or by a clock that was ahead: report",
+    ],
+    [{ writeProblem: "the disk is full" }, "failed writing", "cannot be written: the disk is full"],
+    [
+      { receiver: refusing },
+      "refused deliveries",
+      "5 deliveries were refused since 2026-11-21T07:00:00.000Z and none was accepted: 4 bad_signature, 1 missing_header; compare the secret",
+    ],
+    [{ events: waitingEvents(12, 16 * minuteMs) }, "stale events", "12 events wait, the oldest for 16m 00s"],
+    [
+      swept(26 * hourMs + 1),
+      "stale lists",
+      "longer than 26h 00m ago, or by a clock that was ahead: invoices",
+    ],
+    [swept(-24 * 365 * hourMs), "stale lists", "or by a clock that was ahead: invoices"],
+    [unswept, null, "never read whole: clients, orders"],
+    [firstRun, null, "not everything was read yet: the first run has lasted for 5m 00s"],
+    [{ wholeRunMs: null }, null, "not everything was read yet"],
+    [{ wholeness: { ...whole, troubles: [forbidden] } }, "partial records", null],
+    [{ wholeness: { ...whole, quarantined: 1 } }, "partial records", null],
+    [{ queue: [deadWork] }, "partial records", null],
+    [{ wholeness: { ...whole, troubles: [held] } }, "held deletions", null],
+    [{ wholeness: { ...whole, mayHaveLostEvents: true } }, "gap events", null],
+    [{ drift: { subscriptions: unsubscribed, schemaChanges: [] } }, "subscription deliveries", null],
+    [{ receivers: [waitingReceiver(61 * minuteMs)] }, "stale notify", null],
+    [{ receivers: [waitingReceiver(minuteMs, "it answered 410")] }, "stale notify", null],
+    [{ drift: { subscriptions: null, schemaChanges: [schemaChange()] } }, "schema 2026-11-21", null],
+    [{ lastRun: endedRun("interrupted") }, null, "the last run did not finish: interrupted"],
+    [{ lastRun: endedRun("partial") }, null, null],
+    [{ lastRun: failedRun, run }, null, null],
+    [{ service: service("unavailable", 14 * minuteMs, "connection refused") }, null, null],
+    [{ events: waitingEvents(900, 15 * minuteMs) }, null, null],
+    [{ events: waitingEvents(1, -hourMs) }, null, null],
+    [swept(26 * hourMs), null, null],
+    [{}, null, null],
+  ])("with %j it begins %j, and it is not ready: %j", (facts, incident, reason) => {
+    const { raises, reasons } = judged(facts);
+    expect(raises).toEqual(incident === null ? [] : [incident]);
+    expect(reasons).toEqual(reason === null ? [] : [expect.stringContaining(reason)]);
+  });
+});
+
+describe("an incident", () => {
+  test("is kept as it is by nothing of a current, whole mirror", () => {
+    expect(judged({}).keeps).toEqual([]);
   });
 
   test.each<[string, Partial<CompanyStatusView>]>([
     ["while the next run is under way", { lastRun: failedRun, run }],
-    ["after a run that a person ended", { lastRun: lastRun && { ...lastRun, outcome: "interrupted" } }],
+    ["after a run that a person ended", { lastRun: endedRun("interrupted") }],
     ["while the daemon starts", { service: service("starting", 1) }],
     ["while the service is away for a moment", { service: service("unavailable", minuteMs) }],
     ["while the mirror is being opened", { open: false, service: service("starting", 1) }],
@@ -72,8 +149,8 @@ describe("an incident", () => {
 
   test("about what follows runs stays as it is until this process has made it", () => {
     const afterRun = { steps: [madeStep("report", hourMs)], problem: undefined, isReportScheduled: false };
-    expect(judged({ afterRun })).toEqual({ raises: [], keeps: ["failed after_run"] });
-    expect(judged({ afterRun: { ...afterRun, problem: null } })).toEqual({ raises: [], keeps: [] });
+    expect(judged({ afterRun })).toMatchObject({ raises: [], keeps: ["failed after_run"] });
+    expect(judged({ afterRun: { ...afterRun, problem: null } }).keeps).toEqual([]);
   });
 
   test("about refused deliveries stays as it is until one is taken, also after a restart", () => {
@@ -91,8 +168,7 @@ describe("an incident", () => {
   });
 
   test("about what follows runs does not end where the file is closed, as when the daemon starts", () => {
-    const afterRun = { steps: [], problem: "no room", isReportScheduled: false };
-    const closed = judged({ open: false, service: service("starting", 1), afterRun });
+    const closed = judged({ open: false, service: service("starting", 1), afterRun: unmade });
     expect(closed.raises).toEqual(["failed after_run"]);
   });
 
@@ -105,10 +181,9 @@ describe("an incident", () => {
       seen(0),
     ];
     const drift = { subscriptions: null, schemaChanges };
-    expect(judged({ drift })).toEqual({ raises: ["schema 2026-11-19", "schema 2026-11-21"], keeps: [] });
-    expect(judged({ drift, run }).keeps).toEqual(
-      expect.arrayContaining(["schema 2026-11-19", "schema 2026-11-21"]),
-    );
+    const days = ["schema 2026-11-19", "schema 2026-11-21"];
+    expect(judged({ drift })).toMatchObject({ raises: days, keeps: [] });
+    expect(judged({ drift, run }).keeps).toEqual(expect.arrayContaining(days));
     const [first] = conditionsOf(companyView({ drift }), lookedAtMs, defaultReadyLimits);
     expect(first?.message).toBe(
       "since 2026-11-19 the service sends fields that the connector does not know: people.nick_name (first in record 7); orders.buyer.zip as list (first in record 9)",
