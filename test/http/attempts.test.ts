@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { RateLimitedError, UnavailableError } from "../../src/connector/service-errors.ts";
+import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { get } from "../support/http/http-client.ts";
-import { failureOf, json, serviceWith } from "../support/http/http.ts";
+import { rejectionOf } from "../support/errors.ts";
+import { json, serviceWith } from "../support/http/http.ts";
 
 const nowMs = () => Date.UTC(2026, 2, 1);
+const write = { method: "POST", json: {} } as const;
 
 describe("retries", () => {
   // Fault: service | a burst of 500 and 503 | a server in the service's place | repeated until it is answered
@@ -53,26 +56,21 @@ describe("retries", () => {
     const { service, http } = await serviceWith((answer) => json(answer, { message: "Server Error" }, 500), {
       attempts: 3,
     });
-    const error = await failureOf(http.send(get("/x")));
+    const error = await rejectionOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error).toMatchObject({ status: 500, requestId: "req-1", retryable: true });
     expect(service.asked).toHaveLength(3);
   });
 
-  test.each([
+  // Fault: service | a write whose outcome is unknown | a server in the service's place | not repeated
+  test.each<[string, number, Partial<ServiceRequest>]>([
     ["a refusal", 404, {}],
     ["a failure, for a caller that tries again itself", 503, { once: true }],
     ["429, for such a caller", 429, { once: true }],
+    ["a failure of a write, whose outcome is unknown", 503, write],
   ])("are not made after %s", async (_, status, more) => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, status));
-    await failureOf(http.send({ ...get("/x"), ...more }));
-    expect(service.asked).toHaveLength(1);
-  });
-
-  // Fault: service | a write whose outcome is unknown | a server in the service's place | not repeated
-  test("a write is not repeated after an answer with an unknown outcome", async () => {
-    const { service, http } = await serviceWith((answer) => json(answer, {}, 503));
-    await failureOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));
+    await rejectionOf(http.send({ ...get("/x"), ...more }));
     expect(service.asked).toHaveLength(1);
   });
 
@@ -80,7 +78,7 @@ describe("retries", () => {
     const { service, http } = await serviceWith((answer, _, index) =>
       json(answer, {}, index === 0 ? 429 : 201),
     );
-    await http.send({ method: "POST", path: "/x", json: {}, expect: "json" });
+    await http.send({ ...get("/x"), ...write });
     expect(service.asked).toHaveLength(2);
   });
 
@@ -90,7 +88,7 @@ describe("retries", () => {
       (answer) => json(answer, { message: "Too Many Attempts." }, 429),
       { attempts: 2 },
     );
-    expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(RateLimitedError);
+    expect(await rejectionOf(http.send(get("/x")))).toBeInstanceOf(RateLimitedError);
     expect(service.asked).toHaveLength(10);
     expect(http.stats()).toMatchObject({ rateLimited: 10, retried: 9 });
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { get, httpFor, lenientRateLimiter } from "../support/http/http-client.ts";
-import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http/http.ts";
+import { rejectionOf } from "../support/errors.ts";
+import { json, rawServiceWith, startService, untilTheEnd } from "../support/http/http.ts";
 
 const jsonAnswer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
@@ -14,7 +15,7 @@ test("a refused connection: a plain message, tried again, the permit counted as 
   await service.close();
   const rateLimiter = lenientRateLimiter();
   const http = untilTheEnd(httpFor(service.baseUrl, { rateLimiter, attempts: 3 }));
-  const error = await failureOf(http.send(get("/x")));
+  const error = await rejectionOf(http.send(get("/x")));
   expect(error).toMatchObject({ kind: "network", message: "GET /x: the connection was refused" });
   expect([rateLimiter.lost(), rateLimiter.mayArrive(), rateLimiter.open()]).toEqual([3, 0, 0]);
   expect(http.stats()).toMatchObject({ requests: 3, retried: 2, unanswered: 3 });
@@ -46,7 +47,7 @@ test.each([
   ["a head too large", "protocol", `${jsonAnswer}x-a: ${"a".repeat(200_000)}\r\n\r\n`],
 ])("%s is a retryable error of kind %s, no half answer", async (_, kind, text) => {
   const { http } = await saying(text);
-  expect(await failureOf(http.send(get("/x")))).toMatchObject({ kind, retryable: true });
+  expect(await rejectionOf(http.send(get("/x")))).toMatchObject({ kind, retryable: true });
 });
 
 test("an IPv6 loopback address is a base_url like any other", async () => {

@@ -2,7 +2,8 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
 import { get } from "../support/http/http-client.ts";
-import { failureOf, jsonHead, serviceWith } from "../support/http/http.ts";
+import { rejectionOf } from "../support/errors.ts";
+import { jsonHead, serviceWith } from "../support/http/http.ts";
 
 const content = JSON.stringify({
   data: Array.from({ length: 20_000 }, (_, id) => ({ id, name: `Č${id}` })),
@@ -43,7 +44,7 @@ test.each([
   ["brotli that is none", "br", Buffer.from("not brotli at all")],
 ])("%s is a retryable protocol error", async (_, encoding, body) => {
   const { http } = await packed(encoding, [body]);
-  const error = await failureOf(http.send(get("/x")));
+  const error = await rejectionOf(http.send(get("/x")));
   expect(error).toMatchObject({ kind: "protocol", retryable: true, requestId: null });
 });
 
@@ -56,7 +57,7 @@ test.each([
   const bodies = [200_000, 200_001].map((sizeBytes) => pack(Buffer.alloc(sizeBytes, 32)));
   const { http } = await packed(encoding, bodies, { maxResponseBytes: 200_000 });
   expect((await http.send(get("/x"))).body).toHaveLength(200_000);
-  expect(await failureOf(http.send(get("/x")))).toMatchObject({
+  expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
     kind: "protocol",
     retryable: false,
     message: "GET /x: the answer is larger than 200000 bytes",
@@ -71,6 +72,6 @@ test("few bytes may be much content, an empty body is empty, and errors may be c
   const removed = await empty.http.send({ method: "DELETE", path: "/x", expect: "nothing" });
   expect(removed.body).toHaveLength(0);
   const missing = await packed("gzip", [gzipSync('{"message":"No such record."}')], {}, 404);
-  const error = await failureOf(missing.http.send(get("/x")));
+  const error = await rejectionOf(missing.http.send(get("/x")));
   expect(error).toMatchObject({ serviceMessage: "No such record." });
 });

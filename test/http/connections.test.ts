@@ -2,8 +2,10 @@ import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
+import type { HttpOptions } from "../../src/http/http-transport.ts";
 import { get, lenientRateLimiter } from "../support/http/http-client.ts";
-import { failureOf, json, jsonHead, serviceWith } from "../support/http/http.ts";
+import { rejectionOf } from "../support/errors.ts";
+import { json, jsonHead, serviceWith, type Answering } from "../support/http/http.ts";
 
 /** Holds every answer until it is let go, so that a test decides the order of things. */
 function holding() {
@@ -44,7 +46,7 @@ describe("the right to send", () => {
       });
       for (let sent = 0; sent < before; sent++) await http.send(get("/x"));
       const onSent = () => void (state.isHeld = false);
-      expect(await failureOf(http.send(get("/x", { onSent })))).toBe(ended);
+      expect(await rejectionOf(http.send(get("/x", { onSent })))).toBe(ended);
       expect(state.asked).toBe(before + 1);
       expect(service.asked).toHaveLength(before);
       expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
@@ -61,10 +63,10 @@ describe("the right to send", () => {
       },
       { assertMaySend },
     );
-    expect(await failureOf(http.send(get("/x")))).toBe(ended);
+    expect(await rejectionOf(http.send(get("/x")))).toBe(ended);
     expect([state.asked, service.asked.length]).toEqual([3, 2]);
     state.isHeld = true;
-    expect(await failureOf(http.send(get("/x")))).toBe(ended);
+    expect(await rejectionOf(http.send(get("/x")))).toBe(ended);
     expect([state.asked, service.asked.length]).toEqual([6, 4]);
   });
 
@@ -76,7 +78,7 @@ describe("the right to send", () => {
       state.isHeld = false;
       stop.abort();
     };
-    expect(await failureOf(http.send(get("/x", { onSent, signal: stop.signal })))).toBe(ended);
+    expect(await rejectionOf(http.send(get("/x", { onSent, signal: stop.signal })))).toBe(ended);
     expect(service.asked).toHaveLength(0);
   });
 });
@@ -136,37 +138,23 @@ describe("connections", () => {
 });
 
 describe("stopping", () => {
+  const longPauses = { backoff: { baseMs: 900_000, maxMs: 900_000 } };
+
   // Fault: process | the run is stopped while a request is in flight | the request's signal | it ends at once, and its permit counts as spent
-  test("ends a request in flight at once, and its permit counts as spent", async () => {
-    const { held, answering } = holding();
+  test.each<[string, Answering, Partial<HttpOptions>, number]>([
+    ["a request in flight, and its permit counts as spent", () => undefined, {}, 1],
+    ["the reading of a body", (answer) => void answer.writeHead(200, jsonHead).write("["), {}, 0],
+    ["the pause before another attempt", (answer) => json(answer, {}, 503), longPauses, 0],
+  ])("ends %s", async (_, answering, options, lost) => {
     const rateLimiter = lenientRateLimiter();
-    const { http } = await serviceWith(answering, { rateLimiter });
+    const { service, http } = await serviceWith(answering, { ...options, rateLimiter });
     const stop = new AbortController();
-    const call = failureOf(http.send(get("/x", { signal: stop.signal })));
-    await expect.poll(() => held.length).toBe(1);
-    stop.abort();
-    expect(await call).toMatchObject({ kind: "stopped", message: "GET /x: stopped" });
-    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
-  });
-
-  test("ends the reading of a body", async () => {
-    const { http } = await serviceWith((answer) => void answer.writeHead(200, jsonHead).write("["));
-    const stop = new AbortController();
-    const call = failureOf(http.send(get("/x", { signal: stop.signal })));
-    setTimeout(() => stop.abort(), 30);
-    expect(await call).toMatchObject({ kind: "stopped" });
-  });
-
-  test("ends the pause before another attempt", async () => {
-    const { service, http } = await serviceWith((answer) => json(answer, {}, 503), {
-      backoff: { baseMs: 60_000, maxMs: 60_000 },
-    });
-    const stop = new AbortController();
-    const call = failureOf(http.send(get("/x", { signal: stop.signal })));
+    const call = rejectionOf(http.send(get("/x", { signal: stop.signal })));
     await expect.poll(() => service.asked.length).toBe(1);
-    setTimeout(() => stop.abort(), 20);
+    if (lost === 0) await expect.poll(() => rateLimiter.reports.length).toBe(1);
+    stop.abort();
     expect(await call).toMatchObject({ kind: "stopped" });
-    expect(service.asked).toHaveLength(1);
+    expect([rateLimiter.open(), rateLimiter.lost(), service.asked.length]).toEqual([0, lost, 1]);
   });
 
   test("ends the wait for a connection, and finishes the permit that was given", async () => {
@@ -175,7 +163,7 @@ describe("stopping", () => {
     const { http } = await serviceWith(answering, { concurrency: 1, rateLimiter });
     const stop = new AbortController();
     const first = http.send(get("/first"));
-    const second = failureOf(http.send(get("/second", { signal: stop.signal })));
+    const second = rejectionOf(http.send(get("/second", { signal: stop.signal })));
     await expect.poll(() => held.length).toBe(1);
     stop.abort();
     expect(await second).toMatchObject({ kind: "stopped" });
@@ -190,18 +178,20 @@ describe("stopping", () => {
     for (let i = 0; i < 10; i++) await http.send(get("/x", { signal: stop.signal }));
     expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
     stop.abort();
-    expect(await failureOf(http.send(get("/x", { signal: stop.signal })))).toMatchObject({ kind: "stopped" });
+    expect(await rejectionOf(http.send(get("/x", { signal: stop.signal })))).toMatchObject({
+      kind: "stopped",
+    });
     expect(service.asked).toHaveLength(10);
   });
 
   test("by close ends everything, and nothing can be sent any more", async () => {
     const { held, answering } = holding();
     const { service, http } = await serviceWith(answering);
-    const call = failureOf(http.send(get("/x")));
+    const call = rejectionOf(http.send(get("/x")));
     await expect.poll(() => held.length).toBe(1);
     await http.close();
     expect(await call).toMatchObject({ kind: "stopped" });
-    expect(await failureOf(http.send(get("/y")))).toMatchObject({ kind: "stopped" });
+    expect(await rejectionOf(http.send(get("/y")))).toMatchObject({ kind: "stopped" });
     expect(service.asked).toHaveLength(1);
   });
 });

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { get } from "../support/http/http-client.ts";
-import { failureOf, json, page, serviceWith } from "../support/http/http.ts";
+import { rejectionOf } from "../support/errors.ts";
+import { json, page, serviceWith } from "../support/http/http.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 
 const pdfHead = { "content-type": "application/pdf" };
@@ -27,7 +28,7 @@ test.each([
   const { service, http } = await serviceWith((answer) => void answer.writeHead(status, headers).end(body), {
     attempts: 2,
   });
-  expect(await failureOf(http.send(get("/x")))).toMatchObject(protocol);
+  expect(await rejectionOf(http.send(get("/x")))).toMatchObject(protocol);
   expect(service.asked).toHaveLength(2);
 });
 
@@ -41,7 +42,7 @@ test("other JSON media types are accepted, and bytes of any type except an HTML 
   });
   expect((await http.send(get("/x"))).status).toBe(200);
   expect((await http.send(get("/pdf", { expect: "bytes" }))).body).toEqual(bytes);
-  expect(await failureOf(http.send(get("/page", { expect: "bytes" })))).toMatchObject(protocol);
+  expect(await rejectionOf(http.send(get("/page", { expect: "bytes" })))).toMatchObject(protocol);
 });
 
 test("bytes go into a file, unpacked, and replace what an attempt before left there", async () => {
@@ -65,7 +66,7 @@ test("a file that cannot be written is an error of the disk, and asks once", asy
   const folder = join(tempFolder(), "folder");
   writeFileSync(folder, "");
   const call = http.send(get("/x", { expect: "bytes", into: join(folder, "answer") }));
-  expect(await failureOf(call)).toMatchObject({ kind: "database" });
+  expect(await rejectionOf(call)).toMatchObject({ kind: "database" });
   expect(service.asked).toHaveLength(1);
 });
 
@@ -78,5 +79,5 @@ test("a deletion is confirmed by 204 or an empty 200, not by an HTML page", asyn
   const remove = (path: string) => http.send({ method: "DELETE", path, expect: "nothing" });
   expect((await remove("/204")).status).toBe(204);
   expect((await remove("/200")).body).toHaveLength(0);
-  expect(await failureOf(remove("/page"))).toMatchObject(protocol);
+  expect(await rejectionOf(remove("/page"))).toMatchObject(protocol);
 });

@@ -15,6 +15,7 @@ import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.
 import { rejectionOf } from "../support/errors.ts";
 import { begunAlert } from "../support/status/alert.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
+import { json, startService, untilTheEnd } from "../support/http/http.ts";
 import { get, httpFor, testToken } from "../support/http/http-client.ts";
 
 /** Resolves nowhere: only a proxy can reach it. */
@@ -27,17 +28,11 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-interface SeenProxy {
-  readonly port: number;
-  /** Of each CONNECT. */
-  readonly asked: { readonly target: string | undefined; readonly authorization: string | undefined }[];
-  /** Everything that clients sent, heads included. */
-  bytes(): string;
-}
-
 /** A proxy that leads every tunnel to a port of this machine; `answer` in place of 200 opens none. */
-async function startConnectProxy(toPort: number, answer?: string | null): Promise<SeenProxy> {
-  const asked: SeenProxy["asked"] = [];
+async function startConnectProxy(toPort: number, answer?: string | null) {
+  /** Of each CONNECT. */
+  const asked: { target: string | undefined; authorization: string | undefined }[] = [];
+  /** Everything that clients sent, heads included. */
   const chunks: Buffer[] = [];
   const sockets = new Set<Socket>();
   const server = createHttpServer((_, response) => response.writeHead(500).end());
@@ -93,9 +88,7 @@ async function startTlsService() {
 }
 
 function transportTo(baseUrl: string, timeoutMs = 5_000, assertMaySend = () => undefined as void) {
-  const transport = httpFor(baseUrl, { attempts: 1, timeoutMs, assertMaySend });
-  onTestFinished(() => transport.close());
-  return transport;
+  return untilTheEnd(httpFor(baseUrl, { attempts: 1, timeoutMs, assertMaySend }));
 }
 
 function proxyVariables(variables: Readonly<Record<string, string>>): void {
@@ -184,20 +177,14 @@ describe("HTTPS_PROXY", () => {
   test("does not lead where NO_PROXY names the host, nor to this machine", async () => {
     const proxy = await startConnectProxy(9);
     const address = `http://127.0.0.1:${proxy.port}`;
-    proxyVariables({
-      HTTPS_PROXY: address,
-      HTTP_PROXY: address,
-      NO_PROXY: "other.example.com,.test.invalid",
-    });
+    const others = "other.example.com,.test.invalid";
+    proxyVariables({ HTTPS_PROXY: address, HTTP_PROXY: address, NO_PROXY: others });
     expect(await rejectionOf(transportTo(`https://${host}/api`).send(get("/whoami")))).toMatchObject({
       kind: "network",
       message: expect.stringContaining("host name"),
     });
-    const [direct] = [
-      createHttpServer((_, response) => response.setHeader("content-type", "application/json").end("{}")),
-    ];
-    const port = await listening(direct);
-    expect((await transportTo(`http://127.0.0.1:${port}/api`).send(get("/whoami"))).status).toBe(200);
+    const direct = untilTheEnd(await startService((answer) => json(answer, {})));
+    expect((await transportTo(direct.baseUrl).send(get("/whoami"))).status).toBe(200);
     expect(proxy.asked).toEqual([]);
   });
 

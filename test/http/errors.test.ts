@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ServiceError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http/http-client.ts";
-import { failureOf, json, serviceWith } from "../support/http/http.ts";
+import { rejectionOf } from "../support/errors.ts";
+import { json, serviceWith } from "../support/http/http.ts";
 
 describe("any other answer becomes an error with its request id and a hint", () => {
   test.each([
@@ -12,7 +13,7 @@ describe("any other answer becomes an error with its request id and a hint", () 
     [410, "ProtocolError", "Gone"],
   ])("%i is a %s", async (status, name, message) => {
     const { service, http } = await serviceWith((answer) => json(answer, { message }, status));
-    const error = await failureOf(http.send(get("/invoices/7")));
+    const error = await rejectionOf(http.send(get("/invoices/7")));
     const facts = { requestId: "req-1", serviceMessage: message, retryable: false };
     expect(error).toMatchObject({ name, status, ...facts });
     expect(error.message).toBe(`GET /invoices/7: ${status} ${message} (request req-1)`);
@@ -24,7 +25,7 @@ describe("any other answer becomes an error with its request id and a hint", () 
     const { http } = await serviceWith((answer) =>
       json(answer, { message: "The given data was invalid.", errors }, 422),
     );
-    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+    expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
       kind: "invalid",
       fields: { ...errors, page: ["must be at least 1"] },
     });
@@ -38,7 +39,7 @@ describe("any other answer becomes an error with its request id and a hint", () 
     ["with a message that is no text", '{"message":{"a":1},"errors":[1]}'],
   ])("an error %s is reported by its status alone", async (_, body) => {
     const { http } = await serviceWith((answer) => void answer.writeHead(404).end(body));
-    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+    expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
       status: 404,
       serviceMessage: null,
       requestId: null,
@@ -52,7 +53,7 @@ describe("any other answer becomes an error with its request id and a hint", () 
       const timer = setInterval(() => answer.write("x".repeat(20_000)), 1);
       answer.on("close", () => clearInterval(timer));
     });
-    expect(await failureOf(http.send(get("/x")))).toMatchObject({ kind: "forbidden" });
+    expect(await rejectionOf(http.send(get("/x")))).toMatchObject({ kind: "forbidden" });
   });
 
   // Fault: data | control characters in an error's message | a server in the service's place | escaped and shortened
@@ -60,7 +61,7 @@ describe("any other answer becomes an error with its request id and a hint", () 
     const { http } = await serviceWith((answer) =>
       json(answer, { message: `\u001b[31mred\u202e ${"x".repeat(900)}` }, 403),
     );
-    const error = (await failureOf(http.send(get("/x")))) as ServiceError;
+    const error = (await rejectionOf(http.send(get("/x")))) as ServiceError;
     expect(error.serviceMessage).toMatch(/^\\x1b\[31mred\\u202e x+…$/);
     expect(error.serviceMessage).toHaveLength(300);
   });

@@ -1,49 +1,36 @@
-import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import type { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 import { get, lenientRateLimiter } from "../support/http/http-client.ts";
-import {
-  failureOf,
-  json,
-  jsonHead,
-  rawServiceWith,
-  serviceWith,
-  type Answering,
-} from "../support/http/http.ts";
+import { rejectionOf } from "../support/errors.ts";
+import { json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http/http.ts";
 
 /** Writes until the reader has gone or the size is reached; says how much it got rid of. */
-async function pour(answer: ServerResponse, sizeBytes: number): Promise<number> {
-  const piece = Buffer.alloc(65_536, 32);
+async function pour(answer: Writable, sizeBytes: number): Promise<number> {
   let writtenBytes = 0;
-  while (writtenBytes < sizeBytes && !answer.destroyed) {
-    writtenBytes += piece.length;
-    if (!answer.write(piece)) await roomIn(answer);
-  }
-  answer.end();
+  const pieces = function* () {
+    for (const piece = Buffer.alloc(65_536, 32); writtenBytes < sizeBytes; writtenBytes += piece.length)
+      yield piece;
+  };
+  await pipeline(pieces, answer).catch(() => undefined);
   return writtenBytes;
-}
-
-/** There is room to write again, or the reader has gone. */
-async function roomIn(answer: ServerResponse): Promise<void> {
-  const first = new AbortController();
-  const events = ["drain", "close"].map((event) => once(answer, event, { signal: first.signal }));
-  await Promise.race(events).finally(() => first.abort());
-  await Promise.allSettled(events);
 }
 
 /** One attempt, unless a test wants more. */
 const serviceOnce = (answering: Answering, options: Partial<HttpOptions> = {}) =>
   serviceWith(answering, { attempts: 1, ...options });
 
+const packedHead = { ...jsonHead, "content-encoding": "gzip" };
+
 describe("the deadline covers the whole attempt", () => {
   // Fault: network | no answer at all | a server in the service's place | ended at the deadline; the permit counts as lost
   test("a service that never answers", async () => {
     const rateLimiter = lenientRateLimiter();
     const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, rateLimiter });
-    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+    expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
       kind: "network",
       message: "GET /x: no complete answer within 60 ms",
     });
@@ -82,7 +69,7 @@ describe("the deadline covers the whole attempt", () => {
   test("a compressed body that stalls", async () => {
     const { http } = await serviceOnce(
       (answer) => {
-        answer.writeHead(200, { ...jsonHead, "content-encoding": "gzip" });
+        answer.writeHead(200, packedHead);
         answer.write(gzipSync("x".repeat(5_000)).subarray(0, 20));
       },
       { timeoutMs: 60 },
@@ -110,7 +97,7 @@ describe("no answer is larger than allowed", () => {
       },
       { maxResponseBytes: 1_000_000 },
     );
-    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+    expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
       kind: "protocol",
       retryable: false,
       message: "GET /x: the answer is larger than 1000000 bytes",
@@ -135,10 +122,9 @@ describe("no answer is larger than allowed", () => {
   test("a gzip bomb stops at the cap, not at its end", async () => {
     const bomb = gzipSync(Buffer.alloc(100_000_000));
     expect(bomb.length).toBeLessThan(120_000);
-    const { http } = await serviceOnce(
-      (answer) => void answer.writeHead(200, { ...jsonHead, "content-encoding": "gzip" }).end(bomb),
-      { maxResponseBytes: 1_000_000 },
-    );
+    const { http } = await serviceOnce((answer) => void answer.writeHead(200, packedHead).end(bomb), {
+      maxResponseBytes: 1_000_000,
+    });
     const beforeBytes = process.memoryUsage().rss;
     await expect(http.send(get("/x"))).rejects.toThrow("larger than 1000000 bytes");
     expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(60_000_000);
@@ -146,21 +132,18 @@ describe("no answer is larger than allowed", () => {
 
   test("the bytes on the wire have the same cap as the content", async () => {
     const noise = Buffer.from(Array.from({ length: 20_000 }, (_, i) => (i * 7919) % 251));
-    const answering: Answering = (answer) =>
-      void answer
-        .writeHead(200, { ...jsonHead, "content-encoding": "gzip" })
-        .end(gzipSync(noise, { level: 0 }));
-    const { http } = await serviceOnce(answering, { maxResponseBytes: 20_000 });
+    const packed = gzipSync(noise, { level: 0 });
+    const { http } = await serviceOnce((answer) => void answer.writeHead(200, packedHead).end(packed), {
+      maxResponseBytes: 20_000,
+    });
     await expect(http.send(get("/x"))).rejects.toThrow("larger than 20000 bytes");
   });
 
   test("a body exactly as large as allowed is read", async () => {
-    const { http } = await serviceOnce(
-      (answer) => void answer.writeHead(200, jsonHead).end("x".repeat(70_000)),
-      {
-        maxResponseBytes: 70_000,
-      },
-    );
+    const body = "x".repeat(70_000);
+    const { http } = await serviceOnce((answer) => void answer.writeHead(200, jsonHead).end(body), {
+      maxResponseBytes: body.length,
+    });
     expect((await http.send(get("/x"))).body).toHaveLength(70_000);
   });
 });
@@ -175,13 +158,6 @@ async function peakDuring(work: () => Promise<unknown>): Promise<number> {
   look();
   clearInterval(watch);
   return peakBytes - beforeBytes;
-}
-
-function pourZipped(answer: ServerResponse, sizeBytes: number): void {
-  const gzip = createGzip({ level: 1 });
-  gzip.pipe(answer);
-  for (let i = 0; i < sizeBytes / 1_048_576; i++) gzip.write(Buffer.alloc(1_048_576, 32));
-  gzip.end();
 }
 
 describe("a large answer is held once", () => {
@@ -207,8 +183,10 @@ describe("a large answer is held once", () => {
   test("also without a Content-Length, compressed", async () => {
     const { http } = await serviceOnce(
       (answer) => {
-        answer.writeHead(200, { ...jsonHead, "content-encoding": "gzip" });
-        pourZipped(answer, sizeBytes);
+        answer.writeHead(200, packedHead);
+        const gzip = createGzip({ level: 1 });
+        gzip.pipe(answer);
+        void pour(gzip, sizeBytes);
       },
       { timeoutMs: 60_000 },
     );

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { get, lenientRateLimiter, recordingLog, testToken } from "../support/http/http-client.ts";
+import { rejectionOf } from "../support/errors.ts";
 import {
-  failureOf,
   json,
   rawServiceWith,
   serviceWith,
@@ -46,7 +46,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
       (answer) => json(answer, { message: `no: ${echo}`, errors }, status, { "x-request-id": `id ${part}` }),
       { attempts: 2, log },
     );
-    const error = await failureOf(http.send(get("/x")));
+    const error = await rejectionOf(http.send(get("/x")));
     expectNoSecret(shown(error));
     expectNoSecret(inspect(log.lines, { depth: Infinity }));
     expect(error.message).toContain("[redacted]");
@@ -57,7 +57,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
     const message = `whsec_0123456789abc ${"x".repeat(270)}${testToken}`;
     const secrets = ["whsec_0123456789abc"];
     const { http } = await serviceWith((answer) => json(answer, { message }, 403), { secrets });
-    const text = shown(await failureOf(http.send(get("/x"))));
+    const text = shown(await rejectionOf(http.send(get("/x"))));
     for (const some of [testToken.slice(0, 6), "0123456789"]) expect(text).not.toContain(some);
   });
 
@@ -71,7 +71,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
       { attempts: 1, secrets: [part.replaceAll(" ", "_")] },
     );
     for (const path of ["/type", "/encoding"])
-      expect(shown(await failureOf(http.send(get(path))))).not.toContain("s3cret");
+      expect(shown(await rejectionOf(http.send(get(path))))).not.toContain("s3cret");
   });
 
   // Fault: secrets | a request's bytes come back as its answer, or the connection breaks | a raw server in the service's place | the error has no token (I9)
@@ -84,7 +84,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
       },
       { attempts: 1, timeoutMs: 80 },
     );
-    for (let i = 0; i < 3; i++) expectNoSecret(shown(await failureOf(http.send(get("/x")))));
+    for (let i = 0; i < 3; i++) expectNoSecret(shown(await rejectionOf(http.send(get("/x")))));
   });
 
   // Fault: secrets | a token with a line break, a control character or a letter that no header can carry | the transport's token | nothing is sent, and the error has no part of it (I9)
@@ -92,7 +92,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
     "nor where the token cannot be sent: %j",
     async (token) => {
       const { service, http } = await serviceWith((answer) => json(answer, {}), { token, attempts: 2 });
-      const text = shown(await failureOf(http.send(get("/x"))));
+      const text = shown(await rejectionOf(http.send(get("/x"))));
       expect(text).not.toContain("abcdef");
       expect(service.asked).toEqual([]);
     },
@@ -100,7 +100,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
 
   test("nor in an error of the transport itself, for a query that carries one", async () => {
     const { http } = await serviceWith((answer) => json(answer, {}, 404));
-    expectNoSecret(shown(await failureOf(http.send(get("/x", { query: { q: testToken } })))));
+    expectNoSecret(shown(await rejectionOf(http.send(get("/x", { query: { q: testToken } })))));
   });
 });
 
@@ -113,7 +113,7 @@ describe("I9: redirects", () => {
   test("to another origin are refused, naming it without its query, and the token stays", async () => {
     const elsewhere = untilTheEnd(await startService((answer) => json(answer, {})));
     const { http } = await serviceWith((answer) => redirect(answer, `${elsewhere.origin}/steal?t=1`));
-    const error = await failureOf(http.send(get("/x")));
+    const error = await rejectionOf(http.send(get("/x")));
     const message = `GET /x: redirected to ${elsewhere.origin}, where the token must not go (302)`;
     expect(error).toMatchObject({ kind: "protocol", retryable: false, message });
     expect(elsewhere.connections()).toBe(0);
@@ -130,7 +130,7 @@ describe("I9: redirects", () => {
     "http://[broken",
   ])("to %j are refused", async (location) => {
     const { service, http } = await serviceWith((answer) => redirect(answer, location));
-    expect(await failureOf(http.send(get("/x")))).toMatchObject({ kind: "protocol" });
+    expect(await rejectionOf(http.send(get("/x")))).toMatchObject({ kind: "protocol" });
     expect(service.asked).toHaveLength(1);
   });
 
@@ -159,14 +159,14 @@ describe("I9: redirects", () => {
   // Fault: service | redirects in a loop | a server in the service's place | ended after three
   test("in a loop end after three", async () => {
     const { service, http } = await serviceWith((answer) => redirect(answer, "/api/v1/x"));
-    expect((await failureOf(http.send(get("/x")))).message).toContain("more than 3 times");
+    expect((await rejectionOf(http.send(get("/x")))).message).toContain("more than 3 times");
     expect(service.asked).toHaveLength(4);
   });
 
   // Fault: service | a redirect of a write | a server in the service's place | not followed
   test("of a write are not followed", async () => {
     const { service, http } = await serviceWith((answer) => redirect(answer, "/api/v1/y", 307));
-    await failureOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));
+    await rejectionOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));
     expect(service.asked).toHaveLength(1);
   });
 
@@ -174,7 +174,7 @@ describe("I9: redirects", () => {
     const { http } = await serviceWith((answer, { url }) =>
       redirect(answer, null, url.endsWith("304") ? 304 : 302),
     );
-    expect((await failureOf(http.send(get("/x")))).message).toContain("redirected nowhere");
-    expect(await failureOf(http.send(get("/304")))).toMatchObject({ kind: "protocol" });
+    expect((await rejectionOf(http.send(get("/x")))).message).toContain("redirected nowhere");
+    expect(await rejectionOf(http.send(get("/304")))).toMatchObject({ kind: "protocol" });
   });
 });

@@ -8,6 +8,7 @@ import { inboxPosition } from "../../../src/state/meta.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { recordingLog } from "../../support/http/http-client.ts";
 import { rows } from "../../support/mirror/store.ts";
 import {
   about,
@@ -15,7 +16,6 @@ import {
   deliveryOf,
   eventText,
   openIngest,
-  recordingLog,
   type OpenIngest,
 } from "../../support/webhook/webhook.ts";
 
@@ -37,7 +37,7 @@ async function receiveMany(fleet: Fleet, company: string, count: number): Promis
 /** `reads`: limits of each read; `turns`: those of the event loop that were waited for, one for each transaction. */
 function drainOf({ mirror, ingest }: OpenIngest, inbox: Pick<InboxTable, "read">, company = "acme") {
   const reads: number[] = [];
-  const lines: Parameters<typeof recordingLog>[0] = [];
+  const log = recordingLog();
   let turns = 0;
   const closing = new AbortController();
   const parts = {
@@ -57,10 +57,10 @@ function drainOf({ mirror, ingest }: OpenIngest, inbox: Pick<InboxTable, "read">
       },
     },
     clock: systemClock,
-    log: recordingLog(lines),
+    log,
     closed: closing.signal,
   };
-  const messages = () => lines.map(({ message }) => message);
+  const messages = () => log.lines.map(({ message }) => message);
   onTestFinished(() => closing.abort());
   return { parts, reads, turns: () => turns, messages, close: () => closing.abort() };
 }

@@ -1,6 +1,5 @@
 import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import type { LogFields } from "../../../src/base/logger.ts";
 import type { SecretSource } from "../../../src/config/secrets.ts";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
@@ -9,7 +8,8 @@ import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer } from "../../../src/server/server.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../temporary-folder.ts";
-import { post, recordingLog, secret, type Post } from "../webhook/webhook.ts";
+import { recordingLog } from "../http/http-client.ts";
+import { post, secret, type Post } from "../webhook/webhook.ts";
 
 /** What `fleet add` writes for a company: its secret is `${env:ACME_SECRET}` unless others are named. */
 export function documentOf(company: string, secrets = [`\${env:${company.toUpperCase()}_SECRET}`]) {
@@ -43,8 +43,7 @@ interface FleetReceiverOptions {
 export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}, isRead = true) {
   const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob = noJob } = options;
   const closing = new AbortController();
-  const lines: { level: string; message: string; fields: LogFields }[] = [];
-  const log = recordingLog(lines);
+  const log = recordingLog();
   const folder = tempFolder();
   const companies = new FleetCompanies({
     postgres,
@@ -69,7 +68,7 @@ export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverO
       headers,
       body: Buffer.from(body),
     });
-  return { companies, port: server.port, lines, deliver };
+  return { companies, port: server.port, lines: log.lines, deliver };
 }
 
 function noFile(file: string): string {

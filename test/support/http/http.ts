@@ -113,13 +113,3 @@ export function page(answer: ServerResponse, status = 200): void {
 }
 
 export const jsonHead = { "content-type": "application/json" };
-
-/** The error of a call that must fail. */
-export async function failureOf(call: Promise<unknown>): Promise<Error> {
-  try {
-    await call;
-  } catch (error) {
-    if (error instanceof Error) return error;
-  }
-  throw new Error("the call did not fail with an error");
-}

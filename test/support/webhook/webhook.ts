@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import { silentLog, type Log, type LogFields } from "../../../src/base/logger.ts";
+import { silentLog } from "../../../src/base/logger.ts";
 import type { EventRule, Manifest } from "../../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
@@ -15,6 +15,7 @@ import { CompanyIngest, type Ingest } from "../../../src/webhook/ingest/ingest.t
 import type { Companies } from "../../../src/webhook/receiver.ts";
 import type { Keyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
+import { recordingLog } from "../http/http-client.ts";
 import { manifestOf, openShop } from "../mirror/mirror.ts";
 
 export const secret = "whsec-of-the-shop";
@@ -84,20 +85,6 @@ export function post(body: string | Buffer = eventText(), headers: Record<string
   return { headers: Object.fromEntries(present), body };
 }
 
-interface LogLine {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: LogFields;
-}
-
-export function recordingLog(lines: LogLine[]): Log {
-  const at =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) =>
-      void lines.push({ level, message, fields });
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-}
-
 export type OpenIngest = Awaited<ReturnType<typeof openIngest>>;
 
 export interface IngestOptions {
@@ -134,8 +121,7 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const shop = await openIngest(options);
   /** `acme stored`, `acme 401`. */
   const results: string[] = [];
-  const lines: LogLine[] = [];
-  const log = recordingLog(lines);
+  const log = recordingLog();
   let ingest: Ingest | "unavailable" = shop.ingest;
   const companies: Companies = {
     find: (company) => (company === "acme" ? ingest : null),
@@ -154,7 +140,7 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const put = (other: Ingest | "unavailable") => {
     ingest = other;
   };
-  return { ...shop, server, port: server.port, url, connections, results, lines, put, deliver };
+  return { ...shop, server, port: server.port, url, connections, results, lines: log.lines, put, deliver };
 }
 
 /** The real server without a company: for its pages. Ends with the test. */
