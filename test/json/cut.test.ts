@@ -14,15 +14,13 @@ const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(lev
 const textOf = (record: string, key: string) => valueOf(bytes(record), key)?.toString() ?? null;
 
 describe("a list answer", () => {
-  test("is cut into the unchanged bytes of its records", () => {
-    const body = bytes('{"data":[{"id":1, "total" : 1.50},\n\t{ "id":2 } ],"paginator":{"currentPage":1}}');
-    expect(textsOf(cutList(body).records)).toEqual(['{"id":1, "total" : 1.50}', '{ "id":2 }']);
-  });
-
-  test("returns its paginator wherever it stands, and null without one", () => {
-    const before = bytes('{ "paginator" : {"currentPage":3} , "data":[] }');
-    expect(cutList(before).paginator).toEqual({ currentPage: 3 });
-    expect(cutList(bytes('{"data":[]}')).paginator).toBeNull();
+  test("is cut into the unchanged bytes of its records; of the other members only the paginator is taken", () => {
+    const body = bytes(
+      '{"a":1,"data":[{"id":1, "total" : 1.50},\n\t{ "id":2 } ],"paginator":{"page":3},"z":4}',
+    );
+    const { records, paginator } = cutList(body);
+    expect(textsOf(records)).toEqual(['{"id":1, "total" : 1.50}', '{ "id":2 }']);
+    expect(paginator).toEqual({ page: 3 });
   });
 
   test("reads numbers that no double holds in its paginator, whatever follows it", () => {
@@ -30,69 +28,31 @@ describe("a list answer", () => {
     expect(paginator).toEqual({ total: new NumberLiteral("9007199254740993") });
   });
 
-  test("uses its own `data`, not one in records, other members or strings", () => {
-    const body = bytes(
-      '{"meta":{"data":[0]},"data":[{"data":[1,{"data":[]}]},{"x":"\\"data\\":["}],"links":"data"}',
-    );
-    expect(textsOf(cutList(body).records)).toEqual(['{"data":[1,{"data":[]}]}', '{"x":"\\"data\\":["}']);
-  });
-
-  test("is cut the same when its keys are written with escapes", () => {
-    const body = bytes('{"\\u0070aginator":7,"d\\u0061ta":[1]}');
-    const { records, paginator } = cutList(body);
-    expect(textsOf(records)).toEqual(["1"]);
-    expect(paginator).toBe(7);
-  });
-
   // Fault: data | strings that hold brackets, quotes and escapes | bytes of a list | cut at the right places
   test.each([
     ["brackets and quotes", '{"a":"}]{[\\"}]"}'],
     ["a backslash at the end", '{"a":"\\\\","b":"\\\\\\""}'],
-    ["letters beyond ASCII", '{"a":"Žltý kôň 🐎","č":"\u2028"}'],
-    ["an escaped quote by its code", '{"a":"\\u0022}\\u005c"}'],
   ])("is not led astray by strings with %s", (_, record) => {
     expect(textsOf(cutList(bytes(`{"data":[${record},{"id":2}]}`)).records)).toEqual([record, '{"id":2}']);
   });
 
-  test("returns elements that are no records unchanged", () => {
-    const elements = ["null", "-1.5e3", '"text"', "[1,[2]]", "{}", "true"];
-    expect(textsOf(cutList(bytes(`{"data":[${elements.join(" , ")}]}`)).records)).toEqual(elements);
-  });
-
-  test.each(['{"data":{}}', '{ "data" : { \n } , "links": 1 }'])("%j has no records: PHP", (text) => {
-    expect(cutList(bytes(text)).records).toEqual([]);
-  });
-
-  test("may begin with a byte order mark, which is skipped", () => {
-    expect(textsOf(cutList(bytes('\ufeff {"data":[{"id":1}]}')).records)).toEqual(['{"id":1}']);
-    expect(errorOf(() => cutList(bytes('{"data":[\ufeff{"id":1}]}'))).kind).toBe("protocol");
+  test("of PHP without records holds an empty object, and has none", () => {
+    expect(cutList(bytes('{"data":{}}')).records).toEqual([]);
   });
 
   // Fault: data | damaged JSON | bytes of a list | refused with the place
   test.each([
     ["nothing", "", 0, "an object", "the end"],
-    ["white space only", " \n", 2, "an object", "the end"],
     ["an error page", "<html>", 0, "an object", '"<"'],
-    ["an array", "[]", 0, "an object", '"["'],
     ["no data", '{"a":1}', 6, '"data"', '"}"'],
     ["data that is an object", '{"data":{"0":1}}', 8, "an array", '"{"'],
-    ["data that is null", '{"data":null}', 8, "an array", '"n"'],
-    ["two data", '{"data":[1],"data":[2]}', 12, 'only one "data"', '"""'],
     ["two data, one in disguise", '{"data":[1],"d\\u0061ta":[2]}', 12, 'only one "data"', '"""'],
     ["something after the document", '{"data":[]} {', 12, "nothing after the document", '"{"'],
     ["a record cut short", '{"data":[{"id":1', 16, "the rest of a value", "the end"],
-    ["a string cut short", '{"data":["abc', 13, "the rest of a string", "the end"],
-    ["a string cut short in an escape", '{"data":["abc\\', 14, "the rest of a string", "the end"],
-    ["a list cut short between records", '{"data":[{"id":1},', 18, "a value", "the end"],
-    ["a list that is not closed", '{"data":[{"id":1}', 17, '"," or "]"', "the end"],
-    ["a document that is not closed", '{"data":[]', 10, '"," or "}"', "the end"],
-    ["a comma before the end of the list", '{"data":[1,]}', 11, "a value", '"]"'],
     ["no comma between records", '{"data":[{} {}]}', 12, '"," or "]"', '"{"'],
     ["a comma before the end of the document", '{"data":[],}', 11, "a key", '"}"'],
     ["no colon", '{"data" []}', 8, '":"', '"["'],
-    ["a key that is no string", "{data:[]}", 1, "a key", '"d"'],
     ["a key with a broken escape", '{"da\\xta":[]}', 1, "a well formed key", '"""'],
-    ["a broken member beside the data", '{"data":[],"links":[1,tru]}', 22, "a value", '"t"'],
     [
       "a control character in the paginator",
       '{"paginator":{"a":"\u0007"},"data":[]}',
@@ -123,9 +83,7 @@ describe("a list answer", () => {
 
   // Fault: data | a hundred thousand nested brackets | bytes of a list | refused, without running out of stack
   test.each([
-    ["brackets", "["],
     ["objects", '{"a":'],
-    ["lists in the list", '{"data":[', "["],
     ["a member beside the list", '{"x":', '{"data":'],
   ])("of a hundred thousand %s is refused without running out of stack", (_, start, more = start) => {
     expect(errorOf(() => cutList(bytes(start + more.repeat(100_000)))).kind).toBe("protocol");
@@ -141,16 +99,8 @@ describe("a list answer", () => {
 });
 
 describe("cutting", () => {
-  test("takes the paginator and no other member", () => {
-    const body = '{"before":1,"paginator":{"page":2},"data":[],"after":3}';
-    expect(cutList(bytes(body)).paginator).toEqual({ page: 2 });
-  });
-
   test.each([
-    [0xef, 0x20, 0x20],
-    [0xef, 0xbb, 0x20],
     [0xef, 0x20, 0xbf],
-    [0x20, 0x20, 0xbf],
     [0x20, 0xbb, 0xbf],
   ])("takes a part of a byte order mark for none: %i %i %i", (...mark) => {
     expect(() => cutArray(Buffer.from([...mark, 0x5b, 0x5d]))).toThrow("expected an array, found 0x");
@@ -167,15 +117,13 @@ describe("cutting", () => {
         for (const escape of [String.raw`\"`, String.raw`\\`, String.raw`\\\"`]) {
           const text = `"${"x".repeat(before)}${escape}${"[".repeat(after)}"`;
           const records = [`{"a":${text}}`, text];
-          const slices = cutArray(Buffer.from(`[${records.join(",")}]`));
-          expect([...slices].map(({ slice }) => slice.toString())).toEqual(records);
+          expect(textsOf(cutArray(bytes(`[${records.join(",")}]`)))).toEqual(records);
         }
   });
 
   test("follows strings and brackets only, whatever stands between them", () => {
     const records = ["[z]", "[|]", "[\\]", "[Z]", "{~:^}"];
-    const slices = cutArray(Buffer.from(`[${records.join(",")}]`));
-    expect([...slices].map(({ slice }) => slice.toString())).toEqual(records);
+    expect(textsOf(cutArray(bytes(`[${records.join(",")}]`)))).toEqual(records);
   });
 });
 
@@ -193,7 +141,7 @@ describe("a bare array", () => {
     expect(payments.map(({ id }) => id)).toEqual(["1", "2"]);
   });
 
-  test.each(["{}", "[1", "[1]]", "[,1]", "nul"])("is refused as %j", (text) => {
+  test.each(["[1]]", "[,1]"])("is refused as %j", (text) => {
     expect(errorOf(() => cutArray(bytes(text))).kind).toBe("protocol");
   });
 });
@@ -204,7 +152,7 @@ describe("a single object", () => {
     expect(cutObject(bytes('\ufeff{"id":1}'))).toEqual(bytes('{"id":1}'));
   });
 
-  test.each(["[]", '"text"', '{"id":1', '{"id":1}}'])("is refused as %j", (text) => {
+  test.each(["[]", '{"id":1}}'])("is refused as %j", (text) => {
     expect(errorOf(() => cutObject(bytes(text))).kind).toBe("protocol");
   });
 
@@ -215,48 +163,22 @@ describe("a single object", () => {
 
   test.each([
     ["{}", true],
-    ["{ }", true],
     ["[]", false],
-    ["{{", false],
     ['{"a":{}}', false],
   ])("%s is an empty one: %s", (text, isEmpty) => expect(isEmptyObject(bytes(text))).toBe(isEmpty));
 });
 
-describe("the value of a key", () => {
-  test("is that of the object's own key, not of a nested one", () => {
-    expect(textOf('{"client":{"payments":[0]},"payments" : [ {"id":1} ] ,"id":3}', "payments")).toBe(
-      '[ {"id":1} ]',
-    );
-    expect(textOf('{"client":{"payments":[0]}}', "payments")).toBeNull();
-    expect(textOf("{}", "payments")).toBeNull();
-  });
-
-  test("is the last one where a key is repeated, as in JSON.parse, also if written with escapes", () => {
-    expect(textOf('{"a":1,"a":2}', "a")).toBe("2");
-    expect(textOf('{"a":1,"\\u0061":2,"b":3}', "a")).toBe("2");
-  });
-
-  test("is not that of a key which is written as the text of another", () => {
-    expect(textOf('{"a\\n":1}', "a\\n")).toBeNull();
-    expect(textOf('{"a\\\\n":1}', "a\\n")).toBe("1");
-  });
-
-  test("is found for any key: empty, beyond ASCII, with quotes in it", () => {
-    expect(textOf('{"":1,"názov":2,"say \\"hi\\"":3}', "")).toBe("1");
-    expect(textOf('{"":1,"názov":2,"say \\"hi\\"":3}', "názov")).toBe("2");
-    expect(textOf('{"":1,"názov":2,"say \\"hi\\"":3}', 'say "hi"')).toBe("3");
-  });
-
-  test("is refused for anything but an object", () => {
-    for (const text of ["[]", "1", "", '{"a"'])
-      expect(errorOf(() => valueOf(bytes(text), "a")).kind).toBe("protocol");
-  });
+test("the value of a key is the object's own, and of a repeated key the last one, as in JSON.parse", () => {
+  expect(textOf('{"client":{"payments":[0]},"payments" : [ {"id":1} ] ,"id":3}', "payments")).toBe(
+    '[ {"id":1} ]',
+  );
+  expect(textOf('{"client":{"payments":[0]}}', "payments")).toBeNull();
+  expect(textOf('{"a":1,"\\u0061":2,"b":3}', "a")).toBe("2");
 });
 
 test.each([
   [0x20, "0x20"],
   [0x21, '"!"'],
-  [0x7e, '"~"'],
   [0x7f, "0x7F"],
   [0x0a, "0x0A"],
   [undefined, "the end"],
