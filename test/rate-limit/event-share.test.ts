@@ -8,15 +8,6 @@ const awaited = { eventShare: 0.1 };
 const nearTheEnd = 57_000;
 
 describe("where events are expected", () => {
-  test("the other lanes leave a share of the window that events may use at once", () => {
-    const ledger = openedLedger(awaited);
-    expect(ledger.room(1_000, "list")).toBe(119 - 12);
-    expect(ledger.room(1_000, "webhook")).toBe(119);
-    for (let i = 0; i < 107; i++) ledger.send(1_000, "list");
-    expect(ledger.room(2_000, "list")).toBe(0);
-    expect(ledger.room(2_000, "webhook")).toBe(12);
-  });
-
   test("the other lanes learn when the share is released, and near the window's end it is", () => {
     const ledger = openedLedger(awaited);
     for (let i = 0; i < 107; i++) ledger.send(1_000, "scrub");
@@ -24,10 +15,6 @@ describe("where events are expected", () => {
     expect(nextAt).toBeGreaterThan(50_000);
     expect(nextAt).toBeLessThan(nearTheEnd);
     expect(ledger.room(nextAt, "scrub")).toBe(12);
-  });
-
-  test("nothing is kept where none are expected", () => {
-    expect(openedLedger().room(1_000, "list")).toBe(119);
   });
 
   test("I8: alone on the company, with events in between, zero 429, and windows are still used whole", () => {

@@ -82,15 +82,6 @@ describe("the last permit of a window is kept for a look at its end", () => {
     expect(ledger.nextAt(300)).toBe(58_000);
     expect(ledger.room(58_000)).toBe(1);
   });
-
-  test("which shows programs that came meanwhile", () => {
-    const ledger = looking();
-    for (let i = 0; i < 108; i++) ledger.answer(ledger.send(200), 300, 118 - i);
-    ledger.answer(ledger.send(58_000), 58_100, 4);
-    expect(ledger.state().window).toMatchObject({ foreign: 6 });
-    ledger.answer(ledger.send(60_200), 60_300, 119);
-    expect(ledger.room(60_300)).toBe(119 - 12 - 1 - 1);
-  });
 });
 
 describe("others are seen by drops that own requests do not explain", () => {

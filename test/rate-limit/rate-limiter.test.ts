@@ -48,18 +48,6 @@ async function openedWith(remaining: number, options: Partial<RateLimiterOptions
 }
 
 describe("a waiting caller is served", () => {
-  test("at once when the answer that makes room arrives, without waiting for a timer", async () => {
-    const { clock, rateLimiter } = startRateLimiter();
-    const { served, ask, answer } = asking(rateLimiter);
-    void ask("opener");
-    void ask("second");
-    await clock.advance(50);
-    expect(served).toEqual(["opener"]);
-    answer("opener", 9);
-    await clock.advance(0);
-    expect(served).toEqual(["opener", "second"]);
-  });
-
   test("by lane, then first come, first served", async () => {
     const { clock, served, ask } = await openedWith(1, { concurrency: 20 });
     void ask("first");
@@ -164,11 +152,6 @@ describe("a permit", () => {
 });
 
 describe("the view of the budget", () => {
-  test("before anything is known", () => {
-    const unknown = { limit: null, granted: 10, remaining: null, waitMs: 0 };
-    expect(startRateLimiter().rateLimiter.view()).toEqual(unknown);
-  });
-
   test("in a window, and when it is used up", async () => {
     const { clock, rateLimiter, ask, answer } = await openedWith(2);
     expect(rateLimiter.view()).toEqual({ limit: 3, granted: 3, remaining: 2, waitMs: 0 });

@@ -43,7 +43,6 @@ describe("a refused request", () => {
   test.each([
     [120, [2, 4, 8, 16, 30, 30]],
     [10, [2, 2]],
-    [7, [1, 1]],
   ])("of a limit of %i doubles the caution, up to a quarter of the limit", (limit, expected) => {
     let state = aState({ limit });
     const cautions = expected.map((_, i) => {

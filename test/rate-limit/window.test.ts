@@ -2,19 +2,6 @@ import { describe, expect, test } from "vitest";
 import { openedLedger, openLedger } from "../support/rate-limit/rate-limit.ts";
 
 describe("a cold start", () => {
-  test("in a window of unknown age spends most at once and keeps a few permits to see its end", () => {
-    const ledger = openLedger();
-    ledger.answer(ledger.send(0), 100, 80);
-    const burst = ledger.room(100);
-    expect(burst).toBeGreaterThan(50);
-    expect(burst).toBeLessThan(80);
-    for (let i = 0; i < burst; i++) ledger.answer(ledger.send(200), 300, 79 - i);
-    expect(ledger.room(400)).toBeLessThanOrEqual(1);
-    expect(ledger.nextAt(6_000)).toBeLessThan(11_000);
-    ledger.answer(ledger.send(6_000), 6_100, 119);
-    expect(ledger.room(6_100)).toBe(119);
-  });
-
   test("that finds nothing left waits for the end of the window at the latest", () => {
     const ledger = openLedger();
     ledger.answer(ledger.send(0), 100, 0);
@@ -73,38 +60,7 @@ describe("within a window", () => {
   });
 });
 
-describe("the end of a window", () => {
-  test("comes when a whole window has passed since it was first seen: one request, then the burst", () => {
-    const ledger = openedLedger({ defaultLimit: 2 });
-    ledger.answer(ledger.send(200), 300, 0);
-    expect(ledger.nextAt(300)).toBe(60_200);
-    expect(ledger.room(60_200)).toBe(1);
-    ledger.answer(ledger.send(60_200), 60_300, 1);
-    expect(ledger.room(60_300)).toBe(1);
-    ledger.answer(ledger.send(60_300), 60_400, 0);
-    expect(ledger.nextAt(60_400)).toBe(120_400);
-  });
-
-  test("may pass unseen: an answer of the old window that comes late does not empty the new one", () => {
-    const ledger = openedLedger({ defaultLimit: 20 });
-    for (let i = 0; i < 18; i++) ledger.answer(ledger.send(200 + i), 300 + i, 18 - i);
-    const slow = ledger.send(59_000);
-    expect(ledger.room(60_200)).toBe(1);
-    ledger.answer(ledger.send(60_200), 60_300, 19);
-    ledger.answer(slow, 60_400, 0);
-    expect(ledger.room(60_400)).toBe(19);
-  });
-});
-
 describe("the service's statements win", () => {
-  test("a higher limit by agreement is taken over", () => {
-    const ledger = openLedger({ defaultLimit: 600 });
-    expect(ledger.room(0)).toBe(1);
-    ledger.answer(ledger.send(0), 100, 599);
-    expect(ledger.state().limit).toBe(600);
-    expect(ledger.room(100)).toBe(599);
-  });
-
   // Fault: limiter | the service sends no budget headers | the rate limiter's state | one request at a time, never above the default limit
   test("a service without budget headers is asked one by one, and never more often than the default limit", () => {
     const ledger = openLedger({ defaultLimit: 3 });
