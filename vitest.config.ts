@@ -43,7 +43,6 @@ const long = [
   "crash/small-disk",
   "e2e/contradiction",
   "crash/owner",
-  "crash/power-loss",
   "crash/stop-scrub",
   "e2e/restore-drill",
   "files/memory",

@@ -14,6 +14,7 @@ import {
   outcomeIn,
   serve,
   serveHere,
+  type Served,
   startIn,
   writeServeConfig,
 } from "../support/program/serve.ts";
@@ -43,6 +44,21 @@ async function stoppedSync(company: Company) {
   return { child, ended };
 }
 
+/** A `serve` that only receives, after its first run. */
+async function receiving<Daemon extends Served>(open: (company: Company) => Promise<Daemon>) {
+  const company = await aCompany({ records: 2 });
+  writeServeConfig(company, "schedule: { sync: off, publish: off }");
+  const daemon = await open(company);
+  await daemon.until("a run ended");
+  return { company, daemon };
+}
+
+const lockIn = ({ folder }: Company) => path.join(folder, "acme.lock");
+
+function removeLock(company: Company): void {
+  for (const end of ["", ".holder"]) rmSync(lockIn(company) + end);
+}
+
 describe("the owner of a mirror is stopped (SIGSTOP)", () => {
   // Fault: process | SIGSTOP of the process that writes the mirror, then a second one | the operating system's lock | the second one is refused with 11; the first one goes on after SIGCONT and completes
   test("a second sync ends with 11; the first one completes when it is continued", async () => {
@@ -60,7 +76,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
   test("continued after its lock file was replaced and another sync has run, it writes nothing more", async () => {
     const company = await aCompany({ records: 2 });
     const first = await stoppedSync(company);
-    for (const name of ["acme.lock", "acme.lock.holder"]) rmSync(path.join(company.folder, name));
+    removeLock(company);
     expect((await syncHere(company)).code).toBe(0);
     const before = dump(company.file, []);
     first.child.kill("SIGCONT");
@@ -76,17 +92,11 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
 
   // Fault: process | the lock file of serve is removed and another process takes the new one | the lock file | serve stores no delivery and answers 503
   test("I6: serve whose lock file was replaced answers 503 to deliveries and stores none", async () => {
-    const company = await aCompany({ records: 2 });
-    writeServeConfig(company, "schedule: { sync: off, publish: off }");
-    const daemon = await serve(company);
-    await eventually(
-      () => count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1,
-      "a run",
-    );
+    const { company, daemon } = await receiving(serve);
     daemon.child.kill("SIGSTOP");
-    for (const name of ["acme.lock", "acme.lock.holder"]) rmSync(path.join(company.folder, name));
+    removeLock(company);
     expect((await syncHere(company)).code).toBe(0);
-    const other = takeWriterLock(path.join(company.folder, "acme.lock"), "sync");
+    const other = takeWriterLock(lockIn(company), "sync");
     daemon.child.kill("SIGCONT");
     const delivery = eventAbout("clients.updated", "client", 1);
     expect(await deliver(daemon, delivery)).toBe(503);
@@ -100,18 +110,13 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
 describe("the mirror of a serve", () => {
   // Fault: files | an operator removes the mirror while serve has it open | the mirror's files | no delivery is answered 204 into a file without a name; a new mirror is made and read whole
   test("I6: that is removed takes no delivery; another one is made in its place and read whole", async () => {
-    const company = await aCompany({ records: 2 });
-    writeServeConfig(company, "schedule: { sync: off, publish: off }");
-    const daemon = await serveHere(company);
-    const hasRun = () =>
-      existsSync(company.file) &&
-      count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1;
-    await eventually(hasRun, "a run");
+    const { company, daemon } = await receiving(serveHere);
     for (const end of ["", "-wal", "-shm"]) rmSync(`${company.file}${end}`);
     const delivery = eventAbout("clients.updated", "client", 1);
     expect(await deliver(daemon, delivery)).toBe(503);
     await daemon.until("the mirror's file was removed or replaced");
-    await eventually(hasRun, "a run that reads the new mirror");
+    const hasRun = () => count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1;
+    await eventually(() => existsSync(company.file) && hasRun(), "a run that reads the new mirror");
     expect(await deliver(daemon, delivery)).toBe(204);
     expect((await daemon.end("SIGTERM")).code).toBe(0);
     expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(1);
@@ -122,10 +127,7 @@ describe("the mirror of a serve", () => {
 describe("the write-ahead log of a serve", () => {
   // Fault: files | an operator removes the write-ahead log while serve has it open, and the process is killed later | the log's files | every delivery that was answered 204 is in the mirror, those that only the removed log held too
   test("I6: that is removed loses no delivery that was answered 204, before or after", async () => {
-    const company = await aCompany({ records: 2 });
-    writeServeConfig(company, "schedule: { sync: off, publish: off }");
-    const daemon = await serve(company);
-    await daemon.until("a run ended");
+    const { company, daemon } = await receiving(serve);
     const stored: string[] = [];
     const send = async () => {
       const delivery = eventAbout("clients.updated", "client", 1);
@@ -158,16 +160,17 @@ describe("the lock file of a serve without work", () => {
       { name: "acme", token: company.sandbox.token, secrets: [] },
     ]);
     const daemon = await serveHere(company);
-    const lock = path.join(company.folder, "acme.lock");
-    await eventually(() => count(company.file, "SELECT count(*) FROM _runs") === 1, "a run");
-    await eventually(() => lockHolder(lock)?.pid === process.pid, "the lock");
-    for (const name of [lock, `${lock}.holder`]) rmSync(name);
-    await eventually(() => lockHolder(lock)?.pid === process.pid, "the lock, taken again");
-    for (const name of [lock, `${lock}.holder`]) rmSync(name);
-    const other = takeWriterLock(lock, "sync");
+    const untilTaken = (when: string) =>
+      eventually(() => lockHolder(lockIn(company))?.pid === process.pid, `the lock ${when}`);
+    await daemon.until("a run ended");
+    await untilTaken("after a run");
+    removeLock(company);
+    await untilTaken("again");
+    removeLock(company);
+    const other = takeWriterLock(lockIn(company), "sync");
     await daemon.until("being written by process");
     other.release();
-    await eventually(() => lockHolder(lock)?.pid === process.pid, "the lock, when it is free");
+    await untilTaken("when it is free");
     expect((await daemon.end("SIGTERM")).code).toBe(0);
   });
 });

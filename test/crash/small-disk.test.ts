@@ -5,45 +5,15 @@ import { runProgram } from "../support/program/cli.ts";
 import { aCompany, sync } from "../support/company/company.ts";
 import { count } from "../support/truth/equal.ts";
 import { namedFiles } from "../support/crash/export.ts";
-import { deliver, eventAbout, serve, writeServeConfig } from "../support/program/serve.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
 import { aSmallDisk, canMount } from "../support/crash/small-disk.ts";
 import { filesBelow } from "./points/crash-scenario.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 import { companyIn } from "./points/sync-scenario.ts";
-import { eventually } from "../support/eventually.ts";
 
 const kilobytes = 1_024;
 
-/** About nothing that is read; 100 kB. */
-function longEvent() {
-  return { ...eventAbout("odd.one", "odd", 1), padding: "x".repeat(100_000) };
-}
-
 describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
-  // Fault: disk | no space is left on the file system while deliveries come | a small tmpfs that holds the mirror of a process of `serve` | 503 to the delivery, and from then on `/readyz` 503 with the reason; with space again both end
-  test("serve says that it is not ready as soon as a delivery cannot be stored, until one can", async () => {
-    const disk = aSmallDisk(16_384 * kilobytes);
-    const company = companyIn(await aCompany({ records: 2 }), disk.folder);
-    writeServeConfig(company);
-    const daemon = await serve(company);
-    const isReady = async () => (await fetch(`${daemon.url}/readyz`)).status === 200;
-    await eventually(isReady, "ready");
-    disk.fill(0);
-    // What the log of the database has room for is stored.
-    await eventually(async () => (await deliver(daemon, longEvent())) === 503, "a delivery that is refused");
-    // A page of a moment ago may still be shown for up to a second.
-    await eventually(async () => !(await isReady()), "not ready");
-    const answer = await fetch(`${daemon.url}/readyz`);
-    expect({ status: answer.status, body: await answer.text() }).toMatchObject({
-      status: 503,
-      body: expect.stringMatching(/not_stored; the mirror cannot be written: look for a full disk/),
-    });
-    disk.clear();
-    await eventually(async () => (await deliver(daemon, longEvent())) === 204, "a delivery that is stored");
-    await eventually(isReady, "ready again");
-    expect((await daemon.end("SIGTERM")).code).toBe(0);
-  });
-
   // Fault: disk | no space is left on the file system in the middle of a publish | a small tmpfs that holds the report | a failure with the file; the report before stays; the next publish leaves no other file
   // Fault: disk | no space is left on the file system in the middle of an export | a small tmpfs that holds the files | a failure with the file; the files before stay; the next export leaves no other file
   test("publish and export end with 10 without space; report and files stay, and the next time leaves no other file", async () => {

@@ -24,7 +24,6 @@ export async function backupScenario(what: "backup" | "restore"): Promise<CrashS
   const args = what === "backup" ? backup : restore;
   const damage = what === "backup" ? damagedBackups : damagedMirror;
   return {
-    name: what,
     countsStatements: true,
     base,
     run: (attempt) => endOf(startToDie(attempt, args)),

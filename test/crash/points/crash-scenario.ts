@@ -10,7 +10,6 @@ const preload = new URL("../../support/crash/points.ts", import.meta.url).href;
 
 /** What one process does, and what must hold when it died at any of its points. */
 export interface CrashScenario {
-  readonly name: string;
   /** Is each statement that writes a point, too? */
   readonly countsStatements: boolean;
   /** Does it answer others, who then know more than its files say? */
@@ -65,7 +64,7 @@ export async function classesOf(scenario: CrashScenario): Promise<number[][]> {
 function undisturbed(scenario: CrashScenario, more: Readonly<Record<string, string>>): Promise<string[]> {
   const use = async (attempt: Attempt) => {
     const { code, stderr } = await scenario.run(attempt);
-    if (code !== 0) throw new Error(`${scenario.name}, undisturbed, ended with ${code}: ${stderr}`);
+    if (code !== 0) throw new Error(`undisturbed, it ended with ${code}: ${stderr}`);
     return pointsIn(attempt);
   };
   return withAttempt(scenario, 0, use, more);

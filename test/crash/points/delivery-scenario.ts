@@ -77,7 +77,6 @@ export async function deliveryScenario(): Promise<CrashScenario> {
     return sender;
   };
   return {
-    name: "deliveries",
     countsStatements: false,
     isAnswering: true,
     base,

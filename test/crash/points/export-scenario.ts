@@ -38,7 +38,6 @@ export async function exportScenario(format: "csv" | "parquet"): Promise<CrashSc
       .filter(([file, digest]) => digest !== before.get(file) && digest !== after.get(file))
       .map(([file]) => `neither the earlier file nor the new one: ${file}`);
   return {
-    name: `export (${format})`,
     countsStatements: false,
     base,
     run: (attempt) => endOf(startToDie(attempt, exported)),

@@ -46,7 +46,6 @@ export async function pruneScenario(): Promise<CrashScenario> {
     ];
   };
   return {
-    name: "prune",
     countsStatements: true,
     base,
     run: (attempt) => endOf(startToDie(attempt, prune)),

@@ -67,7 +67,6 @@ export async function publishScenario(way: "anew" | "changes"): Promise<CrashSce
   const difference = (folder: string) =>
     contentOf(folder) === after ? [] : ["the report has other content than without a crash"];
   return {
-    name: `publish (${way})`,
     countsStatements: true,
     base,
     run: (attempt) => endOf(startToDie(attempt, publish)),

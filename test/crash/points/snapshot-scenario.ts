@@ -53,7 +53,6 @@ export async function snapshotScenario(way: "make" | "pack" | "restore"): Promis
   const check =
     way === "restore" ? damagedMirror : async (folder: string) => damagedStore(folder, urlOf(folder));
   return {
-    name: `snapshot (${way})`,
     countsStatements: true,
     isAnswering: true,
     base,

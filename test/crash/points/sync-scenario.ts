@@ -66,7 +66,6 @@ export async function syncScenario(kind: "first" | "changed"): Promise<CrashScen
   const underWay = new Set<string>();
   let [from, isAlone] = [0, true];
   return {
-    name: kind === "first" ? "a first sync" : "a sync that finds changes",
     countsStatements: false,
     base,
     run: (attempt) => {

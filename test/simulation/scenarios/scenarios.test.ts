@@ -66,7 +66,7 @@ const storyOf = async (profile: Profile, seed: number) => {
 
 /** A few seeds; `npm run simulate -- --seeds 10000` makes many more. */
 // Fault: process | a process dies at a named point or loses its power | simulated process, before, in and after transactions, requests and answers | every invariant holds, and at rest the mirror equals the service
-// Fault: disk | the power is lost: uncommitted and torn frames at the end of the log | simulated disk, at any point of a process | what was committed is there, what was answered 204 is kept
+// Fault: disk | the power is lost: the log ends at a transaction, in the middle of one, or with torn frames | simulated disk, at any point of a process | the state after a whole transaction: what was committed is there, what was answered 204 is kept; at rest it equals the service
 // Fault: clock | the wall clock is set forward and back, by seconds to a day | simulated machine, while a process works | nothing is lost or deleted; the next run reads what is due
 test.each([...firstSeeds, ...mended])(
   "seed %i: crashes, losses of power, lost requests and deliveries, clocks set; at rest mirror and service are equal (I1 I4 I6 I11)",
