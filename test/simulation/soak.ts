@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { minuteMs } from "../../src/base/clock.ts";
-import { look } from "../support/truth/compare.ts";
+import { eventually } from "../support/eventually.ts";
+import { count } from "../support/truth/compare.ts";
 import { openManyCompanies, processFacts, type ManyCompanies } from "../support/company/many-companies.ts";
 import { endServe, startProcess, startProbed, type Process } from "../support/program/serve-process.ts";
 import { askProbe } from "../support/program/stall.ts";
@@ -75,24 +76,28 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     }
     await loadWithChanges(one, plan.durationMs * shares.warmUp);
     const looks = [await lookQuietly(one)];
-    const [before, done] = [descriptorsOf(one.daemon), workOf(many)];
+    const [before, eventsBefore] = [descriptorsOf(one.daemon), eventsIn(many)];
     one.stalls.length = 0;
     const measuredMs = plan.durationMs * (1 - shares.kills - shares.warmUp);
     while (looks.length < plan.quietLooks) {
       await loadWithChanges(one, measuredMs / (plan.quietLooks - 1));
       looks.push(await lookQuietly(one));
     }
-    const work = workText(done, workOf(many));
+    const work = `measured: ${eventsIn(many) - eventsBefore} events stored`;
     const broken = await comeToRest(one);
-    const after = await descriptorsAtRest(one.daemon, before, plan.companies);
+    // Kept connections end by and by.
+    const descriptors = () => judgeDescriptors(before, descriptorsOf(one.daemon), plan.companies);
+    await eventually(
+      () => descriptors().broken.length === 0,
+      () => descriptors().broken.join(),
+    );
+    const judged = [judgeHeap(looks), descriptors(), judgeStalls(one.stalls)];
     const { code } = await endServe(one.daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${one.daemon.stderr().slice(-500)}`);
     const logs = processes.map(
       (each, i) => [`the log of serve ${i}`, each.stdout() + each.stderr()] as const,
     );
     broken.push(...leaks(many.secrets, new Map(logs)));
-    const descriptors = judgeDescriptors(before, after, plan.companies);
-    const judged = [judgeHeap(looks), descriptors, judgeStalls(one.stalls)];
     return {
       lines: [work, ...judged.flatMap(({ lines }) => lines)],
       broken: [...broken, ...judged.flatMap((each) => each.broken)],
@@ -118,11 +123,9 @@ function startChanges({ sandbox, names }: ManyCompanies, durationMs: number): ()
   };
 }
 
-async function allOpen(daemon: Process, { names }: ManyCompanies): Promise<void> {
+function allOpen(daemon: Process, { names }: ManyCompanies): Promise<void> {
   const isOpen = () => daemon.stderr().split('"msg":"the mirror is open').length > names.length;
-  for (const endMs = performance.now() + minuteMs; !isOpen(); await pause(20))
-    if (performance.now() > endMs)
-      throw new Error(`not all mirrors are open: ${daemon.stderr().slice(-500)}`);
+  return eventually(isOpen, () => `all mirrors are open: ${daemon.stderr().slice(-500)}`);
 }
 
 async function loadWithChanges(one: Soak, durationMs: number): Promise<void> {
@@ -146,8 +149,8 @@ async function load(one: Soak, durationMs: number): Promise<void> {
 }
 
 /** A `sync` beside the daemon: it asks the daemon for the run, whose end brings a report. */
-async function runOne({ folder, names }: ManyCompanies, count: number): Promise<void> {
-  const args = ["sync", "-q", "--quick", "--company", names[count % names.length] ?? ""];
+async function runOne({ folder, names }: ManyCompanies, nth: number): Promise<void> {
+  const args = ["sync", "-q", "--quick", "--company", names[nth % names.length] ?? ""];
   await startProcess(args, { folder }).ended;
 }
 
@@ -162,26 +165,9 @@ async function lookQuietly({ many, plan, daemon, runs, loadMs }: Soak): Promise<
   return quiet;
 }
 
-const counted = { events: "_inbox", changes: "_change_log", runs: "_runs" };
-
 /** Of all companies so far. */
-function workOf({ names, mirror }: ManyCompanies): Readonly<Record<keyof typeof counted, number>> {
-  const sum = (table: string) =>
-    names
-      .map((_, i) =>
-        look(mirror(i), (db) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())),
-      )
-      .reduce((one, other) => one + other, 0);
-  return { events: sum(counted.events), changes: sum(counted.changes), runs: sum(counted.runs) };
-}
-
-type Work = ReturnType<typeof workOf>;
-
-function workText(before: Work, after: Work): string {
-  const [events, changes, runs] = (["events", "changes", "runs"] as const).map(
-    (what) => after[what] - before[what],
-  );
-  return `measured: ${events} events stored, ${changes} changes of records, ${runs} runs`;
+function eventsIn({ names, mirror }: ManyCompanies): number {
+  return names.reduce((sum, _, i) => sum + count(mirror(i), "SELECT count(*) FROM _inbox"), 0);
 }
 
 /** Ends all deliveries, has everything read once more, and compares. */
@@ -200,16 +186,4 @@ async function comeToRest({ many, daemon }: Soak): Promise<string[]> {
 function descriptorsOf({ child }: Process): Descriptors {
   const { descriptors, sockets } = processFacts(child.pid ?? 0);
   return { files: descriptors - sockets, sockets };
-}
-
-/** Kept connections end by and by; what is still open then stays open. */
-async function descriptorsAtRest(
-  daemon: Process,
-  before: Descriptors,
-  companies: number,
-): Promise<Descriptors> {
-  for (const endMs = performance.now() + 10_000; ; await pause(100)) {
-    const now = descriptorsOf(daemon);
-    if (judgeDescriptors(before, now, companies).broken.length === 0 || performance.now() > endMs) return now;
-  }
 }

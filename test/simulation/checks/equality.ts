@@ -1,4 +1,5 @@
-import { allRecordsNow } from "../service/service-truth.ts";
+import { recordsNow } from "../service/service-truth.ts";
+import { tableNames } from "../service/service-types.ts";
 import { rowMistakes } from "./expected-rows.ts";
 import type { Check } from "./mirror-contents.ts";
 
@@ -7,7 +8,8 @@ import type { Check } from "./mirror-contents.ts";
  * shows may be absent; of what is here of it, only the existence is compared.
  */
 export const unequal: Check = (mirror, { service }) =>
-  [...allRecordsNow(service)].flatMap(([table, records]) => {
+  tableNames.flatMap((table) => {
+    const records = recordsNow(service, table);
     const held = mirror.records(table);
     const expected = new Map<number, string>();
     for (const [id, { detail, listed }] of records) {

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Exchange, TableName } from "../service/service-types.ts";
 import { invoiceOf, isText, wasGoneAfter, type Witness } from "../service/service-truth.ts";
-import { rowMistakes } from "./expected-rows.ts";
 import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
 import type { Check } from "./mirror-contents.ts";
-import { tableNames } from "../service/service-types.ts";
 
 /** I2: the change log from 0 gives the live records, a row a change, and none for what changed nothing. */
 export const unreplayable: Check = (mirror) => {
@@ -39,15 +37,6 @@ function saysTheSame(one: string | null, other: string | null): boolean {
     isDeepStrictEqual(JSON.parse(one), JSON.parse(other))
   );
 }
-
-/** I2: each live row and its parts are what its JSON says. */
-export const rowsUnlikeJson: Check = (mirror) =>
-  tableNames.flatMap((table) => {
-    const live = [...mirror.records(table).values()].flatMap(({ id, isDeleted, json }): [number, string][] =>
-      isDeleted || json === null ? [] : [[id, json]],
-    );
-    return rowMistakes(mirror.db, table, new Map(live)).map((what) => `I2 ${what}`);
-  });
 
 /** Their lists show less than their own routes. */
 const previewed: ReadonlySet<TableName> = new Set<TableName>(["invoices", "price_list_items"]);

@@ -5,11 +5,8 @@ import type { MirrorContents } from "./mirror-contents.ts";
 /** All rows of a mirror's tables, as text. */
 export type Content = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Own tables whose rows say when something was read, not what. */
-const journals = new Set(["_runs", "_meta", "_receiver", "_parents", "_inbox_ids"]);
-
 /** What stands in these tables of a mirror; in those of records without the time of the last read. */
-export function contentOf({ db }: MirrorContents, isWanted = isLasting): Content {
+export function contentOf({ db }: MirrorContents, isWanted: (table: string) => boolean): Content {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[];
   const kept = tables.filter((name) => isWanted(name) && !name.startsWith("sqlite_"));
   return new Map(
@@ -27,11 +24,7 @@ export function contentOf({ db }: MirrorContents, isWanted = isLasting): Content
   );
 }
 
-function isLasting(table: string): boolean {
-  return !journals.has(table);
-}
-
-/** I7: what a repeated delivery, page or run changed; and I10: what a refused token did. */
+/** I10: what a refused token did. */
 export function changedContent(before: Content, after: Content): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
     const old = before.get(name) ?? new Set<string>();

@@ -196,7 +196,7 @@ function withFault(
   if (kind === "odd") {
     const [name, change] = choice.one(oddAnswers);
     machine.meet(`odd answer: ${name}`);
-    return change(reply);
+    return { ...reply, ...change(reply) };
   }
   const { route } = request;
   if (kind === "indiscreet") return indiscreetReply(machine, request, routeReply(machine, route, reply));
@@ -217,7 +217,7 @@ function routeReply(machine: SimulatedMachine, route: string, reply: ServiceRepl
   machine.meet(breaksAfterMs > 0 ? "route stops to work" : "route answers 404");
   const [, table = "", id = ""] = route.split("/");
   machine.deniedAtMs.set(`${table.replaceAll("-", "_")} ${id}`, passedMs);
-  return failing(404, "No query results for model.")(reply);
+  return { ...reply, ...failing(404, "No query results for model.")(reply) };
 }
 
 /** What a proxy in front of the service answers on some routes. */
@@ -240,33 +240,31 @@ function indiscreetReply(machine: SimulatedMachine, request: Request, reply: Ser
   }
   const [name, change] = choice.one(indiscretions);
   machine.meet(`indiscreet answer: ${name}`);
-  return change(reply, request, choice);
+  const { path, headers } = request;
+  const token = headers["authorization"]?.slice("Bearer ".length) ?? "";
+  return { ...reply, ...change({ path, token, headers: reply.headers, choice }) };
 }
 
-function failing(status: number, message: string, more: Readonly<Record<string, string>> = {}) {
-  return (reply: ServiceReply): ServiceReply => ({
-    status,
-    headers: { ...reply.headers, ...more },
-    body: JSON.stringify({ message }),
-  });
+/** Gives what is other than in the service's own answer. */
+type Odd = (reply: ServiceReply) => Partial<ServiceReply>;
+
+function failing(status: number, message: string, more: Readonly<Record<string, string>> = {}): Odd {
+  return ({ headers }) => ({ status, headers: { ...headers, ...more }, body: JSON.stringify({ message }) });
 }
 
 /** Answers other than the service's own: errors of the interface, and what stands in for an answer now and then. */
-const oddAnswers: readonly (readonly [name: string, change: (reply: ServiceReply) => ServiceReply])[] = [
+export const oddAnswers: readonly (readonly [name: string, change: Odd])[] = [
   ["500", failing(500, "Server Error")],
   ["500", failing(500, "Server Error")],
   ["503", failing(503, "Service Unavailable")],
   ["503 with Retry-After", failing(503, "Service Unavailable", { "Retry-After": "7" })],
   ["403", failing(403, "This action is unauthorized.")],
   ["422", failing(422, "The given data was invalid.")],
-  [
-    "html",
-    (reply) => ({ ...reply, status: 200, headers: { "Content-Type": "text/html" }, body: "<h1>Soon</h1>" }),
-  ],
-  ["half", (reply) => ({ ...reply, body: reply.body.slice(0, reply.body.length >> 1) })],
-  ["empty", (reply) => ({ ...reply, status: 200, body: "" })],
-  ["204", (reply) => ({ ...reply, status: 204, headers: {}, body: "" })],
-  ["another object", (reply) => ({ ...reply, body: '{"data":{"id":1}}' })],
+  ["html", () => ({ status: 200, headers: { "Content-Type": "text/html" }, body: "<h1>Soon</h1>" })],
+  ["half", ({ body }) => ({ body: body.slice(0, body.length >> 1) })],
+  ["empty", () => ({ status: 200, body: "" })],
+  ["204", () => ({ status: 204, headers: {}, body: "" })],
+  ["another object", () => ({ body: '{"data":{"id":1}}' })],
 ];
 
 function networkError(code: string, message: string): Error {

@@ -188,10 +188,10 @@ export class SimulatedProgram {
       ...signals,
     });
     const ending = eitherSignal(interrupted.signal, closed.signal);
-    const run = this.runBeside({ ...parts, queue }, activity, ending);
-    run.catch(() => closed.abort());
-    const replay = this.replayLater(() => replayInbox(ingest, watched, clock.nowMs()), activity, ending);
-    replay.catch(() => closed.abort());
+    const { runAtMs, full, replayAtMs } = activity;
+    const run = this.later(runAtMs, ending, () => this.performRun({ ...parts, queue }, { full }));
+    const replay = this.later(replayAtMs, ending, () => replayInbox(ingest, watched, clock.nowMs()));
+    for (const beside of [run, replay]) beside.catch(() => closed.abort());
     this.receiver = new Receiver({
       companies: {
         find: (name) => (name === "acme" ? receiving : null),
@@ -222,24 +222,15 @@ export class SimulatedProgram {
     return ingest;
   }
 
-  private async runBeside(
-    parts: RunParts,
-    { runAtMs, full }: ServeActivity,
+  /** Does something at its time, unless the process ends before; null or undefined: never. */
+  private async later(
+    atMs: number | null | undefined,
     ending: AbortSignal,
+    work: () => Promise<void> | void,
   ): Promise<void> {
-    if (runAtMs === null) return;
-    await this.process.clock.sleep(runAtMs, ending);
-    if (!ending.aborted) await this.performRun(parts, { full });
-  }
-
-  private async replayLater(
-    replay: () => void,
-    { replayAtMs }: ServeActivity,
-    ending: AbortSignal,
-  ): Promise<void> {
-    if (replayAtMs === undefined) return;
-    await this.process.clock.sleep(replayAtMs, ending);
-    if (!ending.aborted) replay();
+    if (atMs === null || atMs === undefined) return;
+    await this.process.clock.sleep(atMs, ending);
+    if (!ending.aborted) await work();
   }
 
   private async performRun({ notices, ...parts }: RunParts, asked: Partial<RunRequest>): Promise<void> {

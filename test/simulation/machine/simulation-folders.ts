@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
@@ -7,18 +7,20 @@ import { manifest } from "./simulated-manifest.ts";
 let folders: string | null = null;
 let made = 0;
 
+function inFolders(name: string): string {
+  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
+  return path.join(folders, name);
+}
+
 /** A name for the folder of one simulation. */
 export function newFolder(): string {
-  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
-  return path.join(folders, String(++made));
+  return inFolders(String(++made));
 }
 
 /** An empty mirror, made once and copied. */
 export async function emptyMirror(): Promise<string> {
-  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
-  const file = path.join(folders, "empty.db");
+  const file = inFolders("empty.db");
   if (existsSync(file)) return file;
-  mkdirSync(folders, { recursive: true });
   (await openMirror(file, manifest)).close();
   return file;
 }

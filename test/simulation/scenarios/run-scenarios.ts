@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { neverMet } from "./expected-paths.ts";
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import type { Scenario } from "./scenario.ts";
-import type { SeedReport, SeedTask } from "./scenario-worker.ts";
+import type { SeedReport } from "./scenario-worker.ts";
 import { shrink } from "./shrink.ts";
 import { removeSimulations } from "../machine/simulation-folders.ts";
 import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
@@ -20,10 +20,10 @@ export interface SeedRange {
   readonly profile?: Profile | undefined;
 }
 
-const seedsAtOnce = 5;
 /** Work of simulated processes that were killed waits for ever, with all it holds: about 2 MB a seed. */
-const tasksOfWorker = 60;
-const progressEveryMs = 5_000;
+const seedsOfWorker = 50;
+/** Failing seeds after which no more are simulated. */
+const mostFailures = 20;
 /** Failing seeds that are shrunk and printed in full. */
 const mostPrinted = 3;
 
@@ -36,35 +36,34 @@ export async function runSeeds({
   workers = availableParallelism(),
 }: SeedRange): Promise<boolean> {
   const startedMs = performance.now();
-  const endMs = startedMs + minutes * 60_000;
   const sum: Sum = { count: 0, requests: 0, met: new Map(), failures: [] };
-  const seconds = () => Math.max(0.001, (performance.now() - startedMs) / 1000);
-  const progress = setInterval(() => {
-    const perSecond = (sum.count / seconds()).toFixed(1);
-    process.stderr.write(
-      `${sum.count} of ${count} seeds, ${perSecond} a second, ${sum.failures.length} broken\n`,
-    );
-  }, progressEveryMs);
-  let next = from;
-  const take = (): SeedTask => {
-    if (performance.now() >= endMs || sum.failures.length >= 20) return { seeds: [] };
-    const seeds = Array.from({ length: Math.min(seedsAtOnce, from + count - next) }, (_, i) => next + i);
-    next += seeds.length;
-    return { seeds, profile };
+  const rate = () => `${((1000 * sum.count) / (performance.now() - startedMs)).toFixed(1)} a second`;
+  const isOver = () =>
+    performance.now() >= startedMs + minutes * 60_000 || sum.failures.length >= mostFailures;
+  const onReport = (report: SeedReport) => {
+    add(sum, report);
+    if (sum.count % seedsOfWorker === 0)
+      process.stderr.write(`${sum.count} of ${count} seeds, ${rate()}, ${sum.failures.length} broken\n`);
+    return !isOver();
   };
+  let next = from;
   const runAll = async () => {
-    while (await runWorker(take, (report) => add(sum, report)));
+    while (next < from + count && !isOver()) {
+      const seeds = [next, Math.min(seedsOfWorker, from + count - next)] as const;
+      next += seedsOfWorker;
+      await runWorker([...seeds, ...(profile ? [profile] : [])], onReport);
+    }
   };
   await Promise.all(Array.from({ length: workers }, runAll));
-  clearInterval(progress);
   const failures = sum.failures.toSorted((a, b) => a.seed - b.seed);
   for (const failure of failures.slice(0, mostPrinted)) await printFailure(failure.seed, profile);
   for (const { seed, broken } of failures.slice(mostPrinted)) print(`seed ${seed}: ${broken[0]}`);
   printMet(sum.met);
   const missing = profile === undefined ? neverMet(sum.met, sum.count) : [];
   for (const what of missing) print(`never met: ${what}`);
-  const rate = `${(sum.count / seconds()).toFixed(1)} a second on ${workers} cores`;
-  print(`${sum.count} seeds from ${from}, ${sum.requests} requests, ${rate}: ${failures.length} broken`);
+  print(
+    `${sum.count} seeds from ${from}, ${sum.requests} requests, ${rate()} on ${workers} cores: ${failures.length} broken`,
+  );
   removeSimulations();
   return failures.length === 0 && missing.length === 0;
 }
@@ -87,37 +86,34 @@ interface Sum {
   count: number;
   requests: number;
   readonly met: Map<string, number>;
-  readonly failures: SeedReport["failures"][number][];
+  readonly failures: SeedReport[];
 }
 
 function add(sum: Sum, report: SeedReport): void {
-  sum.count += report.count;
-  sum.requests += report.requests;
-  sum.failures.push(...report.failures);
-  for (const { seed, broken } of report.failures) process.stderr.write(`seed ${seed}: ${broken[0]}\n`);
-  for (const [what, times] of report.met) sum.met.set(what, (sum.met.get(what) ?? 0) + times);
+  const { seed, broken, requests, met } = report;
+  sum.count += 1;
+  sum.requests += requests;
+  for (const [what, times] of met) sum.met.set(what, (sum.met.get(what) ?? 0) + times);
+  if (broken.length === 0) return;
+  sum.failures.push(report);
+  process.stderr.write(`seed ${seed}: ${broken[0]}\n`);
 }
 
-/** One worker process. Resolves to whether there may be more to take; rejects when it dies. */
-function runWorker(take: () => SeedTask, onReport: (report: SeedReport) => void): Promise<boolean> {
+/** One worker process, until its seeds are simulated or `onReport` says that no more are wanted. Rejects when it dies. */
+function runWorker(
+  seeds: readonly (number | string)[],
+  onReport: (report: SeedReport) => boolean,
+): Promise<void> {
+  const file = fileURLToPath(new URL("scenario-worker.ts", import.meta.url));
+  const worker = fork(file, seeds.map(String));
+  worker.on("message", (report) => {
+    if (!onReport(report as SeedReport) && worker.connected) worker.disconnect();
+  });
   return new Promise((resolve, reject) => {
-    const worker = fork(fileURLToPath(new URL("scenario-worker.ts", import.meta.url)));
-    let task: SeedTask = { seeds: [] };
-    let tasks = 0;
-    const goOn = () => {
-      task = tasks++ < tasksOfWorker ? take() : { seeds: [] };
-      if (task.seeds.length > 0) worker.send(task);
-      else worker.disconnect();
-    };
-    worker.on("message", (report) => {
-      onReport(report as SeedReport);
-      goOn();
-    });
     worker.on("exit", (code) => {
-      if (task.seeds.length === 0) resolve(tasks > tasksOfWorker);
-      else reject(new Error(`a worker ended with ${code} at one of the seeds ${task.seeds.join(", ")}`));
+      if (code === 0) resolve();
+      else reject(new Error(`the worker of the seeds ${seeds.join(", ")} ended with ${code}`));
     });
-    goOn();
   });
 }
 

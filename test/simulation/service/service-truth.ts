@@ -1,4 +1,4 @@
-import { tableNames, type Shown, type TableName } from "./service-types.ts";
+import type { Shown, TableName } from "./service-types.ts";
 import type { SimulatedService } from "./simulated-service.ts";
 
 /** The part of the service that checks ask about. */
@@ -7,11 +7,6 @@ export type Witness = Pick<SimulatedService, "company" | "options" | "exchanges"
 /** What the service holds of a table now, by id; a record without `listed` is shown by no list. */
 export function recordsNow({ company, options }: Witness, table: TableName): ReadonlyMap<number, Shown> {
   return new Map(company.log.live(table, options.clock.monotonicMs()));
-}
-
-/** Everything the service holds now. */
-export function allRecordsNow(service: Witness): ReadonlyMap<TableName, ReadonlyMap<number, Shown>> {
-  return new Map(tableNames.map((table) => [table, recordsNow(service, table)]));
 }
 
 /** Was the record gone at a time when reads could show it, after the version with this text was last shown first? */

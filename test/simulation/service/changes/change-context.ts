@@ -1,5 +1,5 @@
 import type { SeededChoice } from "../../../support/company/scenario.ts";
-import type { InvoiceModel } from "../record-models.ts";
+import type { CompanyState, InvoiceModel } from "../record-models.ts";
 import type { ModelTable, SimulatedCompany } from "../simulated-company.ts";
 
 /** How people change a company. */
@@ -54,6 +54,24 @@ export function someId(
   const ids = [...state[table].keys()];
   if (ids.length === 0) return null;
   return isHot && choice.probability(0.8) ? Math.min(...ids) : choice.one(ids);
+}
+
+type RecordOf<T extends ModelTable> = CompanyState[T] extends Map<number, infer R> ? R : never;
+
+/** The same as people see it; undefined where there is none. */
+export function someRecord<T extends ModelTable>(context: ChangeContext, table: T): RecordOf<T> | undefined {
+  const id = someId(context, table);
+  return (context.company.state[table] as Map<number | null, RecordOf<T>>).get(id);
+}
+
+/** Adds a record to its table. */
+export function added<T extends ModelTable>(
+  context: ChangeContext,
+  table: T,
+  record: RecordOf<T> & { readonly id: number },
+): string {
+  (context.company.state[table] as Map<number, RecordOf<T>>).set(record.id, record);
+  return said(context, table, record.id, "created");
 }
 
 /** A text with what texts may hold. */

@@ -1,9 +1,8 @@
-import { dates, newLine, said, someId, textOf, type Change } from "./change-context.ts";
+import { dates, newLine, said, someRecord, textOf, type Change } from "./change-context.ts";
 
 /** Renames a client: its cases show the new name without an event. */
 export const editClient: Change = (context) => {
-  const id = someId(context, "clients");
-  const client = id === null ? undefined : context.company.state.clients.get(id);
+  const client = someRecord(context, "clients");
   if (!client) return null;
   client.name = textOf(context, "Other client");
   client.city = context.choice.one([null, "Brno", ""]);
@@ -13,8 +12,7 @@ export const editClient: Change = (context) => {
 
 /** Renames a case. */
 export const editCase: Change = (context) => {
-  const id = someId(context, "business_cases");
-  const one = id === null ? undefined : context.company.state.business_cases.get(id);
+  const one = someRecord(context, "business_cases");
   if (!one) return null;
   one.name = textOf(context, "Other case");
   one.updatedAtMs = context.nowMs();
@@ -24,8 +22,7 @@ export const editCase: Change = (context) => {
 /** Changes what the list shows of an item, or moves its stock where only the detail shows it. */
 export const editItem: Change = (context) => {
   const { choice } = context;
-  const id = someId(context, "price_list_items");
-  const item = id === null ? undefined : context.company.state.price_list_items.get(id);
+  const item = someRecord(context, "price_list_items");
   if (!item) return null;
   const kind = choice.below(4);
   if (kind === 0) item.name = `Item ${choice.below(4)}`;
@@ -38,8 +35,7 @@ export const editItem: Change = (context) => {
 /** Changes an invoice: what its list shows, its note, or its lines, down to none. */
 export const editInvoice: Change = (context) => {
   const { choice } = context;
-  const id = someId(context, "invoices");
-  const invoice = id === null ? undefined : context.company.state.invoices.get(id);
+  const invoice = someRecord(context, "invoices");
   if (!invoice) return null;
   const kind = choice.below(6);
   if (kind === 0) invoice.issueDate = choice.one(dates);
@@ -54,8 +50,7 @@ export const editInvoice: Change = (context) => {
 /** Changes the text or the files of a CRM event. */
 export const editActivity: Change = (context) => {
   const { company, choice, nowMs } = context;
-  const id = someId(context, "contact_activity_logs");
-  const activity = id === null ? undefined : company.state.contact_activity_logs.get(id);
+  const activity = someRecord(context, "contact_activity_logs");
   if (!activity || !company.state[activity.parent.table].has(activity.parent.id)) return null;
   activity.content = textOf(context, "Other note");
   activity.attachments = choice.probability(0.5)
@@ -67,8 +62,7 @@ export const editActivity: Change = (context) => {
 
 /** Renames a unit: items show the new name; no event is sent. */
 export const editUnit: Change = (context) => {
-  const id = someId(context, "units");
-  const unit = id === null ? undefined : context.company.state.units.get(id);
+  const unit = someRecord(context, "units");
   if (!unit) return null;
   unit.name = textOf(context, "Other unit");
   return said(context, "units", unit.id, "updated");
