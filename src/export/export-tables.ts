@@ -52,7 +52,7 @@ export async function exportTables(
   request: ExportRequest,
   { onSnapshot, onProgress }: ExportWatch = {},
 ): Promise<ExportResult> {
-  await using pool = await SnapshotPool.open(parts, request.format === "xlsx");
+  await using pool = await SnapshotPool.open(parts);
   const { snapshot } = pool;
   onSnapshot?.(snapshot);
   const plans = planTables(snapshot, parts.manifest, request);

@@ -14,7 +14,7 @@ import { firstParts, lastParts, sheetName, sheetPath, type SheetEntry } from "./
 
 /** A sheet of Excel holds 1,048,576 rows; this leaves room for the heading and totals. */
 const rowsPerSheet = 1_048_000;
-const rangeRows = 2_000;
+const rangeRows = 500;
 /** Rows whose texts decide how wide a column is. */
 const measuredRows = 1_000;
 

@@ -54,15 +54,11 @@ export class SnapshotPool {
    *
    * @throws MirrorError `database`: no mirror, or one that changes too fast
    */
-  static async open(
-    { mirror, manifest, reportDate, redact = [] }: ExportParts,
-    isWorkbook: boolean,
-  ): Promise<SnapshotPool> {
+  static async open({ mirror, manifest, reportDate, redact = [] }: ExportParts): Promise<SnapshotPool> {
     let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
-    // This thread zips a workbook, and another one encodes: alone it takes half as long again, and 100 MB more.
-    if (!isWorkbook && sizeOfFiles(snapshot.db) < smallMirrorBytes)
+    if (sizeOfFiles(snapshot.db) < smallMirrorBytes)
       return new SnapshotPool(snapshot, [ownThread(mirror, snapshot.db)]);
-    const threads = isWorkbook ? 1 : Math.min(maxThreads, availableParallelism());
+    const threads = Math.min(maxThreads, availableParallelism());
     const workers = Array.from({ length: threads }, () => startThread(mirror));
     const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
     try {
