@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Notifier } from "../../src/base/notifier.ts";
-import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 test("notifications while nobody waits end one wait, not two", async () => {
-  const clock = createDrivenClock();
+  const clock = new DrivenClock();
   const notifier = new Notifier();
   notifier.notify();
   notifier.notify();
@@ -17,11 +17,11 @@ test("notifications while nobody waits end one wait, not two", async () => {
 });
 
 test("a wait with a timeout leaves no timer behind when it is notified", async () => {
-  const clock = createDrivenClock();
+  const clock = new DrivenClock();
   const notifier = new Notifier();
   const wait = notifier.wait({ clock, ms: 5_000 });
-  expect(clock.sleeping()).toBe(1);
+  expect(clock.sleeping).toBe(1);
   notifier.notify();
   await wait;
-  expect(clock.sleeping()).toBe(0);
+  expect(clock.sleeping).toBe(0);
 });

@@ -77,7 +77,7 @@ async function sixtyNights(one: Case): Promise<PlanFigures> {
     let events = 0;
     for (let night = Math.ceil(first.complete.ms / dayMs); night <= nights; night++) {
       if (night === changedNight) events = await changeOnePercent(company, one, night);
-      await company.clock.until(firstDayMs + night * dayMs);
+      await company.clock.reach(firstDayMs + night * dayMs);
       if (one.webhooks) await receiveOne(company);
       costs.set(night, await costOf(company, () => company.sync()));
       if (night === hiddenAfter)

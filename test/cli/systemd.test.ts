@@ -26,7 +26,7 @@ test("systemd hears that the daemon is ready, that it is alive in time, and that
   const log = recordingLog();
   const systemd = createSystemd({ env: { ...env, WATCHDOG_USEC: "120000000" }, clock, log });
   systemd.ready(stop.signal);
-  await clock.until(79_000);
+  await clock.reach(79_000);
   stop.abort();
   systemd.stopping();
   const alive = ["WATCHDOG=1", "WATCHDOG=1"];

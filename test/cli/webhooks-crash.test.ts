@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { jsonLines, runProgram } from "../support/program/cli.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { created, openWebhookSetup, ringOf } from "../support/webhook/webhooks-cli.ts";
 
 const breakRename = new URL("../support/program/break-rename.ts", import.meta.url).href;
@@ -16,7 +16,7 @@ describe("rotate", () => {
   // Fault: process | kill -9 between the service's new secret and its file | a process of `webhooks rotate` | the next command finds the secret; nothing is lost
   test("killed between the service's answer and the file has lost nothing: the next command finds it", async () => {
     const setup = await openWebhookSetup();
-    const clock = new WoundClock(Date.now());
+    const clock = new DrivenClock(Date.now());
     const { id, secret: first } = await created(setup);
     const env = { TOKEN: setup.sandbox.token, ...atRename("SIGKILL") };
     const killed = await runProgram(["webhooks", "rotate", String(id)], { cwd: setup.cwd, env });
@@ -38,13 +38,13 @@ describe("rotate", () => {
     writeFileSync(path.join(setup.cwd, "hook.new"), "cut-o");
     const { secret } = await setup.json(`rotate ${id}`);
     expect([setup.text("hook"), setup.has("hook.new")]).toEqual([`${secret}\n`, false]);
-    expect(ringOf(setup, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
+    expect(ringOf(setup, new DrivenClock(Date.now())).accepted()).toEqual([secret, first]);
   });
 
   // Fault: files | the secret's file cannot be replaced (a mounted file) | a rename that fails with EBUSY | the secret is shown, and all of them are accepted
   test("whose file cannot be moved in its place (a single mounted file) shows it and loses none, however often", async () => {
     const setup = await openWebhookSetup();
-    const clock = new WoundClock(Date.now());
+    const clock = new DrivenClock(Date.now());
     const { id, secret: first } = await created(setup);
     const env = { TOKEN: setup.sandbox.token, ...atRename("EBUSY") };
     const secrets = [first];

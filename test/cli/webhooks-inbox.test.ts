@@ -10,7 +10,7 @@ import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { jsonLines, runCommand, type InvocationParts } from "../support/program/cli.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { openWebhookSetup, type WebhookSetup } from "../support/webhook/webhooks-cli.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
@@ -89,7 +89,7 @@ describe("inbox", () => {
     expect((await setup.run("inbox --limit 2")).stderr).toContain("there are more than these 2");
     expect((await setup.run("inbox --limit 3")).stderr).toBe("");
     expect(setup.sandbox.requests()).toEqual([]);
-    const clock = new WoundClock(startMs + 2 * minuteMs);
+    const clock = new DrivenClock(startMs + 2 * minuteMs);
     for (const [option, ids] of [
       ["--limit 2", ["evt_1", "evt_2"]],
       ["--state unknown", ["evt_2"]],

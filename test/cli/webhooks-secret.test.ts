@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { hourMs } from "../../src/base/clock.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import {
   created,
   openWebhookSetup,
@@ -36,7 +36,7 @@ describe("create", () => {
     expect(code).toBe(0);
     expect(stderr).toContain("each event will come 2 times");
     expect(JSON.parse(stdout)).toMatchObject({ old_accepted_until: null });
-    const clock = new WoundClock(Date.now() + 10_000 * hourMs);
+    const clock = new DrivenClock(Date.now() + 10_000 * hourMs);
     expect(ringOf(setup, clock).accepted()).toEqual([setup.text("hook").trim(), first.secret]);
   });
 
@@ -97,7 +97,7 @@ describe("create", () => {
 describe("rotate", () => {
   test("accepts the old secret and the new one, the old one for a day or as --keep-old says, and logs none (I9)", async () => {
     const setup = await openWebhookSetup();
-    const clock = new WoundClock(Date.now());
+    const clock = new DrivenClock(Date.now());
     const { id, secret: old } = await created(setup);
     const ring = ringOf(setup, clock);
     expect(ring.accepted()).toEqual([old]);

@@ -6,7 +6,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { changeDaily, daysAgo, loggedChanges, pruneMs } from "../support/mirror/prune.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
 const due = (runEndedMs: number | null, nowMs: number) => isPruneDue(0, runEndedMs, nowMs);
@@ -26,7 +26,7 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
   const mirror = await openHasty();
   changeDaily(mirror, 30);
   before(mirror);
-  const clock = new WoundClock(pruneMs);
+  const clock = new DrivenClock(pruneMs);
   const close = new AbortController();
   const { log, lines } = recordingLog();
   const retention = { runsMs: null, inboxBodiesMs: null, changesMs: 74 * hourMs };

@@ -11,7 +11,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
@@ -27,7 +27,7 @@ async function schedulerWith(
   { schedule = {}, runQueue, isServiceThere = () => true }: Story = {},
 ) {
   const mirror = await openShop();
-  const clock = new WoundClock(noon);
+  const clock = new DrivenClock(noon);
   const close = new AbortController();
   const ran: { readonly why: string; readonly atMs: number }[] = [];
   const run = async (_: RunRequest, why: string, isNeeded: () => boolean = () => true) => {

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from "vitest";
 import { createClockSkew, skewText, type ClockSkew } from "../../src/http/clock-skew.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
-let clock: WoundClock;
+let clock: DrivenClock;
 let skew: ClockSkew;
 
 beforeEach(() => {
-  clock = new WoundClock();
+  clock = new DrivenClock();
   skew = createClockSkew(clock);
 });
 

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
-import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { get, lenientRateLimiter } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http/http.ts";
@@ -78,12 +78,12 @@ describe("the deadline covers the whole attempt", () => {
   });
 
   test("ends with the attempt, whatever its outcome: no timer is left", async () => {
-    const clock = createDrivenClock();
+    const clock = new DrivenClock();
     const { http } = await serviceOnce((answer, _, index) => json(answer, {}, [200, 404, 503][index]), {
       clock,
     });
     for (let i = 0; i < 3; i++) await http.send(get("/x")).catch(() => undefined);
-    expect(clock.sleeping()).toBe(0);
+    expect(clock.sleeping).toBe(0);
   });
 });
 

@@ -6,7 +6,7 @@ import { minuteMs } from "../../src/base/clock.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
-import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 
 let folder = "";
@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const clock = createDrivenClock();
+const clock = new DrivenClock();
 const path = () => join(folder, "data", "acme.budget.db");
 
 function opened(log = recordingLog()): BudgetFile {

@@ -4,14 +4,14 @@ import type { Lane } from "../../src/base/lane.ts";
 import { createRateLimiter, type RateLimiterOptions } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state.ts";
-import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });
 
 function startRateLimiter(options: Partial<RateLimiterOptions> = {}) {
-  const clock = createDrivenClock();
+  const clock = new DrivenClock();
   const log = recordingLog();
   const store = createMemoryRateLimitStore();
   const rateLimiter = createRateLimiter({ store, clock, log, defaultLimit: 10, ...options });
@@ -67,10 +67,10 @@ describe("a waiting caller is served", () => {
     void ask("after");
     await clock.advance(59_999);
     expect(served).toEqual(["last"]);
-    expect(clock.sleeping()).toBe(1);
+    expect(clock.sleeping).toBe(1);
     await clock.advance(1);
     expect(served).toEqual(["last", "next"]);
-    expect(clock.sleeping()).toBe(1);
+    expect(clock.sleeping).toBe(1);
   });
 
   test("no more at once than the concurrency, so that a better lane still goes first", async () => {

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { openSandbox, WoundClock } from "../support/sandbox/sandbox.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { openSink } from "../support/sandbox/webhook-sink.ts";
 
 test("a delivery that fails is tried five times, at about 10, 100, 1,000 and 10,000 s, each as of then, and then no more", async () => {
-  const clock = new WoundClock();
+  const clock = new DrivenClock();
   const sink = await openSink();
   const { control } = await openSandbox({ clock, webhooks: [{ url: sink.url }] });
   const outcomes = () => control.webhooks.history().map(({ outcome }) => outcome);

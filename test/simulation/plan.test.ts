@@ -34,7 +34,7 @@ function stalestDays(company: VirtualCompany): number {
 }
 
 async function nightAt(company: VirtualCompany, night: number): Promise<number> {
-  await company.clock.until(firstDayMs + night * dayMs);
+  await company.clock.reach(firstDayMs + night * dayMs);
   const before = company.service.requests;
   await company.sync();
   return company.service.requests - before;
@@ -93,7 +93,7 @@ test("nights that a limit of 8 h cuts off read every list, and the first run end
   const company = aVirtualCompany(3_000, limit / 2);
   const outcomes: string[] = [];
   for (let night = 0; night < 3; night++) {
-    await company.clock.until(firstDayMs + night * dayMs);
+    await company.clock.reach(firstDayMs + night * dayMs);
     outcomes.push((await company.sync({ mostMs: 8 * hourMs })).outcome);
     for (const [name, at] of company.service.served.listedAtMs)
       expect(company.clock.nowMs() - at, `${name} in night ${night}`).toBeLessThan(20 * hourMs);
@@ -105,11 +105,11 @@ test("nights that a limit of 8 h cuts off read every list, and the first run end
 test("hourly runs share the allowance of a day", async () => {
   const company = aVirtualCompany(1_000);
   await company.sync();
-  await company.clock.until(firstDayMs + dayMs);
+  await company.clock.reach(firstDayMs + dayMs);
   const { counts } = company.service.served;
   const before = counts.detail + counts.child;
   for (let hour = 0; hour < 8; hour++) {
-    await company.clock.until(firstDayMs + dayMs + hour * hourMs);
+    await company.clock.reach(firstDayMs + dayMs + hour * hourMs);
     await company.sync();
   }
   expect(counts.detail + counts.child - before).toBeGreaterThan(300);

@@ -7,7 +7,7 @@ import type { WorkItem } from "../../src/state/work-item.ts";
 import { Tally, type Outage } from "../../src/sync/context/tally.ts";
 import { batchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
 import { mayPass } from "../../src/sync/retry/retry-policy.ts";
-import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 const patienceMs = 15 * minuteMs;
 const away = (retryAfterMs: number | null = null) => new UnavailableError("503", { retryAfterMs });
@@ -67,7 +67,7 @@ function itemOf(id: number, resource = "people"): WorkItem {
 }
 
 function policyWith(ask: () => Promise<unknown> = () => Promise.resolve()) {
-  const clock = createDrivenClock();
+  const clock = new DrivenClock();
   const ended = new AbortController().signal;
   const parts = { clock, log: silentLog, tally: new Tally(), patienceMs: 900_000, ended };
   return { policy: batchRetryPolicy(parts, ask), clock };

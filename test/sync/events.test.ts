@@ -5,7 +5,7 @@ import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
-import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";
@@ -125,7 +125,7 @@ describe("after an event's read", () => {
 
 describe("I5: what counts against the limit", () => {
   test("in the event worker, the last 24 hours do", async () => {
-    const clock = createDrivenClock();
+    const clock = new DrivenClock();
     const { db } = await openHasty();
     const removals = dailyRemovals(db, clock);
     removals.add("people", 3);
@@ -137,7 +137,7 @@ describe("I5: what counts against the limit", () => {
   });
 
   test("in the change log only what events removed is counted, and only lately", async () => {
-    const clock = createDrivenClock();
+    const clock = new DrivenClock();
     const run = await openEvents();
     const { mirror } = run;
     const day = 24 * 3_600_000;
@@ -152,7 +152,7 @@ describe("I5: what counts against the limit", () => {
   });
 
   test("a route that answered one worker of the queue is proven to the others, for ten minutes", async () => {
-    const clock = createDrivenClock();
+    const clock = new DrivenClock();
     const { queue } = await openEvents();
     const [run, worker] = [routeProofs(queue, clock), routeProofs(queue, clock, null)];
     worker.add("people");

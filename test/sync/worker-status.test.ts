@@ -4,7 +4,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { NetworkError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
 import { createWorkerStatus, pauseMs } from "../../src/sync/event-worker/worker-status.ts";
-import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 test.each([
   ["unavailable", [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, minuteMs, minuteMs]],
@@ -17,7 +17,7 @@ test.each([
 });
 
 function setUp() {
-  const clock = createDrivenClock();
+  const clock = new DrivenClock();
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
   const log: Log = { debug: say, info: say, warn: say, error: say };

@@ -7,15 +7,15 @@ import type { SecretPlace } from "../../src/config/secrets.ts";
 import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { keyFilesOnDisk, retireKeys, type KeyFiles } from "../../src/webhook/keys/key-files.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
-let clock: WoundClock;
+let clock: DrivenClock;
 let hook: string;
 let retired: string;
 
 beforeEach(() => {
   const folder = tempFolder();
-  clock = new WoundClock();
+  clock = new DrivenClock();
   hook = join(folder, "hook");
   retired = join(folder, "acme.secrets.json");
 });

@@ -5,16 +5,16 @@ import {
   type DeliveryVerdict,
   type Refusal,
 } from "../../src/webhook/delivery-gap/refusal-watch.ts";
-import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 const forged: Refusal = { reason: "bad_signature" };
 const genuine: Refusal = { reason: "stale_timestamp", isGenuine: true, offsetMs: 400_000 };
 const keys = ["some-key"];
-let clock: WoundClock;
+let clock: DrivenClock;
 let watch: RefusalWatch;
 
 beforeEach(() => {
-  clock = new WoundClock();
+  clock = new DrivenClock();
   watch = new RefusalWatch(clock);
 });
 

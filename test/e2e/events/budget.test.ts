@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { ServiceRequest, Transport } from "../../../src/connector/transport.ts";
 import { aMirroredCompany } from "../../support/company/company.ts";
-import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 import { inboxOf, pass, startWorker, until } from "../../support/mirror/event-worker.ts";
 
@@ -26,7 +26,7 @@ function gate() {
 
 test("an event's read uses the budget that is kept for events; its recheck waits for the budget and holds up no event", async () => {
   const company = await aMirroredCompany({ records: 20 });
-  const clock = createDrivenClock();
+  const clock = new DrivenClock();
   const { lanes, wrap, waiting, shut, open } = gate();
   const worker = await startWorker(company, { clock, wrap, concurrency: 4, resources: ["clients"] });
   // Before the event worker is stopped: waiting requests would hold it up.

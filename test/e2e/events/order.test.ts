@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { count, expectEqual, serviceIds, lastId } from "../../support/truth/equal.ts";
-import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 import { eventOf, inboxOf, startWorker, waitingRows } from "../../support/mirror/event-worker.ts";
 
 const live = (company: Company, table: string, id: number) =>
@@ -58,7 +58,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
 describe("a recheck, a minute after the first read", () => {
   // Fault: webhook | an event is sent before its own change is committed | the sandbox | the recheck a minute later finds the change
   test("finds what was committed after the first read; no third read follows", async () => {
-    const clock = createDrivenClock();
+    const clock = new DrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
     const id = lastId(company, "clients");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hourMs } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
 import { count, expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
-import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 import { jsonReply, missingPage, unavailable, type Obstacle } from "../../support/company/proxy.ts";
 import {
   eventOf,
@@ -19,7 +19,7 @@ const quick: WorkerOptions = { attempts: 1 };
 const unauthenticated = () => jsonReply(401, { message: "Unauthenticated." });
 
 async function mirrored(obstacle?: Obstacle) {
-  const clock = createDrivenClock();
+  const clock = new DrivenClock();
   const company = await aMirroredCompany({ records: 12 }, { startAtMs: clock.nowMs() });
   if (obstacle) company.proxy.obstruct(obstacle);
   const worker = await startWorker(company, { ...quick, clock });
@@ -117,7 +117,7 @@ describe("a token that is refused", () => {
   // Fault: identity | the daemon's token is another company's | the event worker's token | it reads nothing; a rotated token is taken (I10)
   test("I10: of another company: nothing is read or written, it is tried again every five minutes, and a rotated one is taken", async () => {
     const company = await aCompany({ records: 12, companies: 2 });
-    const clock = createDrivenClock();
+    const clock = new DrivenClock();
     await sync(company, { startAtMs: clock.nowMs() });
     const token = company.sandbox.companies[1]?.token ?? "";
     const worker = await startWorker(company, { ...quick, clock, token });

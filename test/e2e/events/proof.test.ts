@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
 import { count, expectEqual, serviceIds } from "../../support/truth/equal.ts";
-import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
+import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 import { missing, missingPage } from "../../support/company/proxy.ts";
 import {
   eventOf,
@@ -25,7 +25,7 @@ const mirrored = (options: { readonly startAtMs?: number } = {}) => aMirroredCom
 describe("I5: a deletion is proven only on a route that works", () => {
   // Fault: service | a deletion event while its route answers 404 for every record | a proxy, with a page and in the service's words | reads, and not one deletion (I5)
   test("a route that answers 404 for every record, with a page or in the service's words: reads, and not one deletion", async () => {
-    const clock = createDrivenClock();
+    const clock = new DrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
     const worker = await startWorker(company, { clock });
     company.proxy.obstruct(({ path, n }) =>
@@ -49,7 +49,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
 describe("I5: too many deletions", () => {
   // Fault: webhook | deletion events for 30 of a table's records within a day | deliveries to two event workers, one after the other | held above the limit; the next run asks for the rest (I5)
   test("within a day are held, counted over restarts; the next run, which has a limit of its own, removes the rest", async () => {
-    const clock = createDrivenClock(Date.now() - 1_700_000_000_000);
+    const clock = new DrivenClock(Date.now());
     const company = await mirrored({ startAtMs: clock.nowMs() });
     for (let i = 0; i < 30; i++) company.sandbox.control.create("suppliers", { name: `Dodávateľ ${i}` });
     await sync(company, { startAtMs: clock.nowMs() });

@@ -12,7 +12,7 @@ import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import type { DrivenClock } from "../rate-limit/rate-limit.ts";
+import type { DrivenClock } from "../virtual/driven-clock.ts";
 import { loggingTo, resourcesNamed, transportTo } from "../company/open-company.ts";
 import type { Company, SyncOptions } from "../company/open-company.ts";
 import { defaultRun, runOnce } from "./whole-run.ts";
@@ -97,7 +97,7 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
 export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
     await clock.advance(Math.min(10_000, ms - passedMs));
-    await until(() => !worker.asking() && (clock.sleeping() > 0 || due(worker.mirror, clock) === 0));
+    await until(() => !worker.asking() && (clock.sleeping > 0 || due(worker.mirror, clock) === 0));
   }
 }
 

@@ -12,54 +12,6 @@ import {
 } from "../../../src/rate-limit/state.ts";
 import type { Flight, RateLimitState, Rules, Window } from "../../../src/rate-limit/state.ts";
 
-/** A clock that a test moves. */
-export interface DrivenClock extends Clock {
-  /** Moves time and runs everything that waited for it. */
-  advance(ms: number): Promise<void>;
-  /** Sleeps in progress. */
-  sleeping(): number;
-}
-
-/** Runs all microtasks that are ready. */
-async function runReady(): Promise<void> {
-  for (let i = 0; i < 20; i++) await Promise.resolve();
-}
-
-export function createDrivenClock(startMs = 1_000_000): DrivenClock {
-  let nowMs = startMs;
-  const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
-  return {
-    nowMs: () => 1_700_000_000_000 + nowMs,
-    monotonicMs: () => nowMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        const wake = () => {
-          sleepers.delete(sleeper);
-          signal?.removeEventListener("abort", wake);
-          resolve();
-        };
-        const sleeper = { atMs: nowMs + ms, wake };
-        if (signal?.aborted) return resolve();
-        signal?.addEventListener("abort", wake, { once: true });
-        sleepers.add(sleeper);
-      }),
-    async advance(ms) {
-      const untilMs = nowMs + ms;
-      await runReady();
-      for (let steps = 0; steps < 10_000; steps++) {
-        const next = [...sleepers].toSorted((a, b) => a.atMs - b.atMs)[0];
-        if (!next || next.atMs > untilMs) break;
-        nowMs = Math.max(nowMs, next.atMs);
-        next.wake();
-        await runReady();
-      }
-      nowMs = untilMs;
-      await runReady();
-    },
-    sleeping: () => sleepers.size,
-  };
-}
-
 /** A rate limiter that shares its budget with no other process. */
 export function testRateLimiter(clock: Clock, rules: Partial<Rules>): RateLimiter {
   return createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...rules });

@@ -1,4 +1,3 @@
-import type { Clock } from "../../../src/base/clock.ts";
 import { onTestFinished } from "vitest";
 import { startSandbox, testDay, type Sandbox } from "./control.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
@@ -39,41 +38,4 @@ export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
 /** What happened in the first company, in order. */
 export function typesOf(sandbox: Sandbox): string[] {
   return sandbox.control.events().map(({ type }) => type);
-}
-
-/** A clock that a test moves; sleepers wake when their time has come. */
-export class WoundClock implements Clock {
-  #ms: number;
-  #sleepers: { readonly untilMs: number; readonly wake: () => void }[] = [];
-
-  constructor(startMs = Date.UTC(2026, 10, 20, 9, 0, 0, 250)) {
-    this.#ms = startMs;
-  }
-
-  nowMs(): number {
-    return this.#ms;
-  }
-
-  monotonicMs(): number {
-    return this.#ms - Date.UTC(2026, 0, 1);
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#sleepers.push({ untilMs: this.#ms + ms, wake: resolve });
-      signal?.addEventListener("abort", () => resolve(), { once: true });
-    });
-  }
-
-  /** How many wait for the clock right now. */
-  get sleeping(): number {
-    return this.#sleepers.length;
-  }
-
-  wind(ms: number): void {
-    this.#ms += ms;
-    const due = this.#sleepers.filter(({ untilMs }) => untilMs <= this.#ms);
-    this.#sleepers = this.#sleepers.filter(({ untilMs }) => untilMs > this.#ms);
-    for (const { wake } of due) wake();
-  }
 }

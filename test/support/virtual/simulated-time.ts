@@ -83,19 +83,28 @@ export class SimulatedTime {
     }
   }
 
+  /** When the next call is made, in milliseconds since the beginning; `Infinity`: there is none. */
+  nextMs(): number {
+    while (this.heap[0]?.wake === null) pop(this.heap);
+    return this.heap[0]?.atMs ?? Infinity;
+  }
+
+  /** How many calls are to be made. */
+  get sleeping(): number {
+    return this.heap.filter(({ wake }) => wake !== null).length;
+  }
+
   /** Makes the next call. False: there is none. */
   ring(): boolean {
-    for (;;) {
-      const wakeUp = pop(this.heap);
-      if (!wakeUp) return false;
-      const { wake } = wakeUp;
-      if (!wake) continue;
-      wakeUp.wake = null;
-      this.passedMs = wakeUp.atMs;
-      this.steps += 1;
-      wake();
-      return true;
-    }
+    const atMs = this.nextMs();
+    const wakeUp = pop(this.heap);
+    if (!wakeUp?.wake) return false;
+    const { wake } = wakeUp;
+    wakeUp.wake = null;
+    this.passedMs = atMs;
+    this.steps += 1;
+    wake();
+    return true;
   }
 }
 

@@ -5,30 +5,17 @@ import { SimulatedTime } from "./simulated-time.ts";
  * A clock that jumps: when all are asleep, it is as late as the first of them wants to be woken. Between two jumps
  * the event loop turns a few times, so that work that yields to it is done first.
  */
-export class VirtualClock implements Clock {
-  private readonly time: SimulatedTime;
+export class VirtualClock extends SimulatedTime implements Clock {
   private jumping = false;
 
-  constructor(startMs: number) {
-    this.time = new SimulatedTime(startMs);
-  }
-
-  nowMs(): number {
-    return this.time.nowMs();
-  }
-
-  monotonicMs(): number {
-    return this.time.passedMs;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const slept = this.time.sleep(ms, signal);
+  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const slept = super.sleep(ms, signal);
     if (!signal?.aborted) this.jumpLater();
     return slept;
   }
 
   /** Sleeps until this moment; at once when it is over. */
-  async until(epochMs: number): Promise<void> {
+  async reach(epochMs: number): Promise<void> {
     await this.sleep(epochMs - this.nowMs());
   }
 
@@ -41,6 +28,6 @@ export class VirtualClock implements Clock {
 
   private jump(): void {
     this.jumping = false;
-    if (this.time.ring()) this.jumpLater();
+    if (this.ring()) this.jumpLater();
   }
 }

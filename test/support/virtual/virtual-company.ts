@@ -107,10 +107,10 @@ export class VirtualCompany {
       const signals = { signal: stop.signal, closed: stop.signal, graceMs: 1 };
       const worker = startEventWorker(parts, { resources, concurrency, ...signals });
       for (const { type, id, atMs } of events.toSorted((a, b) => a.atMs - b.atMs)) {
-        await clock.until(atMs);
+        await clock.reach(atMs);
         ingest.store([deliveryOf(eventOf(type, id))], clock.nowMs());
       }
-      await clock.until(untilMs);
+      await clock.reach(untilMs);
       stop.abort();
       await worker.ended;
     });
