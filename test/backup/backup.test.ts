@@ -20,7 +20,7 @@ import { sync, type Company } from "../support/company/company.ts";
 import { expectEqual, look } from "../support/truth/equal.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { startS3 } from "../support/export/s3-server.ts";
+import { s3Env, startS3 } from "../support/export/s3-server.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { put } from "../support/mirror/store.ts";
 
@@ -212,8 +212,7 @@ test("a bucket holds backups as a folder does", async () => {
   const bucket = tempFolder();
   const server = await startS3(bucket, "lake");
   onTestFinished(() => server.close());
-  const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
-  const env = { ...keys, AWS_ENDPOINT_URL: server.url };
+  const env = s3Env(server.url);
   const company = await aMirrored();
   const to = "s3://lake/some/prefix";
   const backUpThere = async () => {

@@ -10,6 +10,7 @@ import { publishReport, type PublishWay } from "../../src/report/publish-report.
 import { findMoment } from "../../src/state/as-of/moment.ts";
 import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { exportParts, plainRequest } from "../support/export/export-request.ts";
 import { peakBytesIn } from "../support/program/peak-memory.ts";
 import { benchManifest } from "./export-mirror.ts";
 
@@ -65,10 +66,14 @@ async function publishAsOf(mirror: string, daysAgo: number): Promise<number> {
   return bytes;
 }
 
-const company = "acme";
-
 async function publishTo(mirror: string, way: PublishWay): Promise<number> {
-  const parts = { manifest: benchManifest, clock: systemClock, company, version: "0", timezone: "UTC" };
+  const parts = {
+    manifest: benchManifest,
+    clock: systemClock,
+    company: "acme",
+    version: "0",
+    timezone: "UTC",
+  };
   const { signal } = new AbortController();
   const place = { mirror, report: `${mirror}.report`, way, force: true, signal };
   const published = await publishReport({ ...parts, ...place });
@@ -77,21 +82,8 @@ async function publishTo(mirror: string, way: PublishWay): Promise<number> {
 }
 
 async function exportTo(out: string, format: ExportRequest["format"], mirror: string): Promise<number> {
-  const { manifest } = await exportTables(
-    { mirror, manifest: benchManifest, clock: systemClock, reportDate: "2026-11-22", version: "bench" },
-    {
-      format,
-      out,
-      company,
-      tables: [],
-      dialect: "standard",
-      partition: null,
-      since: null,
-      period: null,
-      language: "en",
-      nested: false,
-    },
-  );
+  const parts = exportParts(mirror, benchManifest);
+  const { manifest } = await exportTables(parts, { ...plainRequest, format, out });
   return manifest.files[0]?.bytes ?? 0;
 }
 

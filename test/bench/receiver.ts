@@ -3,7 +3,6 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
@@ -16,6 +15,7 @@ import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/server/server.ts";
 import type { Companies } from "../../src/webhook/receiver.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
+import { closeAll, listen } from "../support/http/loopback.ts";
 import type { LoadOrder, LoadResult } from "./receiver-load.ts";
 import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
 
@@ -43,12 +43,7 @@ async function bareSide(): Promise<Side> {
       response.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  };
-  return { port: (server.address() as AddressInfo).port, close };
+  return { port: await listen(server), close: () => closeAll(server) };
 }
 
 /** A log in a file, as stderr is when it is one. */

@@ -2,13 +2,8 @@ import { copyFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { openCompany } from "../support/company/open-company.ts";
-import {
-  endServe,
-  portToKeep,
-  startProbed,
-  startServe,
-  writeEventsConfig,
-} from "../support/program/serve-process.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { endServe, portToKeep, startProbed, startServe } from "../support/program/serve-process.ts";
 import { askProbe, longestBy, stallText, type Stall } from "../support/program/stall.ts";
 import { processorSeconds } from "./fleet/process-cost.ts";
 import type { BenchResult } from "./result.ts";
@@ -32,10 +27,10 @@ const rounds = 10;
 export async function benchStatusPage(): Promise<BenchResult[]> {
   await using resources = new AsyncDisposableStack();
   const opening = openCompany({ records: given === undefined ? documents : 10 });
-  const { folder, file, proxy, sandbox } = resources.adopt(await opening, (one) => one.close());
-  if (given !== undefined) copyFileSync(given, file);
-  const facts = { folder, baseUrl: proxy.baseUrl, token: sandbox.token, secret: "whsec_acme_0123456789" };
-  writeEventsConfig(facts, "schedule: { sync: off, publish: off }");
+  const company = resources.adopt(await opening, (one) => one.close());
+  const { folder } = company;
+  if (given !== undefined) copyFileSync(given, company.file);
+  writeServeConfig(company, "schedule: { sync: off, publish: off }");
   const port = await portToKeep();
   const plain = await startServe(folder, port, mostMs);
   resources.defer(async () => void (await endServe(plain, "SIGTERM")));

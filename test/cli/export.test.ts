@@ -6,7 +6,7 @@ import { openSandbox } from "../support/sandbox/sandbox.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
-import { startS3 } from "../support/export/s3-server.ts";
+import { s3Env, startS3 } from "../support/export/s3-server.ts";
 import { putPreview } from "../support/mirror/store.ts";
 
 const config =
@@ -90,8 +90,7 @@ describe("export", () => {
     const cwd = await aFolder();
     const server = await startS3(temporaryFolder(), "lake");
     onTestFinished(server.close);
-    const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
-    const env = { ...keys, AWS_ENDPOINT_URL: server.url };
+    const env = s3Env(server.url);
     const argv = ["export", "clients", "--company", "acme", "--json", "--to", "s3://lake/daily"];
     const { code, stdout } = await runCommand(argv, { cwd, env });
     expect(code).toBe(0);

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { minimal } from "../support/connector/config.ts";
+import { takenPort } from "../support/http/http.ts";
 
 const env = { TOKEN: "token-of-acme" };
 
@@ -17,10 +17,7 @@ async function playServe(config: string, ...args: string[]) {
 describe("serve does not begin", () => {
   // Fault: process | the port is taken | another server | refused before anything is locked or written
   test("on a port that is taken: refused before anything is locked or written", async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
+    const port = await takenPort();
     const { code, last, touched } = await playServe("", "--listen", `127.0.0.1:${port}`);
     expect(code).toBe(10);
     expect(last).toMatchObject({ level: "error", msg: expect.stringContaining(`127.0.0.1:${port}`) });

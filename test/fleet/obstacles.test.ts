@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { jsonLines, root, runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 import { runFleet } from "../support/fleet/fleet.ts";
+import { takenPort } from "../support/http/http.ts";
 import { guardedRole } from "../support/postgres/server.ts";
 
 const companies = `companies: { acme: { token: "\${env:ACME}" } }\n`;
@@ -74,10 +73,7 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
 
   // Fault: network | the port of a worker is taken | a worker starts | it says so, and its process ends
   test("a worker whose port is taken says so, and its process ends", async () => {
-    const other = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void other.close());
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
+    const port = await takenPort();
     const cwd = temporaryFolder({ "config.yaml": fleet });
     const args = ["worker", "--role", "receive", "--listen", `127.0.0.1:${port}`];
     const { code, stderr } = await runProgram(args, { cwd, env: { DATABASE_URL: await freshDatabase() } });

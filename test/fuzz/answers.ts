@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import * as fc from "fast-check";
@@ -7,7 +7,7 @@ import { differences, look, rowDifferences, type Db } from "../support/truth/com
 import { nativeIdOf } from "../support/json/json.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
 import { openCompany, sync, type Company } from "../support/company/open-company.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 import { jsonReply, missing, rewritten, type Obstacle, type Reply } from "../support/company/proxy.ts";
 import {
   expectedRow,
@@ -216,8 +216,8 @@ function oddRecords(truth: Truth, { odd }: Input): Map<string, OddRecord> {
 
 /** A run over answers with odd records, into a mirror of its own; then one over answers that are right again. */
 async function assertRuns(company: Company, truth: Truth, one: Input): Promise<void> {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-fuzz-"));
-  const here = { ...company, folder, file: path.join(folder, "acme.db") };
+  using folder = memoryScratch();
+  const here = { ...company, folder: folder.path, file: path.join(folder.path, "acme.db") };
   const odd = oddRecords(truth, one);
   try {
     company.proxy.obstruct(obstacleOf(odd, one.body));
@@ -236,7 +236,6 @@ async function assertRuns(company: Company, truth: Truth, one: Input): Promise<v
     assert.deepEqual(await localDamage(here), []);
   } finally {
     company.recover();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

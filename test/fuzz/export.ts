@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import * as fc from "fast-check";
-import { systemClock } from "../../src/base/clock.ts";
-import { exportTables } from "../../src/export/export-tables.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { duckRows, duckTypes } from "../support/export/export.ts";
+import { duckRows, duckTypes, exportOf } from "../support/export/export.ts";
 import { ratioOf, sameRatio } from "../support/json/json.ts";
 import { manifestOf } from "../support/mirror/mirror.ts";
 import { putAs } from "../support/mirror/store.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
 import { sample, samples, sampleTable, type Sample } from "./sample-table.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 
 /** A new mirror with these records, exported; gone after the check. */
 async function withExport(
@@ -21,31 +18,15 @@ async function withExport(
   copies: number,
   check: (file: string) => Promise<void>,
 ): Promise<void> {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
+  using folder = memoryScratch();
   const manifest = manifestOf([samples]);
-  const mirror = await openMirror(path.join(folder, "shop.db"), manifest);
+  const mirror = await openMirror(path.join(folder.path, "shop.db"), manifest);
   try {
     fill(mirror, rows, copies);
-    const parts = {
-      mirror: mirror.db.name,
-      manifest,
-      clock: systemClock,
-      reportDate: "2026-11-22",
-      version: "1.2.3",
-    };
-    const rest = {
-      tables: ["samples"],
-      partition: null,
-      since: null,
-      period: null,
-      language: "en" as const,
-      nested: false,
-    };
-    await exportTables(parts, { ...request, ...rest, company: "acme", out: folder });
-    await check(path.join(folder, "acme", `samples.${request.format}`));
+    await exportOf(mirror, { ...request, tables: ["samples"], out: folder.path });
+    await check(path.join(folder.path, "acme", `samples.${request.format}`));
   } finally {
     mirror.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

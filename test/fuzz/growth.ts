@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import * as fc from "fast-check";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
@@ -10,7 +9,7 @@ import { publish } from "../support/export/published.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { allChanges, liveRecords, putAs, remove, replay, row, rows } from "../support/mirror/store.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 
 const key = fc.oneof(
   fc.constantFrom("a a", "", ..."a A a_ aA a-a á Á ß İ ı 🙂 ☂ _ __ _a 1".split(" ")),
@@ -185,14 +184,13 @@ export const grownColumns = fuzzTarget("growth/columns", {
   runs: 6,
   input: fc.array(step, { minLength: 1, maxLength: 14, size: "max" }),
   open: () => async (steps) => {
-    const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
-    const growing = new GrowingMirror(folder);
+    using folder = memoryScratch();
+    const growing = new GrowingMirror(folder.path);
     try {
       for (const one of steps) await growing.apply(one);
       await growing.assertWhole();
     } finally {
       growing.close();
-      rmSync(folder, { recursive: true, force: true });
     }
   },
 });

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import * as fc from "fast-check";
 import { MirrorError } from "../../src/base/errors.ts";
 import { answerOf, openBooks } from "../../src/mcp/report-query.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
 
 /** A report of two tables and a view, beside a file that nobody may read. */
 export function smallReport(atEnd: AtEnd) {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const { path: folder, remove } = memoryScratch();
+  atEnd(remove);
   writeFileSync(path.join(folder, "secret.txt"), "a hidden token");
   const file = path.join(folder, "acme.report.db");
   const db = openDatabase(file);

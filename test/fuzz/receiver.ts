@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -16,7 +15,7 @@ import { startServer } from "../../src/server/server.ts";
 import { eventText, keyringOf, post, secret, shopWithEvents, wire } from "../support/webhook/webhook.ts";
 import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
 import { bytesOf, connectionPlan, type ConnectionPlan } from "./request-bytes.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 
 const limits = { bodyBytes: 3_000, bodyDeadlineMs: 1_500, headerDeadlineMs: 1_500, keepAliveMs: 100 };
 /** No connection is open so long after the sender's last byte, whatever it does. */
@@ -33,8 +32,8 @@ interface OpenReceiver {
 }
 
 async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const { path: folder, remove } = memoryScratch();
+  atEnd(remove);
   const manifest = shopWithEvents();
   const mirror = await openMirror(path.join(folder, "shop.db"), manifest);
   atEnd(() => mirror.close());

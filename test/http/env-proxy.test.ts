@@ -1,9 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer, type IncomingMessage } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { connect, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -17,15 +16,14 @@ import { begunAlert } from "../support/status/alert.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { json, startService, untilTheEnd } from "../support/http/http.ts";
 import { get, httpFor, testToken } from "../support/http/http-client.ts";
+import { listen } from "../support/http/loopback.ts";
 
 /** Resolves nowhere: only a proxy can reach it. */
 const host = "service.test.invalid";
 
 async function listening(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 }
 
 /** A proxy that leads every tunnel to a port of this machine; `answer` in place of 200 opens none. */

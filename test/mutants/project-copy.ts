@@ -1,7 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -16,7 +16,7 @@ export interface ProjectCopy {
 }
 
 export function copyProject(): ProjectCopy {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-mutants-"));
+  const { path: folder, remove } = memoryScratch();
   const isCopied = (place: string) => !notCopied.has(path.relative(root, place));
   cpSync(root, folder, { recursive: true, filter: isCopied });
   symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
@@ -28,7 +28,7 @@ export function copyProject(): ProjectCopy {
       writeFileSync(place, withFault(fault, text));
       return () => writeFileSync(place, text);
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove,
   };
 }
 

@@ -4,7 +4,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { FileStore, WriteRight } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
 import { tempFolder } from "./temporary-folder.ts";
-import { startS3 } from "./export/s3-server.ts";
+import { s3Env, startS3 } from "./export/s3-server.ts";
 
 export const storeKinds = ["folder", "s3"] as const;
 export type StoreKind = (typeof storeKinds)[number];
@@ -30,11 +30,7 @@ export async function aFileStore(kind: StoreKind): Promise<TestStore> {
   }
   const server = await startS3(folder, "fleet");
   onTestFinished(() => server.close());
-  const env = {
-    AWS_ACCESS_KEY_ID: "S3RVER",
-    AWS_SECRET_ACCESS_KEY: "S3RVER",
-    AWS_ENDPOINT_URL: server.url,
-  };
+  const env = s3Env(server.url);
   const address = "s3://fleet/some/prefix";
   const store = openStore(address, { ...parts, env });
   const fileOf = (key: string) => `${folder}/fleet/some/prefix/${key}._S3rver_object`;

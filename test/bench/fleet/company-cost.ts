@@ -1,18 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import path from "node:path";
+import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { startSandbox } from "../../support/sandbox/control.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
+import { memoryScratch } from "../../support/memory-folder.ts";
 import { processFacts } from "../../support/company/many-companies.ts";
 import { endServe, type Process } from "../../support/program/serve-process.ts";
 import { markdownTable, type BenchResult } from "../result.ts";
 import { openFleetBed, until } from "./fleet-bed.ts";
 import { processorSeconds } from "./process-cost.ts";
-import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { startS3 } from "../../support/export/s3-server.ts";
+import { closeAll, listen } from "../../support/http/loopback.ts";
+import { s3Env, startS3 } from "../../support/export/s3-server.ts";
 
 const count = 4;
 const documents = 700;
@@ -55,16 +53,13 @@ export async function benchFleetCompany(): Promise<BenchResult[]> {
 }
 
 async function openBed(resources: AsyncDisposableStack) {
-  const objects = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-objects-"));
-  resources.defer(() => rmSync(objects, { recursive: true, force: true }));
+  const objects = resources.use(memoryScratch()).path;
   const store = resources.adopt(await startCountingStore(objects), (one) => one.close());
   const starting = startSandbox({ companies: count, records: documents, limit: 1_000_000 });
   const sandbox = resources.adopt(await starting, (one) => one.close());
   const env = {
     ...Object.fromEntries(sandbox.companies.map(({ token }, i) => [`TOKEN_${i}`, token])),
-    AWS_ACCESS_KEY_ID: "S3RVER",
-    AWS_SECRET_ACCESS_KEY: "S3RVER",
-    AWS_ENDPOINT_URL: store.url,
+    ...s3Env(store.url),
   };
   const { postgres, add, startWorker, costOf } = await openFleetBed(resources, () => objectStore, env);
   /** What a worker without companies costs Postgres in a second. */
@@ -234,15 +229,12 @@ async function startCountingStore(folder: string): Promise<CountingStore> {
     outgoing.on("error", () => response.destroy());
     incoming.pipe(outgoing);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     counts: () => counts,
     reset: () => void (counts = none),
     close: async () => {
-      server.closeAllConnections();
-      server.close();
+      await closeAll(server);
       await behind.close();
     },
   };

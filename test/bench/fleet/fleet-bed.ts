@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
+import { memoryScratch } from "../../support/memory-folder.ts";
 import { startPostgres, type PostgresServer } from "../../support/postgres/server.ts";
 import { endServe, startProcess, type Process } from "../../support/program/serve-process.ts";
 import { treeProcessorSeconds } from "./process-cost.ts";
@@ -59,8 +59,7 @@ export async function openFleetBed(
 ): Promise<FleetBed> {
   const starting = startPostgres({ durable: true, more: counting });
   const server = resources.adopt(await starting, (one) => one.end());
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-fleet-"));
-  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = resources.use(memoryScratch()).path;
   const url = await server.createDatabase();
   const opening = openPostgres({ url, node: "bench", log: silentLog, maxConnections: 2 });
   const postgres = resources.adopt(await opening, (one) => one.close());

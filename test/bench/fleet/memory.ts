@@ -1,9 +1,6 @@
-import { systemClock } from "../../../src/base/clock.ts";
-import { silentLog } from "../../../src/base/logger.ts";
 import type { CompanyRow } from "../../../src/fleet/postgres/tables/companies-table.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
-import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
+import { fleetCompanies } from "../../support/fleet/companies.ts";
 import type { BenchResult } from "../result.ts";
 
 const counts = [1_000, 6_000] as const;
@@ -48,17 +45,7 @@ async function measure(count: number): Promise<{ readonly known: number; readonl
   );
   const postgres = withCompanies(count);
   const before = await heapBytes();
-  const companies = new FleetCompanies({
-    postgres,
-    sendJob: () => Promise.resolve(),
-    formOf: () => Promise.resolve(signedForm),
-    secrets: { env, folder: "/", readFile: () => "" },
-    retiredKeys: (company) => `/nonexistent/${company}.secrets.json`,
-    onSecrets: () => undefined,
-    clock: systemClock,
-    log: silentLog,
-    closed: new AbortController().signal,
-  });
+  const companies = fleetCompanies({ postgres, secrets: { env, folder: "/", readFile: () => "" } });
   await companies.refresh();
   const known = (await heapBytes()) - before;
   for (let i = 0; i < count; i++) {

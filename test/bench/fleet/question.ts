@@ -9,9 +9,9 @@ import { treeProcessorSeconds } from "./process-cost.ts";
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { systemClock } from "../../../src/base/clock.ts";
 import { exportTables } from "../../../src/export/export-tables.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
+import { exportParts, plainRequest } from "../../support/export/export-request.ts";
 import { putAs } from "../../support/mirror/store.ts";
 import { startSandbox } from "../../support/sandbox/control.ts";
 import { truthOf } from "../../support/truth/truth.ts";
@@ -199,19 +199,12 @@ async function publishCompanies(folder: string, count: number): Promise<void> {
   await sandbox.close();
   mkdirSync(path.join(folder, "pointers"));
   const out = path.join(folder, "sample");
-  const parts = { mirror: mirror.db.name, manifest, clock: systemClock, reportDate: "2026-11-27" };
-  const request = {
-    format: "parquet",
-    out,
-    company: "one",
-    tables: askedTables,
-    dialect: "standard",
-  } as const;
-  const rest = { partition: null, language: "en", since: null, period: null, nested: false } as const;
+  const parts = exportParts(mirror.db.name, manifest);
+  const request = { ...plainRequest, format: "parquet", out, company: "one", tables: askedTables } as const;
   for (let sample = 0; sample < Math.min(samples, count); sample++) {
     mirror.db.exec(otherRows);
     rmSync(out, { recursive: true, force: true });
-    const { manifest: made } = await exportTables({ ...parts, version: "bench" }, { ...request, ...rest });
+    const { manifest: made } = await exportTables(parts, request);
     for (let company = sample; company < count; company += samples)
       publishCompany(folder, `company_${company}`, made.files);
   }

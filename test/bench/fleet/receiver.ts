@@ -8,9 +8,8 @@ import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-tab
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
-import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer } from "../../../src/server/server.ts";
+import { fleetCompanies } from "../../support/fleet/companies.ts";
 import { findPostgres, startPostgres } from "../../support/postgres/server.ts";
 import { load, logToFile, ratioOf, realSide, run, secret, summaryOf } from "../receiver.ts";
 import type { Side } from "../receiver.ts";
@@ -38,14 +37,10 @@ async function fleetSide(folder: string): Promise<Side & { stored(): Promise<num
     await owners.claim(name, "bench", 3_600_000);
   }
   const closing = new AbortController();
-  const companies = new FleetCompanies({
+  const companies = fleetCompanies({
     postgres,
     sendJob: (sql, company) => engine.send("events", [company], sql),
-    formOf: () => Promise.resolve(signedForm),
     secrets: { env: { SECRET: secret }, folder, readFile: () => "" },
-    retiredKeys: (company) => path.join(folder, `${company}.secrets.json`),
-    onSecrets: () => undefined,
-    clock,
     log,
     closed: closing.signal,
   });

@@ -2,7 +2,7 @@ import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs
 import { onTestFinished } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { mirrorName, type ErrorPlace, errorRows, type ErrorRow } from "../../support/program/error-row.ts";
-import { startS3 } from "../../support/export/s3-server.ts";
+import { s3Env, startS3 } from "../../support/export/s3-server.ts";
 import { aSmallDisk, canMount } from "../../support/crash/small-disk.ts";
 
 const aFile = { before: ({ write }: ErrorPlace) => write("books", "my books"), mirror: true } as const;
@@ -32,8 +32,7 @@ async function startBucket({ at }: ErrorPlace) {
   mkdirSync(at("s3"));
   const { url, close } = await startS3(at("s3"), "books");
   onTestFinished(close);
-  const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER", AWS_REGION: "us-east-1" };
-  return { ...keys, AWS_ENDPOINT_URL: url };
+  return s3Env(url);
 }
 
 /** The company's data, on a disk that was mounted read-only. */

@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { endOf } from "../../support/program/cli.ts";
 import { aMirroredCompany } from "../../support/company/company.ts";
+import { takenPort } from "../../support/http/http.ts";
 import {
   deliver,
   eventAbout,
@@ -96,10 +97,7 @@ test.each([
   ["serve", "--listen", "127.0.0.1:"],
   ["sandbox", "--port", ""],
 ])("%s on a port that is taken ends with 10", async (command, option, address) => {
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void other.close());
-  const { port } = other.address() as AddressInfo;
+  const port = await takenPort();
   const company = await aMirroredCompany({ records: 2 });
   writeServeConfig(company);
   const { code, stderr } = await endOf(startIn(company, [command, option, `${address}${port}`]));

@@ -8,8 +8,8 @@ import { inboxPosition } from "../../../src/state/meta.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { recordingLog } from "../../support/http/http-client.ts";
 import { rows } from "../../support/mirror/store.ts";
+import { recordingLog } from "../../support/http/http-client.ts";
 import {
   about,
   counted,

@@ -4,7 +4,7 @@ import { aWorkedFleet, startWorker, type FleetWorker } from "../../support/fleet
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { wholeRuns } from "../../support/program/serve.ts";
-import { startS3 } from "../../support/export/s3-server.ts";
+import { s3Env, startS3 } from "../../support/export/s3-server.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -64,11 +64,7 @@ describeWithPostgres("SIGTERM ends a worker within 25 s", () => {
     const store = await startS3(folder, "fleet");
     onTestFinished(() => store.close());
     const relay = await aTcpRelay(Number(new URL(store.url).port));
-    const env = {
-      AWS_ACCESS_KEY_ID: "S3RVER",
-      AWS_SECRET_ACCESS_KEY: "S3RVER",
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${relay.port}`,
-    };
+    const env = s3Env(`http://127.0.0.1:${relay.port}`);
     const fleet = await aWorkedFleet({ records: 3 });
     const stored = { ...fleet, secrets: { ...fleet.secrets, ...env } };
     const worker = await startWorker(stored, "one", { snapshots: "s3://fleet/mirrors" });

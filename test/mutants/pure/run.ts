@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { memoryScratch } from "../../support/memory-folder.ts";
 import { instrument, type Mutant } from "./instrument.ts";
 import { partNamed, parts } from "./parts.ts";
 import { reportSurvivors } from "./survivors.ts";
@@ -21,8 +21,8 @@ const leastShare = 0.85;
 const passesMs = [200, 1_000];
 const stallMs = 120_000;
 /** Thousands of mirrors are written: in memory, where there is such a file system. */
-const scratch = mkdtempSync(`${existsSync("/dev/shm") ? "/dev/shm" : tmpdir()}/mutants-`);
-process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
+const scratch = memoryScratch();
+process.once("exit", () => scratch.remove());
 
 const names = positionals.length > 0 ? positionals : Object.keys(parts);
 const survivors: Mutant[] = [];
@@ -74,7 +74,7 @@ async function runPart(name: string): Promise<Progress> {
 /** One run of vitest; a mutant that hangs is killed with its process, and the rest begins anew. */
 async function runTests(name: string, more: Record<string, string>): Promise<number> {
   const folder = folderOf(name);
-  const env = { ...process.env, ...more, MUTATED_PART: name, MUTANTS_FOLDER: folder, TMPDIR: scratch };
+  const env = { ...process.env, ...more, MUTATED_PART: name, MUTANTS_FOLDER: folder, TMPDIR: scratch.path };
   const args = [
     "vitest",
     "run",

@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { startSandbox, type Sandbox } from "../sandbox/control.ts";
-import { memoryFolder } from "../memory-folder.ts";
+import { memoryScratch } from "../memory-folder.ts";
 import { portToKeep } from "../program/serve-process.ts";
 
 /** Many companies of one sandbox, and a config for one process that serves them all. */
@@ -32,7 +32,7 @@ export async function openManyCompanies(
     allowLoopbackWebhooks: true,
   };
   const sandbox = await startSandbox({ today: "2026-11-20", ...options, ...more });
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-many-"));
+  const { path: folder, remove } = memoryScratch();
   const port = await portToKeep();
   const names = sandbox.companies.map((_, i) => `company_${i}`);
   const secrets: string[] = [];
@@ -45,7 +45,7 @@ export async function openManyCompanies(
   writeFileSync(path.join(folder, "config.yaml"), [...head, ...lines, ""].join("\n"), { mode: 0o600 });
   const close = async () => {
     await sandbox.close();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   };
   const mirror = (i: number) => path.join(folder, "data", `${names[i]}.db`);
   return { sandbox, folder, port, names, secrets, mirror, close };

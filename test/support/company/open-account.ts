@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import path from "node:path";
 import { onTestFinished } from "vitest";
 import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
@@ -17,7 +15,7 @@ import { Tally } from "../../../src/sync/context/tally.ts";
 import { load } from "../connector/config.ts";
 import { changesOf } from "./account-changes.ts";
 import { loggingTo } from "./open-company.ts";
-import { memoryFolder } from "../memory-folder.ts";
+import { memoryScratch } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 
 const accountStartMs = Date.parse("2026-11-02T01:00:00Z");
@@ -37,7 +35,7 @@ function movedClock() {
 export async function openAccount(options: StandInOptions = {}, more = "") {
   const { clock, pass } = movedClock();
   const standIn = await startStandIn({ clock, ...options });
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-account-"));
+  const { path: folder, remove } = memoryScratch();
   const said: string[] = [];
   const { account, client_id, client_secret } = standIn.access;
   const { config } = load(
@@ -102,7 +100,7 @@ ${more}`,
     })(),
     close: async () => {
       await standIn.close();
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
 }

@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
@@ -6,7 +5,7 @@ import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox
 import { startSandbox, testDay, type Sandbox } from "../sandbox/control.ts";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
-import { memoryFolder } from "../memory-folder.ts";
+import { memoryScratch } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
@@ -43,7 +42,7 @@ export async function openCompany(
 ): Promise<Company & { close(): Promise<void> }> {
   const sandbox = await startSandbox({ today: testDay, limit: 1_000_000, records: 20, ...options });
   const proxy = await startProxy(sandbox);
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-e2e-"));
+  const { path: folder, remove } = memoryScratch();
   return {
     sandbox,
     proxy,
@@ -58,7 +57,7 @@ export async function openCompany(
     close: async () => {
       await proxy.close();
       await sandbox.close();
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
 }

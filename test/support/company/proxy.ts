@@ -6,7 +6,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeAll, listen } from "../http/loopback.ts";
 import type { Sandbox } from "../sandbox/control.ts";
 
 /** A request on its way to the service. */
@@ -78,9 +78,8 @@ export async function startProxy(service: Upstream): Promise<FaultProxy> {
       () => response.destroy(),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`,
+    baseUrl: `http://127.0.0.1:${await listen(server)}${base}`,
     asked,
     inFlight: () => inFlight,
     obstruct(obstacle) {
@@ -90,9 +89,7 @@ export async function startProxy(service: Upstream): Promise<FaultProxy> {
     clear: () => (obstacles = []),
     close: async () => {
       agent.destroy();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await closeAll(server);
     },
   };
 }

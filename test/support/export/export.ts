@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
-import { systemClock } from "../../../src/base/clock.ts";
 import { exportTables, type ExportResult } from "../../../src/export/export-tables.ts";
 import type { ExportParts, ExportRequest, ExportWatch } from "../../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openHasty } from "../mirror/mirror.ts";
+import { exportParts, plainRequest } from "./export-request.ts";
 import { put, putAs } from "../mirror/store.ts";
 import { tempFolder } from "../temporary-folder.ts";
 
@@ -24,27 +24,8 @@ export async function exportOf(
 ): Promise<Exported> {
   const out = request.out ?? path.join(tempFolder(), "out");
   const result = await exportTables(
-    {
-      mirror: mirror.db.name,
-      manifest: mirror.manifest,
-      clock: systemClock,
-      reportDate: "2026-11-22",
-      version: "1.2.3",
-      ...parts,
-    },
-    {
-      format: "csv",
-      company: "acme",
-      tables: [],
-      dialect: "standard",
-      partition: null,
-      language: "en",
-      since: null,
-      period: null,
-      nested: false,
-      ...request,
-      out,
-    },
+    { ...exportParts(mirror.db.name, mirror.manifest), ...parts },
+    { ...plainRequest, ...request, out },
     watch,
   );
   const text = (file: string) => readFileSync(path.join(out, "acme", file), "utf8");

@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
@@ -14,7 +13,7 @@ import { openDatabase, type Db } from "../../../src/store/database.ts";
 import { putAs, remove } from "../mirror/store.ts";
 import { truthOf, type Truth } from "../truth/truth.ts";
 import type { Dict, Records, Row } from "./recount.ts";
-import { memoryFolder } from "../memory-folder.ts";
+import { memoryScratch } from "../memory-folder.ts";
 
 /** A mirror of what the sandbox has, filled without requests. */
 async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
@@ -40,7 +39,7 @@ export async function publishedCompany(
   options: SandboxOptions,
   goneOf: (truth: Truth) => Readonly<Record<string, readonly string[]>> = () => ({}),
 ): Promise<PublishedCompany> {
-  const folder = mkdtempSync(join(memoryFolder(), "fintoro-mirror-"));
+  const { path: folder, remove: removeFolder } = memoryScratch();
   const sandbox = await startSandbox({ today: testDay, limit: 100_000, ...options });
   const mirror = await mirrorOf(sandbox, folder);
   const truth = truthOf(sandbox);
@@ -51,7 +50,7 @@ export async function publishedCompany(
   const close = () => {
     db.close();
     mirror.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder();
   };
   return { records, mirror, file, rows: (view) => rowsOf(db, `SELECT * FROM ${view}`), close };
 }

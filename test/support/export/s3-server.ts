@@ -31,3 +31,8 @@ export async function startS3(
   const { port } = await server.run();
   return { url: `http://${address}:${port}`, close: () => server.close() };
 }
+
+/** The environment of who asks the server at this address. */
+export function s3Env(url: string) {
+  return { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER", AWS_ENDPOINT_URL: url };
+}

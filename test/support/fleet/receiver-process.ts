@@ -2,9 +2,8 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
-import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer } from "../../../src/server/server.ts";
+import { fleetCompanies } from "./companies.ts";
 
 const [, , url = "", when = ""] = process.argv;
 
@@ -25,16 +24,8 @@ const clock = systemClock;
 const log = silentLog;
 const node = `receiver-${process.pid}`;
 const opened = await openPostgres({ url, node, log });
-const companies = new FleetCompanies({
+const companies = fleetCompanies({
   postgres: when === "dies-after-commit" ? dyingAfterCommit(opened) : opened,
-  sendJob: () => Promise.resolve(),
-  formOf: () => Promise.resolve(signedForm),
-  secrets: { env: process.env, folder: "/", readFile: () => "" },
-  retiredKeys: () => "/nonexistent",
-  onSecrets: () => undefined,
-  clock,
-  log,
-  closed: new AbortController().signal,
 });
 await companies.refresh();
 const { port } = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });

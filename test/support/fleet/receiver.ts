@@ -3,12 +3,11 @@ import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { SecretSource } from "../../../src/config/secrets.ts";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
-import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer } from "../../../src/server/server.ts";
+import { fleetCompanies } from "./companies.ts";
+import { recordingLog } from "../http/http-client.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../temporary-folder.ts";
-import { recordingLog } from "../http/http-client.ts";
 import { post, secret, type Post } from "../webhook/webhook.ts";
 
 /** What `fleet add` writes for a company: its secret is `${env:ACME_SECRET}` unless others are named. */
@@ -41,20 +40,18 @@ interface FleetReceiverOptions {
  * @param isRead has it read the companies?
  */
 export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}, isRead = true) {
-  const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob = noJob } = options;
+  const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob } = options;
   const closing = new AbortController();
   const log = recordingLog();
   const folder = tempFolder();
-  const companies = new FleetCompanies({
+  const companies = fleetCompanies({
     postgres,
-    sendJob,
-    formOf: () => Promise.resolve(signedForm),
     secrets: { env, folder, readFile },
     retiredKeys: (company) => `${folder}/${company}.secrets.json`,
-    onSecrets: () => undefined,
     clock,
     log,
     closed: closing.signal,
+    ...(sendJob && { sendJob }),
   });
   if (isRead) await companies.refresh();
   const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
@@ -73,8 +70,4 @@ export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverO
 
 function noFile(file: string): string {
   throw Object.assign(new Error(`no such file: ${file}`), { code: "ENOENT" });
-}
-
-function noJob(): Promise<void> {
-  return Promise.resolve();
 }

@@ -1,5 +1,6 @@
-import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { createServer, connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { listen } from "../http/loopback.ts";
 
 /** A way to a port on loopback that can become silent, as a network does that loses every packet. */
 export interface TcpRelay {
@@ -28,7 +29,6 @@ export async function aTcpRelay(target: number): Promise<TcpRelay> {
     forward(near, far);
     forward(far, near);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -39,6 +39,5 @@ export async function aTcpRelay(target: number): Promise<TcpRelay> {
       if (silent) socket.pause();
       else socket.resume();
   };
-  const { port } = server.address() as AddressInfo;
-  return { port, silence: () => set(true), resume: () => set(false) };
+  return { port: await listen(server), silence: () => set(true), resume: () => set(false) };
 }

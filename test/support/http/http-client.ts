@@ -42,10 +42,13 @@ export function lenientRateLimiter() {
   };
 }
 
+/** A log whose lines are kept. */
 export function recordingLog() {
-  const lines: { level: keyof Log; message: string; fields: LogFields | undefined }[] = [];
-  const at = (level: keyof Log) => (message: string, fields?: LogFields) =>
-    void lines.push({ level, message, fields });
+  const lines: { level: keyof Log; message: string; fields: LogFields }[] = [];
+  const at =
+    (level: keyof Log) =>
+    (message: string, fields: LogFields = {}) =>
+      void lines.push({ level, message, fields });
   return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 

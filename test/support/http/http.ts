@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { HttpOptions } from "../../../src/http/http-transport.ts";
 import { httpFor } from "./http-client.ts";
+import { closeAll, listen } from "./loopback.ts";
 
 /** A service on loopback that answers as each test writes it, and remembers what it was asked. */
 interface TestService {
@@ -39,13 +40,13 @@ export async function startService(answering: Answering, host = "127.0.0.1"): Pr
     socket.setNoDelay(true);
     connections++;
   });
-  const origin = await listening(server, host);
+  const origin = await originOf(server, host);
   return {
     origin,
     baseUrl: `${origin}/api/v1`,
     asked,
     connections: () => connections,
-    close: () => closed(server),
+    close: () => closeAll(server),
   };
 }
 
@@ -58,7 +59,7 @@ async function startRawService(talk: Talk) {
     socket.on("error", () => undefined);
     talk(socket, sockets.push(socket) - 1);
   });
-  const origin = await listening(server, "127.0.0.1");
+  const origin = await originOf(server);
   const close = () => {
     for (const socket of sockets) socket.destroy();
     return new Promise<void>((resolve) => void server.close(() => resolve()));
@@ -66,15 +67,16 @@ async function startRawService(talk: Talk) {
   return { baseUrl: `${origin}/api/v1`, connections: () => sockets.length, close };
 }
 
-async function listening(server: Server | ReturnType<typeof createTcpServer>, host: string): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  const { port } = server.address() as AddressInfo;
+async function originOf(server: Server, host = "127.0.0.1"): Promise<string> {
+  const port = await listen(server, host);
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function closed(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
+/** A port that another server has until the test ends. */
+export async function takenPort(): Promise<number> {
+  const server = createTcpServer();
+  onTestFinished(() => void server.close());
+  return listen(server);
 }
 
 const budget = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "100" };

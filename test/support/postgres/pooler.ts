@@ -1,5 +1,6 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { listen } from "../http/loopback.ts";
 
 /**
  * What a connection pooler does with a session's start. `ignores`: it leaves out all parameters but user and database,
@@ -23,14 +24,11 @@ export async function aPooler(target: number, manner: PoolerManner): Promise<num
       near.pipe(far).pipe(near);
     });
   });
-  onTestFinished(() => closeAll(server, sockets));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-function closeAll(server: Server, sockets: readonly Socket[]): void {
-  for (const socket of sockets) socket.destroy();
-  server.close();
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return listen(server);
 }
 
 /** A StartupMessage: length, version, then names and values that end with a zero byte each. */

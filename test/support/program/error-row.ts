@@ -1,11 +1,10 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import type { Sandbox } from "../sandbox/control.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runCommand, temporaryFolder, type CommandResult } from "./cli.ts";
-import { startService, type Answering } from "../http/http.ts";
+import { startService, takenPort, type Answering } from "../http/http.ts";
 
 /** A mistake or a mishap, and what the program says of it. */
 export interface ErrorRow {
@@ -97,13 +96,6 @@ export async function runRow(row: ErrorRow, { sandbox, dataFolder }: ErrorStock)
   Object.assign(env, await row.before?.({ at, write, run }));
   const busy = row.command.includes("{busy}") ? await takenPort() : 0;
   return run(row.command.replace("{base}", baseUrl).replace("{busy}", String(busy)));
-}
-
-async function takenPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
 }
 
 /** Every answer is this one; a text is a page of HTML. */

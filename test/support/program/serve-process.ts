@@ -1,8 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import path from "node:path";
 import { spawnProgram, type Start } from "./process-env.ts";
 import { eventually } from "../eventually.ts";
 
@@ -77,18 +75,4 @@ function isFree(port: number): Promise<boolean> {
     server.once("error", () => resolve(false));
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
-}
-
-export interface ConfigFacts {
-  readonly folder: string;
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly secret: string;
-}
-
-/** One company, `acme`, and no run by the clock. */
-export function writeEventsConfig({ folder, baseUrl, token, secret }: ConfigFacts, more = ""): void {
-  const company = `{ token: ${token}, webhook: { secrets: [${JSON.stringify(secret)}] } }`;
-  const lines = [`base_url: ${baseUrl}`, "data_dir: .", "companies:", `  acme: ${company}`, more];
-  writeFileSync(path.join(folder, "config.yaml"), lines.join("\n"));
 }

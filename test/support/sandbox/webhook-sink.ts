@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Dict } from "./sandbox.ts";
 import { eventually } from "../eventually.ts";
+import { closeAll, listen } from "../http/loopback.ts";
 
 /** One request as it came in. */
 export interface Received {
@@ -56,14 +56,9 @@ export async function openSink(): Promise<WebhookSink> {
     counts.open--;
     answer(response, treatment);
   };
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  const port = await listen(server);
+  const close = () => closeAll(server);
   onTestFinished(close);
-  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/webhooks/acme`,
     received,

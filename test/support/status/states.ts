@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import path from "node:path";
+import { cpSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { hourMs, minuteMs } from "../../../src/base/clock.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
@@ -16,6 +15,7 @@ import { companyView, lookedAtMs, madeStep, service } from "./company-view.ts";
 import { look } from "../truth/compare.ts";
 import { configOf } from "../program/daemon.ts";
 import { openCompany, sync } from "../company/open-company.ts";
+import { memoryScratch } from "../memory-folder.ts";
 import { ago, events, failures, firstRun, hostile, hostileRows } from "./rows.ts";
 import { resource, view as progressOf } from "../terminal/terminal.ts";
 
@@ -27,7 +27,7 @@ export type StatusStates = Awaited<ReturnType<typeof openStates>>;
  */
 export async function openStates(clock: Clock) {
   const company = await openCompany({ records: 12 });
-  const folder = mkdtempSync(path.join(path.dirname(company.folder), "fintoro-mirror-states-"));
+  const { path: folder, remove } = memoryScratch();
   const config: Config = { ...configOf(company), dataDir: folder };
   await sync(company, { startAtMs: lookedAtMs - 30 * hourMs, scrub: null });
   const ids = look(company.file, (db) => db.prepare("SELECT id FROM clients ORDER BY id").pluck().all());
@@ -62,7 +62,7 @@ export async function openStates(clock: Clock) {
     };
   };
   const close = async () => {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
     await company.close();
   };
   return { names, views, find, close };

@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { silentLog } from "../../../src/base/logger.ts";
@@ -21,7 +20,7 @@ import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { deliveryOf, eventOf } from "../mirror/event-worker.ts";
 import { answerOf } from "../mirror/whole-run.ts";
-import { memoryFolder } from "../memory-folder.ts";
+import { memoryScratch } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { testRateLimiter } from "../rate-limit/rate-limit.ts";
 import { startLimiter } from "../rate-limit/simulated-budget.ts";
@@ -51,7 +50,7 @@ export class VirtualCompany {
   private readonly budget: ReturnType<typeof startLimiter>;
   private readonly limit: number;
   private readonly rateLimiter: RateLimiter;
-  private readonly folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-plan-"));
+  private readonly folder = memoryScratch();
 
   /** @param limit requests in a window of 60 s */
   constructor(size: CompanySize, limit = 120) {
@@ -61,7 +60,7 @@ export class VirtualCompany {
     this.budget = startLimiter({ ends: "exact", reports: "at_answer" }, limit, windowMs);
     this.rateLimiter = testRateLimiter(clock, { reserveShare: 0, windowMs, defaultLimit: limit });
     const text = "base_url: http://127.0.0.1:1\ndata_dir: .\ncompanies: { acme: { token: a } }";
-    const files = { env: {}, cwd: this.folder, readFile: () => text };
+    const files = { env: {}, cwd: this.folder.path, readFile: () => text };
     this.config = loadConfig({ ...files, connectors: [manifest] }).config;
   }
 
@@ -122,12 +121,12 @@ export class VirtualCompany {
   }
 
   close(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    this.folder.remove();
   }
 
   private async opened<T>(use: (mirror: Mirror, notices: Notices) => T): Promise<Awaited<T>> {
     const notices = createNotices(silentLog);
-    const mirror = await openMirror(path.join(this.folder, "acme.db"), manifest, notices.store, this);
+    const mirror = await openMirror(path.join(this.folder.path, "acme.db"), manifest, notices.store, this);
     mirror.db.pragma("synchronous = OFF");
     try {
       return await use(mirror, notices);
