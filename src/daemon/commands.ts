@@ -3,6 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import path from "node:path";
 import { addAbortSignal } from "node:stream";
 import { setImmediate as loopTurn } from "node:timers/promises";
+import { abortAfter } from "../base/cancellation.ts";
 import { isoTime } from "../base/clock.ts";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { openFile } from "../base/files/atomic-file.ts";
@@ -11,7 +12,6 @@ import type { ProgressView } from "../log/progress.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import type { RunRequest } from "../runs/company-run.ts";
-import { notBegun } from "../sync/context/run-report.ts";
 import type { PruneReport } from "../state/retention/prune-mirror.ts";
 import type { OpenCommand } from "../status/event-status.ts";
 import { noReplay, type ReplayResult } from "../webhook/ingest/ingest.ts";
@@ -28,41 +28,43 @@ export function formatSyncOptions(request: RunRequest, untilMs: number | null) {
   return { ...flags, resources: resources.map(({ name }) => name), untilMs };
 }
 
-/** The daemon's answers; `gone`: there is none, or the connection ended without one; `interrupted`: by us. */
-type DaemonAnswer =
-  | { readonly ended: "done"; readonly report: unknown }
-  | { readonly ended: "failed"; readonly error: string }
-  | { readonly ended: "gone" | "interrupted" };
-
-/** One line of the daemon: how far a command is, null before it begins; at last its answer. */
-type CommandLine = { readonly progress: ProgressView | null } | DaemonAnswer;
+/** One line of the daemon: how far a command is, null before it begins; at last its report, or why there is none. */
+type CommandLine =
+  { readonly progress: ProgressView | null } | { readonly report: unknown } | { readonly error: string };
 
 /** The daemon says something every second. */
 const silentMs = 30_000;
 
 /**
- * Gives a command to the daemon that listens at `file`, and waits until it is answered, the daemon ends or hangs, or
- * `signal` aborts. The daemon goes on with what it has begun; what it has not is dropped.
+ * Gives a command to the daemon that listens at `file`, and its report. The daemon goes on with what it has begun; what
+ * it has not is dropped. Throws MirrorError: `stopped` when `signal` aborts, `database` for what the daemon could not
+ * do, `locked` where there is none, or the connection ends without an answer.
  */
 export async function askDaemon(
   file: string,
   command: DaemonCommand,
   signal: AbortSignal,
   onProgress: (progress: ProgressView | null) => void = () => undefined,
-): Promise<DaemonAnswer> {
+): Promise<unknown> {
   const socket = atShortPath(file, (address) => connect({ path: address, signal }));
   socket.setTimeout(silentMs, () => socket.destroy());
   socket.write(`${JSON.stringify({ ...command, pid: process.pid })}\n`);
+  const hint = "Nothing is lost: run it again.";
   try {
     for await (const line of linesFrom(socket)) {
       const said = JSON.parse(line) as CommandLine;
-      if ("ended" in said) return said;
+      if ("report" in said) return said.report;
+      if ("error" in said)
+        throw new MirrorError("database", `the daemon could not do it: ${said.error}`, { retryable: true });
       onProgress(said.progress);
     }
-  } catch {
-    // The connection is lost.
+  } catch (error) {
+    // Else the connection is lost.
+    if (error instanceof MirrorError) throw error;
   }
-  return { ended: signal.aborted ? "interrupted" : "gone" };
+  if (signal.aborted) throw new MirrorError("stopped", "stopped before the daemon answered", { hint });
+  const lost = "the daemon ended, or hangs, and did not answer";
+  throw new MirrorError("locked", lost, { hint, retryable: true });
 }
 
 /** Throws where the connection is lost, and destroys it when nobody reads on. */
@@ -73,18 +75,6 @@ async function* linesFrom(socket: Socket): AsyncGenerator<string> {
     rest = lines.pop() ?? "";
     yield* lines;
   }
-}
-
-/** The report of an answer. Throws MirrorError `stopped`, `locked` or `database` where there is none. */
-export function reportIn(answer: DaemonAnswer): unknown {
-  if (answer.ended === "done") return answer.report;
-  const hint = "Nothing is lost: run it again.";
-  if (answer.ended === "interrupted")
-    throw new MirrorError("stopped", "stopped before the daemon answered", { hint });
-  if (answer.ended === "failed")
-    throw new MirrorError("database", `the daemon could not do it: ${answer.error}`, { retryable: true });
-  const lost = "the daemon ended, or hangs, and did not answer";
-  throw new MirrorError("locked", lost, { hint, retryable: true });
 }
 
 /** Addresses of sockets take about a hundred bytes. Where there is `/proc`, a longer way is shortened. */
@@ -118,13 +108,13 @@ const eventsAtOnce = 1_000;
 export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
   const { file, closed, context } = parts;
   const open = new Set<OpenCommand>();
-  const server = createServer((socket) => {
-    const answer = async () => {
-      for await (const line of linesFrom(socket)) void answerCommand(parts, open, socket, line);
-    };
+  const server = createServer(async (socket) => {
     addAbortSignal(closed, socket);
-    // Who asked sees it, too, when a connection is lost.
-    answer().catch(() => undefined);
+    try {
+      for await (const line of linesFrom(socket)) void answerCommand(parts, open, socket, line);
+    } catch {
+      // Who asked sees it, too, that the connection is lost.
+    }
   });
   server.on("error", (error) =>
     context.log.warn("other processes cannot ask this one for anything", { error: messageOf(error) }),
@@ -151,7 +141,7 @@ async function answerCommand(
     const shown = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" as OpenCommand["state"] };
     open.add(shown);
     ended.signal.addEventListener("abort", () => open.delete(shown));
-    const request = command.kind === "sync" ? parseRequest(parts, command.options, ended.signal) : null;
+    const request = command.kind === "sync" ? parseRequest(parts, command.options) : null;
     const look = () => {
       try {
         const progress = request && parts.runQueue.progress(request);
@@ -171,14 +161,14 @@ async function answerCommand(
     void sayProgress();
     // A report that is undefined is no answer, because this process ends.
     const report = request
-      ? await sync(parts, request, shown, () => !socket.destroyed)
+      ? await sync(parts, request, pid, () => !socket.destroyed)
       : command.kind === "replay"
         ? await replay(parts, command.options.ids)
         : await parts.prune().then((pruned) => (pruned.finished ? pruned : undefined));
-    if (report !== undefined) say({ ended: "done", report });
+    if (report !== undefined) say({ report });
   } catch (error) {
     log.error("a command of another process failed", { error: messageOf(error) });
-    say({ ended: "failed", error: messageOf(error) });
+    say({ error: messageOf(error) });
   } finally {
     ended.abort();
     socket.end();
@@ -189,26 +179,22 @@ async function answerCommand(
 function parseRequest(
   { context: { clock, manifest }, closed }: CommandServerParts,
   { resources: names, untilMs, ...flags }: ReturnType<typeof formatSyncOptions>,
-  ended: AbortSignal,
 ): RunRequest {
   const resources = manifest.resources.filter(({ name }) => names.includes(name));
   if (resources.length === 0 || resources.length !== names.length)
     throw new Error("the command names tables that this daemon does not know");
-  const over = new AbortController();
-  const leftMs = untilMs === null ? null : Math.max(0, untilMs - clock.nowMs());
-  if (leftMs !== null) void clock.sleep(leftMs, AbortSignal.any([ended, closed])).then(() => over.abort());
-  return { ...flags, resources, closed: over.signal };
+  const over = untilMs === null ? closed : abortAfter(Math.max(0, untilMs - clock.nowMs()));
+  return { ...flags, resources, closed: over };
 }
 
 async function sync(
-  { context: { clock }, closed, runQueue }: CommandServerParts,
+  { closed, runQueue }: CommandServerParts,
   request: RunRequest,
-  { pid, askedAt }: OpenCommand,
+  pid: number,
   isWaitedFor: () => boolean,
 ) {
-  const report = await runQueue
-    .run(request, `asked for by process ${pid}`, () => isWaitedFor() && !request.closed.aborted)
-    .catch((error: unknown) => notBegun(clock, askedAt, error));
+  const isNeeded = () => isWaitedFor() && !request.closed.aborted;
+  const report = await runQueue.run(request, `asked for by process ${pid}`, isNeeded);
   const isWhole = report?.outcome === "complete" || report?.outcome === "partial";
   return report && (isWhole || !closed.aborted) ? report : undefined;
 }

@@ -7,7 +7,6 @@ import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/company-syn
 import {
   askDaemon,
   formatSyncOptions,
-  reportIn,
   serveCommands,
   type DaemonCommand,
 } from "../../src/daemon/commands.ts";
@@ -84,10 +83,10 @@ describe("commands of other processes", () => {
       ["sync", process.pid, "waiting"],
     ]);
     held[0]?.();
-    expect(await first).toMatchObject({ ended: "done", report: { outcome: "complete" } });
+    expect(await first).toMatchObject({ outcome: "complete" });
     await eventually(() => held.length === 2, "the second run");
     held[1]?.();
-    expect(await second).toMatchObject({ ended: "done" });
+    expect(await second).toMatchObject({ outcome: "complete" });
     expect(asked.map((one) => [one.full, one.allowMassDelete, one.mostRequests, one.shard])).toEqual([
       [true, true, 7, undefined],
       [false, true, undefined, "2/3"],
@@ -98,27 +97,24 @@ describe("commands of other processes", () => {
 
   test("a replay does not wait for a run, goes in portions, and their answers are summed", async () => {
     const { held, ask } = await startDaemon();
-    void ask("sync", formatSyncOptions(requestOf(), null));
+    ask("sync", formatSyncOptions(requestOf(), null)).catch(() => undefined);
     await eventually(() => held.length === 1, "a run");
     const ids = Array.from({ length: 2500 }, (_, index) => `evt_${index}`);
-    expect(reportIn(await ask("replay", { ids }))).toEqual({
+    expect(await ask("replay", { ids })).toEqual({
       queued: 2500,
       unread: 0,
       missing: ["evt_0", "evt_1000", "evt_2000"],
       pruned: [],
     });
-    expect(reportIn(await ask("replay", { ids: [] }))).toMatchObject({ queued: 0, unread: 0 });
+    expect(await ask("replay", { ids: [] })).toMatchObject({ queued: 0, unread: 0 });
   });
 
   test("what cannot be done says why", async () => {
     const { ask } = await startDaemon();
-    const failed = await ask("prune", {});
-    expect(failed).toEqual({ ended: "failed", error: "the disk is full" });
-    expect(() => reportIn(failed)).toThrow("the disk is full");
-    expect(await ask("sync", { resources: ["no_such_table"], untilMs: null })).toMatchObject({
-      ended: "failed",
-      error: expect.stringContaining("tables that this daemon does not know"),
-    });
+    await expect(ask("prune", {})).rejects.toThrow("the disk is full");
+    await expect(ask("sync", { resources: ["no_such_table"], untilMs: null })).rejects.toThrow(
+      "tables that this daemon does not know",
+    );
   });
 
   test("a run that the daemon refuses is refused: it is not asked for again", async () => {
@@ -129,7 +125,7 @@ describe("commands of other processes", () => {
       context: { clock, log: recordingLog().log, signal: new AbortController().signal },
       // Only what following a run needs of a company.
     } as unknown as RemoteRun["scope"];
-    const report = await followRemoteSync({
+    const following = followRemoteSync({
       scope,
       request: requestOf({ resources: [{ ...resourceOf("people"), name: "no_such_table" }] }),
       untilMs: null,
@@ -138,15 +134,14 @@ describe("commands of other processes", () => {
       onListsRead: () => Promise.resolve(),
       onListed: () => Promise.resolve(),
     });
-    expect(report).toMatchObject({
-      outcome: "failed",
-      error: { message: expect.stringContaining("refuses") },
-    });
+    await expect(following).rejects.toThrow(
+      expect.objectContaining({ kind: "usage", message: expect.stringContaining("could not do it") }),
+    );
   });
 
   test("its time is over when the asker's is", async () => {
     const { asked, held, ask } = await startDaemon();
-    void ask("sync", formatSyncOptions(requestOf(), clock.nowMs() + 300));
+    ask("sync", formatSyncOptions(requestOf(), clock.nowMs() + 300)).catch(() => undefined);
     await eventually(() => held.length === 1, "a run");
     expect(asked[0]?.closed.aborted).toBe(false);
     await eventually(() => asked[0]?.closed.aborted === true, "the end of its time");
@@ -162,7 +157,7 @@ describe("commands of other processes", () => {
     await eventually(() => open.size === 2, "a second command");
     first.abort();
     second.abort();
-    expect([await begun, await waiting]).toEqual([{ ended: "interrupted" }, { ended: "interrupted" }]);
+    for (const one of [begun, waiting]) await expect(one).rejects.toMatchObject({ kind: "stopped" });
     await eventually(() => open.size === 1, "one command");
     held[0]?.();
     await eventually(() => open.size === 0, "nothing open");
@@ -176,9 +171,7 @@ describe("commands of other processes", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     close.abort();
     held[0]?.();
-    const gone = await following;
-    expect(gone).toEqual({ ended: "gone" });
-    expect(() => reportIn(gone)).toThrow(expect.objectContaining({ kind: "locked", retryable: true }));
+    await expect(following).rejects.toMatchObject({ kind: "locked", retryable: true });
   });
 });
 
@@ -191,7 +184,7 @@ describe("the socket", () => {
     dying.write(`${JSON.stringify(command)}\n`);
     await eventually(() => open.size === 1, "a command");
     dying.destroy();
-    expect(await ask("replay", { ids: ["evt_1"] })).toMatchObject({ ended: "done" });
+    expect(await ask("replay", { ids: ["evt_1"] })).toMatchObject({ queued: 1 });
   });
 
   test("of a process that was killed is in nobody's way, and a long way to it neither", async () => {
@@ -199,16 +192,16 @@ describe("the socket", () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "shop.sock"), "");
     const { ask } = await startDaemon({}, folder);
-    await eventually(async () => (await ask("replay", { ids: [] })).ended === "done", "an answer");
+    await expect.poll(() => ask("replay", { ids: [] })).toMatchObject({ queued: 0 });
   });
 
   test("that nobody listens at is no daemon; nonsense harms nothing", async () => {
     const nobody = join(tempFolder(), "no.sock");
     const command = { kind: "prune", options: {} } as const;
     const { signal } = new AbortController();
-    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "gone" });
+    await expect(askDaemon(nobody, command, signal)).rejects.toMatchObject({ kind: "locked" });
     const server = createServer((socket) => socket.end("{nonsense\n")).listen(nobody);
     onTestFinished(() => void server.close());
-    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "gone" });
+    await expect(askDaemon(nobody, command, signal)).rejects.toMatchObject({ kind: "locked" });
   });
 });

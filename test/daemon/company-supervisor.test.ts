@@ -118,7 +118,8 @@ describe("a change of the config", () => {
     daemon.apply(configOf(company, "exports: [{ format: csv, out: ./reports, after: sync }]\n"));
     const options = { ...usualRun, resources: ["clients"], untilMs: null };
     const { signal } = new AbortController();
-    void askDaemon(company.file.replace(/db$/, "sock"), { kind: "sync", options }, signal);
+    const sock = company.file.replace(/db$/, "sock");
+    askDaemon(sock, { kind: "sync", options }, signal).catch(() => undefined);
     await eventually(() => company.said.join("\n").includes("no room for a report"), "the failure logged");
     expect(followed).toEqual([1]);
     expect(stateOf(daemon)).toMatchObject({ open: true, runs: { complete: 1 } });

@@ -95,12 +95,10 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
 
 /** After this time a run that still waits for another one is mentioned. */
 const silentMs = 3_000;
-/** The daemon itself ends a run whose time is over; after this time it is no longer waited for. */
-const endGraceMs = 30_000;
 
 /**
  * Has the daemon that holds the mirror make the run, and waits for its report. Null: the daemon has ended, or does not
- * take commands yet.
+ * take commands yet. Throws MirrorError `usage` for what the daemon cannot do.
  */
 export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | null> {
   const { request, untilMs, scope } = run;
@@ -110,7 +108,10 @@ export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | 
   if (early) return early;
   const ended = new AbortController();
   let latest: ProgressView | null | undefined;
-  const onOver = () => void clock.sleep(latest ? endGraceMs : 0, ended.signal).then(() => ended.abort());
+  const onOver = () => {
+    // The daemon itself ends a run that has begun.
+    if (!latest) ended.abort();
+  };
   const onProgress = (progress: ProgressView | null) => {
     if (latest === undefined) {
       log.info(`${name}: the daemon holds the mirror and makes this run; following it`);
@@ -125,17 +126,23 @@ export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | 
   run.show(() => latest ?? null);
   request.closed.addEventListener("abort", onOver);
   const command = { kind: "sync", options: formatSyncOptions(request, untilMs) } as const;
-  const until = AbortSignal.any([signal, ended.signal]);
-  const answer = await askDaemon(scope.files.socket, command, until, onProgress);
-  request.closed.removeEventListener("abort", onOver);
-  ended.abort();
-  if (answer.ended === "done") return answer.report as CompanyReport;
-  if (answer.ended === "failed")
-    return notBegun(clock, run.startedAt, new MirrorError("usage", `the daemon refuses it: ${answer.error}`));
-  if (answer.ended === "gone" && latest !== undefined && !request.closed.aborted)
-    log.warn(`${name}: the daemon is gone; going on without it`);
-  if (answer.ended === "interrupted" && signal.aborted)
-    log.info(`${name}: no longer followed; the daemon ${latest ? "continues the run" : "does not begin it"}`);
+  try {
+    const until = AbortSignal.any([signal, ended.signal]);
+    return (await askDaemon(scope.files.socket, command, until, onProgress)) as CompanyReport;
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const { kind, message } = error;
+    if (kind === "database") throw new MirrorError("usage", message);
+    if (kind === "locked" && latest !== undefined && !request.closed.aborted)
+      log.warn(`${name}: the daemon is gone; going on without it`);
+    if (kind === "stopped" && signal.aborted)
+      log.info(
+        `${name}: no longer followed; the daemon ${latest ? "continues the run" : "does not begin it"}`,
+      );
+  } finally {
+    request.closed.removeEventListener("abort", onOver);
+    ended.abort();
+  }
   return reportIfEnded(run);
 }
 

@@ -1,5 +1,5 @@
 import { formatCount, formatSize } from "../../../base/units.ts";
-import { askDaemon, reportIn } from "../../../daemon/commands.ts";
+import { askDaemon } from "../../../daemon/commands.ts";
 import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";
 import { isDaemonThere, readExisting, writeExisting, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
@@ -12,7 +12,7 @@ export const pruneCommand: CommandRun<"prune"> = (context, { options, loaded: { 
     return { document: report, lines: linesOf(scope.company.name, report), outcome };
   });
 
-/** Throws as `reportIn`, or MirrorError `locked` while another process writes the mirror. */
+/** Throws as `askDaemon`, or MirrorError `locked` while another process writes the mirror. */
 async function prune(scope: CompanyScope, dryRun: boolean): Promise<PruneReport> {
   const { context, company, config, files } = scope;
   const { clock, signal } = context;
@@ -21,7 +21,7 @@ async function prune(scope: CompanyScope, dryRun: boolean): Promise<PruneReport>
   if (!isDaemonThere(scope))
     return writeExisting(scope, "prune", ({ db }) => pruneMirror({ db, retention, clock, signal }));
   context.log.info(`${company.name}: the daemon holds the mirror and prunes it, by the config that it has`);
-  return reportIn(await askDaemon(files.socket, { kind: "prune", options: {} }, signal)) as PruneReport;
+  return (await askDaemon(files.socket, { kind: "prune", options: {} }, signal)) as PruneReport;
 }
 
 function linesOf(company: string, report: PruneReport): string[] {

@@ -18,7 +18,7 @@ import { usualInboxCount } from "../../program/serving-commands.ts";
 import { someOf } from "../../../base/names.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
-import { askDaemon, reportIn } from "../../../daemon/commands.ts";
+import { askDaemon } from "../../../daemon/commands.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 
 export const inboxCommand: CommandRun<"webhooks inbox"> = async (
@@ -159,7 +159,7 @@ async function replay(scope: CompanyScope, ids: readonly string[], beside: boole
   const { context, resources, files } = scope;
   if (beside) {
     const command = { kind: "replay", options: { ids } } as const;
-    return reportIn(await askDaemon(files.socket, command, context.signal)) as ReplayResult;
+    return (await askDaemon(files.socket, command, context.signal)) as ReplayResult;
   }
   return writeExisting(scope, "webhooks replay", (mirror) => {
     const selected = new Set(resources.map(({ name }) => name));
