@@ -46,12 +46,9 @@ type MakeInput = (actor: Actor, turn: number) => unknown;
 /** What a person sends to create a record of each table. @throws Missing where what it needs is not there */
 export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   clients: ({ random }, turn) => clientInput(random, turn),
-  suppliers: ({ random }, turn) => partyInput(random, turn + 3, 0.1),
-  bank_accounts: ({ random }, turn) => {
-    const usual = { name: `Účet ${turn}`, bankId: 23, country: "SK", bank: "1100", swift: "TATRSKBX" };
-    const { country, bank, ...account } = words.accounts[turn] ?? usual;
-    return { ...account, iban: `${country}00${bank}000000${random.digits(10)}` };
-  },
+  suppliers: ({ random }, turn) => partyInput(random, turn + 3),
+  bank_accounts: ({ random }, turn) =>
+    words.accounts[turn] ?? { ...words.accounts[0], name: `Účet ${turn}`, iban: `SK00${random.digits(20)}` },
   business_case_statuses: ({ random }, turn) =>
     words.statuses[turn] ?? { name: `Stav ${turn}`, color: `#${random.digits(6, 16)}` },
   // Three of four cases are of clients; they are spread over the statuses and over none.
@@ -59,27 +56,23 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
     const { random, company } = actor;
     const topic = words.caseTopics[turn % words.caseTopics.length] ?? "";
     const statuses = [...company.tables.business_case_statuses.values()];
-    const budget = `Prvý kontakt na výstave.\nRozpočet do ${random.int(1, 90)} 000 €.`;
     return {
       ...(turn % 4 === 3 ? { supplierId: actor.any("suppliers").id } : { clientId: actor.any("clients").id }),
       name: turn < words.caseTopics.length ? topic : `${topic} ${turn + 1}`,
-      description: random.often(0.5) ? budget : null,
+      description: random.often(0.5) ? random.pick(words.notes) : null,
       statusId: statuses[turn % (statuses.length + 1)]?.id ?? null,
     };
   },
   contact_activity_logs: (actor, turn) =>
     activityInput(actor, ["note", "email", "phone_call"][turn % 3] ?? "note"),
-  warehouses: (_, turn) => {
-    const { name, code } = words.warehouses[turn] ?? { name: `Sklad ${turn}`, code: `S${turn}` };
-    return {
-      name,
-      code,
-      inboundNumericalSeriesPattern: `PR-${code}-(RR)(CCCCC)`,
-      inboundNumericalSeriesNextNumber: 1,
-      outboundNumericalSeriesPattern: `VY-${code}-(RR)(CCCCC)`,
-      outboundNumericalSeriesNextNumber: 1,
-    };
-  },
+  warehouses: (_, turn) =>
+    words.warehouses[turn] ?? {
+      ...words.warehouses[0],
+      name: `Sklad ${turn}`,
+      code: `S${turn}`,
+      inboundNumericalSeriesPattern: `PR-S${turn}-(CCCCC)`,
+      outboundNumericalSeriesPattern: `VY-S${turn}-(CCCCC)`,
+    },
   warehouse_inbound_receipts: (actor) => inboundInput(actor),
   warehouse_outbound_receipts: (actor) => {
     const { priceListItemId, quantity, warehouseId } = someStock(actor);
@@ -98,56 +91,33 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
     );
     return open.length === 0 ? present(undefined) : random.pick(open);
   },
-  webhook_subscriptions: (_, turn) => ({ ...words.subscriptions[turn], isActive: false }),
+  webhook_subscriptions: (_, turn) => words.subscriptions[turn % words.subscriptions.length],
 };
 
-/** A CRM event of a case, a client or a supplier; a note where there is no document to link. */
+/** A CRM event of a case, a client or a supplier; another one where there is no document to link. */
 export function activityInput(actor: Actor, type: string) {
   const { random } = actor;
   const field = random.pick(targetFields);
   const owner = { [field]: actor.any(activityTargets[field]).id };
-  const content = random.often(0.15) ? random.pick(words.oddNotes) : random.pick(words.callNotes);
   const invoice = type === "document_linked" ? actor.find("invoices") : undefined;
   if (invoice) return { ...owner, type, metadata: { documentType: "invoice", documentId: invoice.id } };
-  if (type === "email")
-    return { ...owner, type, metadata: { content, email: `kontakt${random.int(1, 500)}@example.com` } };
-  if (type !== "phone_call") return { ...owner, type: "note", metadata: { content } };
-  const phoneNumber = random.often(0.8) ? `+421 9${random.digits(8)}` : null;
-  return { ...owner, type, metadata: { content, personName: "Ing. Žofia Ďuricová", phoneNumber } };
+  const samples = words.activities.filter((one) => one.type === type);
+  return { ...owner, ...random.pick(samples.length > 0 ? samples : words.activities) };
 }
 
-/** The Slovak VAT rate of a year for today's rate: 20 and 10 % before 2025. */
-export function vatRateIn(year: number, rate: number): number {
-  if (year >= 2025 || rate === 0) return rate;
-  return rate >= 20 ? 20 : 10;
-}
-
-/** Every fifth item is a service, the rest are goods in stock. */
-function newItem({ random }: Actor, turn: number) {
-  const stocked = turn % 5 !== 4;
-  const list = stocked ? words.goods : words.services;
-  const { name: plainName, unitId, cents, vatRate } = list[turn % list.length]!;
-  const isFirst = turn < list.length;
-  const unitPrice = Math.round(isFirst ? cents : cents * (0.6 + random.next())) / 100;
-  const name = isFirst ? plainName : `${plainName} ${Math.floor(turn / list.length) + 1}`;
-  const bought = stocked || random.often(0.2);
+/** An item of the price list: from its second turn on a sample has a number. */
+function newItem(_: Actor, turn: number) {
+  const { name, ...item } = words.items[turn % words.items.length]!;
+  const mark = String(turn + 1);
+  const stocked = { ean: `858${mark.padStart(10, "0")}`, warehouseCode: `SKL-${mark.padStart(4, "0")}` };
   return {
-    name,
-    description: random.often(0.3) ? `Katalógové č. ${turn + 1}\n„${name}“` : null,
-    unitId,
-    unitPrice,
-    vatRate,
-    ean: stocked && random.often(0.8) ? `858${String(turn + 1).padStart(10, "0")}` : null,
-    useWarehouse: stocked,
-    warehouseCode: stocked ? `SKL-${String(turn + 1).padStart(4, "0")}` : null,
-    enableNegativeStock: stocked && turn % 17 === 3,
-    maxStock: stocked && random.often(0.4) ? random.int(20, 500) : null,
-    purchasePrice: bought ? Math.max(1, Math.round(unitPrice * 62)) / 100 : null,
-    purchaseVatRate: bought ? vatRate : null,
+    ...item,
+    ...(item.useWarehouse && stocked),
+    name: turn < words.items.length ? name : `${name} ${mark}`,
   };
 }
 
-/** Who buys what, at today's VAT rates: what documents have in common that are made from each other. */
+/** Who buys what: what documents have in common that are made from each other. */
 export function dealInput(actor: Actor) {
   const { random } = actor;
   const client = actor.any("clients");
@@ -164,7 +134,7 @@ export function dealInput(actor: Actor) {
     transferTaxLiability,
     ...discountInput(random, 0.1, (items[0]?.unitPrice ?? 0) * (items[0]?.quantity ?? 0)),
     ...(random.often(0.3) && { paymentMethodId: random.int(1, 6) }),
-    note: random.often(0.25) ? random.pick(words.oddNotes) : null,
+    note: random.often(0.25) ? random.pick(words.notes) : null,
     textAboveItems: random.often(0.2) ? "Fakturujeme Vám na základe objednávky:" : null,
     items: items.map((item) => ({ ...item, vatRate: transferTaxLiability ? 0 : item.vatRate })),
   };
@@ -175,7 +145,7 @@ function lineInput(actor: Actor) {
   const listed = random.often(0.65) ? actor.find("price_list_items") : undefined;
   const service = random.pick(words.services);
   const { name, unitId, vatRate } = listed ?? service;
-  const unitPrice = listed?.unitPrice ?? (service.cents + random.int(0, 500)) / 100;
+  const unitPrice = listed?.unitPrice ?? service.unitPrice;
   const quantity = random.often(0.7) ? random.int(1, 12) : random.int(100, 40_000) / 1000;
   return {
     priceListItemId: listed?.id ?? null,

@@ -2,7 +2,7 @@ import { dateOf, dayOf, firstDayOfYear, momentOf, yearOf } from "../base/calenda
 import { centsToNumber, divide } from "../base/decimal-money.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { pick } from "../base/values.ts";
-import { documentKinds, payableKinds, type TableName } from "../model/catalogue.ts";
+import { documentKinds, payableKinds } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { BookRow, DocumentKind } from "../model/rows.ts";
@@ -13,49 +13,33 @@ import { payments } from "../resources/payments.ts";
 import { receipts } from "../resources/stock.ts";
 import words from "../samples/words.json" with { type: "json" };
 import { activityInput, Actor, dealInput, inboundInput } from "./record-inputs.ts";
-import { newRecords, outboundInput, vatRateIn } from "./record-inputs.ts";
+import { newRecords, outboundInput } from "./record-inputs.ts";
 
 /** What documents show of the company at an index. */
 export function companySnapshot(index: number) {
-  const { name, subjectId } = words.companies[index % words.companies.length]!;
-  const isNamed = index < words.companies.length;
+  const known = words.companies[index % words.companies.length]!;
+  const copy = { name: `${known.name} ${index + 1}`, subjectId: String(40_000_000 + index) };
   const taxId = String(2_020_099_994 + index * 11);
-  return {
-    ...words.companyProfile,
-    name: isNamed ? name : `${name} ${index + 1}`,
-    legalForm: /a\. ?s\./.test(name) ? "Akciová spoločnosť" : "Spoločnosť s ručením obmedzeným",
-    street: `Mlynské nivy ${16 + index}`,
-    subjectId: isNamed ? subjectId : String(40_000_000 + index),
-    taxId,
-    vatId: `SK${taxId}`,
-    logo: `${publicOrigin}/media/logo-${index + 1}.svg`,
-    registrationNumber: `${12_345 + index}/B`,
-  };
+  const logo = `${publicOrigin}/media/logo-${index + 1}.svg`;
+  const isCopy = index >= words.companies.length;
+  return { ...words.companyProfile, ...known, ...(isCopy && copy), taxId, vatId: `SK${taxId}`, logo };
 }
-
-const shares = { invoice: 50, order: 15, quotation: 15, proforma: 14, "credit-note": 6 };
 
 /** The number of records of each kind: so many documents, everything else in proportion. */
 function volumesOf(size: number) {
-  const some = (least: number, share: number, most = Number.MAX_SAFE_INTEGER) =>
-    size === 0 ? 0 : Math.min(most, Math.max(least, Math.ceil(size * share)));
-  // What rounding leaves goes to the kinds in turn.
-  const counts = Object.values(shares).map((share) => Math.floor((size * share) / 100));
-  const left = size - counts.reduce((sum, count) => sum + count, 0);
-  const kinds = Object.keys(shares).map((kind, i) => [kind, (counts[i] ?? 0) + (i < left ? 1 : 0)]);
-  return {
-    ...(Object.fromEntries(kinds) as Record<DocumentKind, number>),
-    clients: some(12, 0.5, 20_000),
-    suppliers: some(6, 0.05, 5_000),
-    bank_accounts: some(4, 0, 4),
-    business_case_statuses: some(6, 0, 6),
-    business_cases: some(9, 1 / 15),
-    contact_activity_logs: some(48, 1 / 3),
-    warehouses: some(3, 0, 3),
-    warehouse_inbound_receipts: some(8, 0.05),
-    price_list_items: some(20, 0.05, 20_000),
-    webhook_subscriptions: some(2, 0, 2),
-  } satisfies Partial<Record<DocumentKind | TableName, number>>;
+  let share = 0;
+  const ofKinds = Object.entries(words.shares).map(([kind, own]) => {
+    const before = Math.round(size * share);
+    share += own;
+    return [kind, Math.round(size * share) - before];
+  });
+  const others = Object.entries(words.volumes).map(([table, [least = 0, part = 0, most = 0]]) => {
+    return [table, size === 0 ? 0 : Math.min(most, Math.max(least, Math.ceil(size * part)))];
+  });
+  return Object.fromEntries([...ofKinds, ...others]) as Record<
+    DocumentKind | keyof typeof words.volumes,
+    number
+  >;
 }
 
 /** A company while its past is made up: each record at its own moment, with its own random numbers, unheard. */
@@ -66,7 +50,6 @@ function pastOf(company: Company, seed: number, size: number) {
   const events = { ...company.events, append: () => undefined };
   return {
     company,
-    seed,
     today,
     firstDay,
     volumes: volumesOf(size),
@@ -90,37 +73,34 @@ export function seedCompany(company: Company, seed: number, size: number): void 
   for (const step of [seedBasics, seedDocuments, seedPayments, seedActivities]) step(past);
 }
 
-/** Creates the records of a table as people do; `alter` adds what no request can say. */
-function seedTable(
-  past: Past,
-  table: keyof typeof writable & keyof Past["volumes"],
-  alter: (record: BookRow, index: number) => Partial<BookRow> = () => ({}),
-): void {
-  const { volumes, firstDay } = past;
+/** Creates the records of a table as people do. */
+function seedTable({ volumes, firstDay, actor }: Past, table: keyof typeof words.volumes): void {
   for (let index = 0; index < volumes[table]; index++) {
-    const actor = past.actor(table, index, firstDay + (index % 200));
-    const record = writable[table].create(actor.company, newRecords[table]?.(actor, index));
-    past.company.tables[table].replace({ ...record, ...alter(record, index) });
+    const one = actor(table, index, firstDay + (index % 200));
+    writable[table].create(one.company, newRecords[table]?.(one, index));
   }
 }
 
 /** Fills in everything but documents, payments and CRM events. */
 function seedBasics(past: Past): void {
-  const { today, seed, volumes } = past;
+  const { today, firstDay, volumes, company } = past;
+  seedTable(past, "bank_accounts");
   // The first account is the primary one and connected to its bank.
-  seedTable(past, "bank_accounts", () => ({ isPrimary: false }));
-  const [account] = past.company.tables.bank_accounts.values();
-  const balance = randomFor(seed, "balance", 0).int(100, 9_000_000) / 100;
-  const openBanking = { balance, syncedAtMs: momentOf(today - 1, 300), until: dateOf(today + 60) };
-  if (account) past.company.tables.bank_accounts.replace({ ...account, isPrimary: true, openBanking });
-  seedTable(past, "warehouses");
-  // Seeded records must never send anything anywhere: subscriptions are not active.
-  seedTable(past, "webhook_subscriptions", ({ createdAtMs }, index) => ({
-    lastSuccessAtMs: index === 0 ? createdAtMs + 86_400_000 : null,
-  }));
-  seedTable(past, "clients");
-  seedTable(past, "suppliers");
-  seedTable(past, "price_list_items");
+  const openBanking = { balance: 54_321.09, syncedAtMs: momentOf(today - 1, 300), until: dateOf(today + 60) };
+  const [account] = company.tables.bank_accounts.values();
+  if (account) {
+    const actor = past.actor("primary account", 0, firstDay);
+    const primary = writable.bank_accounts.update(actor.company, account, { isPrimary: true });
+    company.tables.bank_accounts.replace({ ...primary, openBanking });
+  }
+  for (const table of [
+    "warehouses",
+    "webhook_subscriptions",
+    "clients",
+    "suppliers",
+    "price_list_items",
+  ] as const)
+    seedTable(past, table);
   for (let index = 0; index < volumes.warehouse_inbound_receipts; index++) seedReceipts(past, index);
   seedTable(past, "business_case_statuses");
   seedTable(past, "business_cases");
@@ -197,73 +177,59 @@ const chain = [
   { kind: "credit-note", from: "invoice", often: 1 },
 ] as const;
 
-type Deal = ReturnType<typeof dealInput>;
-
 /** Fills in the documents of all kinds. A document made from another one is about the same deal. */
 function seedDocuments(past: Past): void {
-  const { company, volumes, seed } = past;
-  const cases = [...company.tables.business_cases.values()];
-  const caseOf = new Map(cases.map(({ clientId, id }) => [clientId, id]));
-  let deals: readonly Deal[] = [];
+  const { company, volumes, today } = past;
   for (const { kind, from, often } of chain) {
     const sources = from ? [...documentsOf(company, from).values()] : [];
-    const own: Deal[] = [];
-    let last = -1;
-    for (const { issueDay, index } of issueDays(past, kind)) {
-      // At about the same share of their own list; that of an invoice was written on the same day or before.
-      const part = ((kind === "invoice" ? index + 1 : index) * sources.length) / volumes[kind];
-      const place = Math.floor(part) - (kind === "invoice" ? 1 : 0);
-      const isLinked = place > last && randomFor(seed, `link-${kind}`, index).often(often);
-      const source = isLinked ? (sources[place] ?? null) : null;
+    let [last, year] = [-1, 0];
+    for (let index = 0; index < volumes[kind]; index++) {
+      const day = past.dayOf(index, volumes[kind], today);
+      if (yearOf(day) !== year) restartSeries(company, kind);
+      year = yearOf(day);
+      const actor = past.actor(kind, index, day);
+      const { random } = actor;
+      // One in seven was issued a few days before, in the same year.
+      const issueDay = Math.max(firstDayOfYear(year), random.often(0.15) ? day - random.int(1, 4) : day);
+      // At about the same share of their own list, and written on the same day or before.
+      const place = Math.floor(((index + 1) * sources.length) / volumes[kind]) - 1;
+      const source = place > last && random.often(often) ? sources[place] : undefined;
       if (source) last = place;
-      const actor = past.actor(kind, index, issueDay);
-      const deal = (source && deals[place]) ?? dealInput(actor);
-      own.push(deal);
-      const businessCaseId = actor.random.often(0.3) ? caseOf.get(deal.clientId) : null;
-      if (kind === "credit-note") seedCreditNote(actor, source, issueDay, index);
-      else seedDocument(actor, kind, source, { ...deal, businessCaseId }, issueDay);
+      if (kind !== "credit-note") seedDocument(actor, kind, source, issueDay);
+      else if (source) seedCreditNote(actor, source, issueDay, index);
     }
-    deals = own;
   }
 }
 
-/**
- * The day of the issue of every document of a kind, in the order of their ids, which grow with the day of writing.
- * One in seven was issued a few days before, in the same year. Numbers begin anew with each year.
- */
-function* issueDays(past: Past, kind: DocumentKind): Generator<{ index: number; issueDay: number }> {
-  const { seed, today, volumes } = past;
-  const series = past.company.tables.numerical_series;
-  let year = 0;
-  for (let index = 0; index < volumes[kind]; index++) {
-    const writtenDay = past.dayOf(index, volumes[kind], today);
-    if (yearOf(writtenDay) !== year) {
-      year = yearOf(writtenDay);
-      for (const one of series.where(({ documentKind, isDefault }) => documentKind === kind && isDefault))
-        series.replace({ ...one, nextNumber: 1 });
-    }
-    const random = randomFor(seed, `issue-${kind}`, index);
-    const backdated = random.often(0.15) ? writtenDay - random.int(1, 4) : writtenDay;
-    yield { index, issueDay: Math.max(firstDayOfYear(year), backdated) };
-  }
+/** Numbers begin anew with each year. */
+function restartSeries({ tables: { numerical_series: table } }: Company, kind: DocumentKind): void {
+  for (const series of table.where(({ documentKind, isDefault }) => documentKind === kind && isDefault))
+    table.replace({ ...series, nextNumber: 1 });
 }
+
+/** What a document takes over from the one it is made from. */
+const dealFields =
+  "clientId currencyId languageId transferTaxLiability discountType discountValue paymentMethodId items".split(
+    " ",
+  ) as (keyof BookRow)[];
 
 function seedDocument(
   actor: Actor,
   kind: Exclude<DocumentKind, "credit-note">,
-  source: BookRow | null,
-  deal: Deal & { businessCaseId: number | null | undefined },
+  source: BookRow | undefined,
   issueDay: number,
 ): void {
   const { company, random } = actor;
+  const deal = source ? pick(source, dealFields) : dealInput(actor);
   const late = random.often(0.3) ? random.int(1, 10) : 0;
+  const [ofClient] = company.tables.business_cases.findBy("clientId", deal.clientId ?? 0);
   const document = documents[kind].create(company, {
     ...deal,
+    businessCaseId: random.often(0.3) ? ofClient?.id : null,
     issueDate: dateOf(issueDay),
     deliveryDate: dateOf(issueDay - late),
     dueDateDays: random.pick([7, 14, 14, 14, 30, 60]),
     ...(source && { [`${source.kind}Id`]: source.id }),
-    items: deal.items.map((item) => ({ ...item, vatRate: vatRateIn(yearOf(issueDay), item.vatRate) })),
   });
   const table = documentsOf(company, kind);
   if (source?.kind === "quotation") company.tables.quotations.replace({ ...source, status: "accepted" });
@@ -292,16 +258,12 @@ function receiptPayments(actor: Actor, proforma: BookRow, invoice: BookRow): voi
     issueDate,
     dueDate: issueDate,
     deliveryDate: paid.at(-1)?.paymentDate ?? issueDate,
-    discountType: proforma.discountType,
-    discountValue: proforma.discountValue,
-    items: invoice.items.map((item, i) => ({ ...item, vatRate: proforma.items[i]?.vatRate ?? item.vatRate })),
   });
 }
 
 /** Takes a whole invoice back; every second time only its first line. */
-function seedCreditNote(actor: Actor, invoice: BookRow | null, issueDay: number, index: number): void {
+function seedCreditNote(actor: Actor, invoice: BookRow, issueDay: number, index: number): void {
   const { company, random } = actor;
-  if (!invoice) return;
   const issueDate = dateOf(Math.max(issueDay, dayOf(invoice.issueDate)));
   const dueDate = dateOf(dayOf(issueDate) + random.pick([7, 14, 30]));
   const note = creditInvoice(company, invoice, { issueDate, dueDate });
