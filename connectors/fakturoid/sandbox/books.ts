@@ -1,3 +1,5 @@
+import samples from "./samples.json" with { type: "json" };
+
 type RecordFields = Record<string, unknown>;
 type SandboxRecord = RecordFields & { id: number; updated_at: string };
 
@@ -7,14 +9,6 @@ export type RecordKind = (typeof kinds)[number];
 
 const dayMs = 24 * 3_600_000;
 const pageSize = 40;
-const firms = [
-  "Pekárna U Lípy",
-  "Truhlářství Dub",
-  "Květinářství Rosa",
-  "Autoservis Blesk",
-  "Účetní Nováková",
-];
-const things = ["Poradenství", "Grafické práce", "Pečivo", "Doprava", "Školení"];
 
 /** `2026-04-27T18:20:01.163+02:00`: the service writes the time of Prague; always the summer's here. */
 export const pragueTime = (ms: number) => new Date(ms + 2 * 3_600_000).toISOString().replace("Z", "+02:00");
@@ -23,12 +17,6 @@ const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Amounts are texts with a varying number of digits. */
 const amount = (value: number) => String(Math.round(value * 100) / 100);
-
-/** Fields from words such as `city=Brno vat_no= due=~`; `~` is null, and an empty word an empty text. */
-function words(text: string): Record<string, string | null> {
-  const pairs = text.split(" ").map((word) => word.split("="));
-  return Object.fromEntries(pairs.map(([name = "", value = ""]) => [name, value === "~" ? null : value]));
-}
 
 /** Everything that the stand-in holds of its one account: the same seed makes the same records. */
 export class Books {
@@ -40,11 +28,16 @@ export class Books {
   private readonly held = new Map<RecordKind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
   /** What a record of each kind has besides its id and times. */
   private readonly makers: Readonly<Record<RecordKind, (id: number, atMs: number) => RecordFields>> = {
-    subjects: (id) => this.subject(id),
+    subjects: (id) => ({
+      ...samples.subject,
+      name: `${this.pick(samples.firms)} ${id % 1000}`,
+      type: this.pick(["customer", "supplier", "both"]),
+      registration_no: String(10_000_000 + (id % 90_000_000)),
+    }),
     generators: () => this.generator(),
     recurring_generators: (_, atMs) => {
-      const dates = { start_date: day(atMs), end_date: null, next_occurrence_on: day(atMs + 30 * dayMs) };
-      return { ...this.generator(), active: true, months_period: 1, ...dates };
+      const dates = { start_date: day(atMs), next_occurrence_on: day(atMs + 30 * dayMs) };
+      return { ...this.generator(), ...samples.recurring, ...dates };
     },
     invoices: (id, atMs) => this.invoice(id, atMs),
     expenses: (id, atMs) => this.expense(id, atMs),
@@ -53,15 +46,10 @@ export class Books {
   constructor(seed: number, invoices: number, nowMs: number, subdomain: string) {
     this.state = seed;
     const openedMs = nowMs - 900 * dayMs;
-    const texts = words("plan=Start registration_no=12345678 vat_mode=vat_payer local_vat_no=~ currency=CZK");
-    const numbers = { plan_price: 372, due: 14, vat_rate: 21, invoice_proforma: false };
-    const name = "Zkušební účet s.r.o.";
-    this.account = { subdomain, name, ...texts, ...numbers, ...timesOf(openedMs) };
-    const account = words("name=Účet currency=CZK number=123456789/0100 iban=~ swift_bic=KOMBCZPP");
-    const format = words("format=#yyyy#-#dddd# preview=2026-0001");
+    this.account = { subdomain, ...samples.account, ...timesOf(openedMs) };
     this.small = new Map([
-      ["bank_accounts", [{ ...this.head(openedMs), ...account, pairing: true, default: true }]],
-      ["number_formats/invoices", [{ ...this.head(openedMs), ...format, default: true }]],
+      ["bank_accounts", [{ ...this.head(openedMs), ...samples.bankAccount }]],
+      ["number_formats/invoices", [{ ...this.head(openedMs), ...samples.numberFormat }]],
     ]);
     const subjects = Math.ceil(invoices / 3) || 1;
     const counts = { subjects, generators: 2, recurring_generators: 2, invoices, expenses: invoices / 2 };
@@ -107,51 +95,43 @@ export class Books {
     return this.held.get(kind) ?? [];
   }
 
-  private subject(id: number): RecordFields {
-    const texts = words("custom_id=~ full_name= city=Brno country=CZ vat_no= webinvoice_history=~");
-    const registration_no = String(10_000_000 + (id % 90_000_000));
-    const numbers = { user_id: null, due: null, suggestion_enabled: true, registration_no };
-    const name = `${this.pick(firms)} ${id % 1000}`;
-    return { name, type: this.pick(["customer", "supplier", "both"]), ...texts, ...numbers };
-  }
-
   private generator(): RecordFields {
     const { id: subject_id, name } = this.pick(this.of("subjects"));
     const { vat_rates_summary: _none, ...sums } = this.money(1);
-    const legacy_bank_details = words("bank_account=123456789/0100 iban=~ swift_bic=~");
-    return { name: `Paušál ${String(name)}`, subject_id, legacy_bank_details, tags: [], ...sums };
+    return { ...samples.generator, name: `Paušál ${String(name)}`, subject_id, ...sums };
   }
 
   private invoice(id: number, atMs: number): RecordFields {
     const { id: subject_id, name: client_name } = this.pick(this.of("subjects"));
-    const number = `2026-${String(id % 10_000).padStart(4, "0")}`;
-    const texts = words("custom_id=~ document_type=invoice client_vat_no= your_registration_no=12345678");
-    const names = { subject_id, client_name, variable_symbol: number.slice(5) };
-    const dates = { issued_on: day(atMs), due: 14, due_on: day(atMs + 14 * dayMs) };
+    const variable_symbol = String(id % 10_000).padStart(4, "0");
+    const names = { number: `2026-${variable_symbol}`, variable_symbol, subject_id, client_name };
+    const dates = { issued_on: day(atMs), due_on: day(atMs + samples.invoice.due * dayMs) };
     const sums = this.money(1 + (id % 3));
     const payments = this.random() < 0.6 ? [this.payment(atMs + dayMs, sums.total)] : [];
     const [paid] = payments;
     const state = { status: paid ? "paid" : "open", paid_on: paid?.["paid_on"] ?? null };
-    const rest = { related_id: null, tags: ["web"], paid_advances: [], eet_records: [], attachments: null };
-    return { ...texts, number, ...names, ...dates, ...state, ...sums, ...rest, payments };
+    return { ...samples.invoice, ...names, ...dates, ...state, ...sums, payments };
   }
 
   private expense(id: number, atMs: number): RecordFields {
     const { id: subject_id, name: supplier_name } = this.pick(this.of("subjects"));
     const sums = this.money(1);
-    const number = id % 10_000;
-    const texts = words(`number=N${number} original_number=F-${number} status=paid document_type=invoice`);
-    const supplier = { supplier_name, subject_id, proportional_vat_deduction: 100 };
+    const names = {
+      number: `N${id % 10_000}`,
+      original_number: `F-${id % 10_000}`,
+      subject_id,
+      supplier_name,
+    };
     const dates = { issued_on: day(atMs), due_on: day(atMs + 14 * dayMs), paid_on: day(atMs + dayMs) };
-    const attachments = [{ id: this.nextId++, ...words("filename=doklad.pdf content_type=application/pdf") }];
+    const attachments = [{ id: this.nextId++, ...samples.attachment }];
     const payments = [this.payment(atMs + dayMs, sums.total)];
-    return { ...texts, ...supplier, ...dates, tags: [], ...sums, payments, attachments };
+    return { ...samples.expense, ...names, ...dates, ...sums, payments, attachments };
   }
 
   /** A payment; its own stamps are of the moment it was added. */
   private payment(atMs: number, value: string): RecordFields {
-    const texts = words(`currency=CZK amount=${value} native_amount=${value} variable_symbol=~`);
-    return { ...this.head(atMs), paid_on: day(atMs), ...texts, bank_account_id: null };
+    const sums = { amount: value, native_amount: value };
+    return { ...this.head(atMs), paid_on: day(atMs), ...samples.payment, ...sums };
   }
 
   private pick<T>(from: readonly T[]): T {
@@ -170,18 +150,18 @@ export class Books {
     const lines = Array.from({ length: count }, () => {
       const [quantity, price] = [1 + Math.floor(this.random() * 5), 100 + Math.floor(this.random() * 900)];
       const [net, vat] = [quantity * price, (quantity * price * vat_rate) / 100];
-      const own = { id: this.nextId++, name: this.pick(things), vat_rate };
-      const texts = words(`quantity=${quantity}.0 unit_name=ks unit_price=${price}.0`);
+      const own = { id: this.nextId++, name: this.pick(samples.things), vat_rate };
+      const prices = { quantity: `${quantity}.0`, unit_price: `${price}.0` };
       const native_total_vat = vat_rate === 0 ? 0 : amount(vat);
       const sums = { total_price_without_vat: amount(net), total_vat: amount(vat), native_total_vat };
-      return { ...own, ...texts, ...sums, inventory: null };
+      return { ...samples.line, ...own, ...prices, ...sums };
     });
     const base = lines.reduce((sum, line) => sum + Number(line.total_price_without_vat), 0);
     const vat = lines.reduce((sum, line) => sum + Number(line.total_vat), 0);
     const [subtotal, total] = [amount(base), amount(base + vat)];
     const vat_rates_summary = [{ vat_rate, base: subtotal, vat: amount(vat), currency: "CZK" }];
     const native = { native_subtotal: subtotal, native_total: total };
-    return { currency: "CZK", exchange_rate: "1.0", subtotal, total, ...native, lines, vat_rates_summary };
+    return { ...samples.money, subtotal, total, ...native, lines, vat_rates_summary };
   }
 
   private head(atMs: number) {

@@ -92,7 +92,6 @@ const tickInput = z.object({
 
 /** Longer than the first attempt and its timeout. */
 const deliveredWithinMs = 15_000;
-const shownAttempts = 1_000;
 
 /** What other processes on this machine may ask of a running sandbox: a part of the control, by HTTP. */
 export function controlServerOf(control: Control): (incoming: WholeRequest) => Promise<Reply> {
@@ -109,10 +108,6 @@ export function controlServerOf(control: Control): (incoming: WholeRequest) => P
     "DELETE /sandbox/tick": () => {
       tick?.stop();
       return nothing();
-    },
-    "GET /sandbox/deliveries": () => {
-      const attempts = control.webhooks.history().slice(-shownAttempts);
-      return replyWith({ pending: control.webhooks.pending(), attempts });
     },
   };
   return async ({ method, fullPath, body }) => {

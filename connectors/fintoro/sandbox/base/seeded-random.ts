@@ -43,22 +43,8 @@ export class SeededRandom {
 
 /** A generator for each (seed, topic, number): a record gets the same values whatever was made before it. */
 export function randomFor(seed: number, topic: string, number: number): SeededRandom {
-  return new SeededRandom(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
-}
-
-const topics = new Map<string, number>();
-
-function topicHash(topic: string): number {
-  const known = topics.get(topic);
-  if (known !== undefined) return known;
   let hash = 0x811c9dc5;
-  for (let i = 0; i < topic.length; i++) hash = Math.imul(hash ^ topic.charCodeAt(i), 0x01000193);
-  topics.set(topic, hash >>> 0);
-  return hash >>> 0;
-}
-
-function mix(a: number, b: number): number {
-  let h = Math.imul(a ^ (b + 0x9e3779b9), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
+  for (const letter of `${seed} ${topic} ${number}`)
+    hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
+  return new SeededRandom(hash);
 }

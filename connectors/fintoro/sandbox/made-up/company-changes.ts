@@ -8,7 +8,6 @@ import type { SentEvent } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
 import { writable } from "../resources/all-routes.ts";
 import { balanceOf } from "../resources/balance.ts";
-import { creditInvoice } from "../resources/documents.ts";
 import { isRefusedByRules, Missing, present } from "../rules/rules.ts";
 import dayWork from "./day-work.json" with { type: "json" };
 import { inboundInput, newRecords, type Actor } from "./record-inputs.ts";
@@ -56,18 +55,6 @@ function newValue(value: unknown, mark: number): unknown {
   return { ...value, content: `Dohodnuté ${mark}` };
 }
 
-/** Creates one record of the table, as a person at work would. @throws Invalid, Missing */
-function createRecord(actor: Actor, table: TableName): BookRow {
-  const { company } = actor;
-  if (table === "credit_notes")
-    return present(
-      withAny(actor, "invoices", (id) =>
-        creditInvoice(company, present(company.tables.invoices.get(id)), {}),
-      ),
-    );
-  return writable[table].create(company, present(newRecords[table]?.(actor, actor.random.int(100, 999_999))));
-}
-
 /** Tries `act` with one record after another, in random order, until the rules allow it; undefined where they do not. */
 function withAny<T>({ company, random }: Actor, table: TableName, act: (id: number) => T): T | undefined {
   const ids = Array.from(company.tables[table].values(), ({ id }) => id);
@@ -94,7 +81,8 @@ function perform(actor: Actor, table: TableName, change: string, id: number | nu
       hint: "leave the id out, or forge the event",
     });
   if (id !== null) return act(id);
-  return (action && withAny(actor, table, act)) ?? act(createRecord(actor, table).id);
+  const input = () => present(newRecords[table]?.(actor, actor.random.int(100, 999_999)));
+  return (action && withAny(actor, table, act)) ?? act(writable[table].create(actor.company, input()).id);
 }
 
 /**

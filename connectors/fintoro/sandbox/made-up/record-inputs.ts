@@ -80,6 +80,11 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   },
   price_list_items: newItem,
   ...everyKey(["invoices", "proformas", "orders", "quotations"], dealInput),
+  credit_notes: (actor) => {
+    const { id: invoiceId, items, currencyId, languageId } = actor.any("invoices");
+    const taken = items.map((line) => ({ ...line, unitPrice: -line.unitPrice }));
+    return { invoiceId, currencyId, languageId, items: taken };
+  },
   // Half of what is left to pay of some document; a rest of one cent whole.
   document_payments: ({ company, random }) => {
     const open = payableKinds.flatMap((documentType) =>

@@ -76,11 +76,11 @@ export class HttpService {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => response.destroy());
     const incoming = await readRequest(request);
-    const { host = "127.0.0.1", authorization = "", "accept-encoding": coding = "" } = request.headers;
+    const { host = "127.0.0.1", authorization = "" } = request.headers;
     // Not reached through a tunnel, nor by a web page under a name of its own.
     const isLocal = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);
     if (this.controlServer && incoming.fullPath.startsWith("/sandbox/") && isLocal)
-      return send(response, await this.controlServer(incoming), "");
+      return send(response, await this.controlServer(incoming));
     const { clock, latencyMs } = this.parts;
     const visit = this.visit(incoming, request);
     const { faults, requestId, language } = visit;
@@ -104,7 +104,7 @@ export class HttpService {
     this.requests.add({ method, path, query, status, company: bearer?.company.index ?? null });
     if (response.destroyed) return;
     if (broken) return breakOff(response, full, broken);
-    await send(response, full, coding);
+    send(response, full);
   }
 
   private visit(incoming: WholeRequest, { headers }: IncomingMessage) {

@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type { AnsweredRecord } from "../base/values.ts";
 import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
@@ -114,22 +112,9 @@ export function file(mediaType: string, name: string, body: Buffer): Reply {
   return { status: 200, headers: { "Content-Type": mediaType, "Content-Disposition": disposition }, body };
 }
 
-const compress = promisify(gzip);
-
-/** A smaller body is sent as it is; one above the second size is compressed fast instead of well. */
-const compressFromBytes = 4_096;
-const fastFromBytes = 8_000_000;
-
-/** Sends the answer, compressed where the client accepts it. @param coding its `Accept-Encoding` */
-export async function send(response: ServerResponse, reply: Reply, coding: string): Promise<void> {
-  const { status, headers, body } = reply;
-  const isText = /json|text/.test(headers["Content-Type"] ?? "");
-  const zipped = isText && body.length >= compressFromBytes && /\bgzip\b/.test(coding);
-  const sent = zipped ? await compress(body, { level: body.length > fastFromBytes ? 1 : 4 }) : body;
-  response.writeHead(status, {
-    ...headers,
-    ...(zipped && { "Content-Encoding": "gzip", Vary: "Accept-Encoding" }),
-    ...(status !== 204 && { "Content-Length": String(sent.length) }),
-  });
-  response.end(sent);
+/** Sends the answer. */
+export function send(response: ServerResponse, { status, headers, body }: Reply): void {
+  const length = status === 204 ? {} : { "Content-Length": String(body.length) };
+  response.writeHead(status, { ...headers, ...length });
+  response.end(body);
 }
