@@ -17,7 +17,7 @@ import type { OpenCommand } from "../status/event-status.ts";
 import { noReplay, type ReplayResult } from "../webhook/ingest/ingest.ts";
 
 /** What another process asks of the daemon that writes a mirror, as JSON in one line, with its own pid. */
-export type DaemonCommand =
+type DaemonCommand =
   | { readonly kind: "sync"; readonly options: ReturnType<typeof formatSyncOptions> }
   | { readonly kind: "replay"; readonly options: { readonly ids: readonly string[] } }
   | { readonly kind: "prune"; readonly options: object };

@@ -16,7 +16,7 @@ import { AfterRunQueue } from "./after-run-queue.ts";
 import { createRunPlaces } from "../runs/run-queue.ts";
 import { createKeptPages } from "../server/kept-pages.ts";
 
-export interface DaemonOptions extends HostProcess, AlertContext {
+interface DaemonOptions extends HostProcess, AlertContext {
   readonly manifest: Manifest;
   readonly resourcesOf: (config: Config) => readonly Resource[];
 }

@@ -13,7 +13,7 @@ import type { RateLimiter, Permit } from "./permit.ts";
 import { applyAnswer } from "./budget-answers.ts";
 
 /** Settings of `createRateLimiter`; rules that are not given are as in `defaultRules`. */
-export interface RateLimiterOptions extends Partial<Rules> {
+interface RateLimiterOptions extends Partial<Rules> {
   readonly store: RateLimitStore;
   readonly clock: Clock;
   /**

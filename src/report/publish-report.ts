@@ -22,7 +22,7 @@ import { layoutOf } from "./report-layout.ts";
 /** `anew`: from the mirror alone; `changes`: a copy of the last report, with what changed since. */
 export type PublishWay = "anew" | "changes";
 
-export interface PublishParts {
+interface PublishParts {
   readonly manifest: Manifest;
   readonly clock: Clock;
   readonly company: string;

@@ -59,7 +59,7 @@ interface RunUnderWay {
 /** What the status shows of a run that ended. */
 export type RunEnd = NonNullable<CompanyStatusView["lastRun"]>;
 
-export interface RunQueueParts {
+interface RunQueueParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
   readonly places: RunPlaces;
   /** No run begins any more, and the one under way ends. */

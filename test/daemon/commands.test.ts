@@ -4,12 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/company-sync.ts";
-import {
-  askDaemon,
-  formatSyncOptions,
-  serveCommands,
-  type DaemonCommand,
-} from "../../src/daemon/commands.ts";
+import { askDaemon, formatSyncOptions, serveCommands } from "../../src/daemon/commands.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
 import { emptyReport } from "../../src/sync/context/run-report.ts";
 import { eventually } from "../support/eventually.ts";
@@ -18,6 +13,7 @@ import { tempFolder } from "../support/temporary-folder.ts";
 import { recordingLog, view } from "../support/terminal/terminal.ts";
 
 const clock = systemClock;
+type DaemonCommand = Parameters<typeof askDaemon>[1];
 type CommandServerParts = Parameters<typeof serveCommands>[0];
 
 function requestOf(more: Partial<RunRequest> = {}): RunRequest {

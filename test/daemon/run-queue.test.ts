@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { CompanyRun, RunRequest } from "../../src/runs/company-run.ts";
-import { createRunPlaces, RunQueue, type RunQueueParts } from "../../src/runs/run-queue.ts";
+import { createRunPlaces, RunQueue } from "../../src/runs/run-queue.ts";
 import { emptyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 
@@ -23,7 +23,7 @@ function request(full = false): RunRequest {
 
 const transport = { close: async () => undefined };
 
-function queueWith(parts: Partial<RunQueueParts> = {}) {
+function queueWith(parts: Partial<ConstructorParameters<typeof RunQueue>[0]> = {}) {
   const story: string[] = [];
   const { log, records } = recordingLog();
   const runQueue = new RunQueue({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Lane } from "../../src/base/lane.ts";
-import { createRateLimiter, type RateLimiterOptions } from "../../src/rate-limit/rate-limiter.ts";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
@@ -9,6 +9,8 @@ import { recordingLog } from "../support/http/http-client.ts";
 
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });
+
+type RateLimiterOptions = Parameters<typeof createRateLimiter>[0];
 
 function startRateLimiter(options: Partial<RateLimiterOptions> = {}) {
   const clock = new DrivenClock();

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { Books, kinds } from "./books.ts";
 
-export interface StandInOptions {
+interface StandInOptions {
   /** @default a free one */
   readonly port?: number | undefined;
   readonly seed?: number | undefined;

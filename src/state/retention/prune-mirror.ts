@@ -6,7 +6,7 @@ import { unusedBytes } from "./sizes.ts";
 import { removeRows } from "../../store/own-tables/statement.ts";
 import { Meta } from "../meta.ts";
 
-export interface PruneParts {
+interface PruneParts {
   /** The mirror; on a dry run any connection to it, otherwise the one of the writer. */
   readonly db: Db;
   /** How long what is kept; null: for ever. */

@@ -17,7 +17,7 @@ export type PageVerdict = "granted" | "token wanted" | "made token wanted" | "no
 
 type WantedToken = Pick<PageToken, "secret" | "isMade">;
 
-export interface AccessOptions {
+interface AccessOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
   /** The server listens on this machine alone. */

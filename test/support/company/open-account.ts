@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
-import { startStandIn, type StandInOptions } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
+import { startStandIn } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { CompanyConfig, Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
@@ -32,7 +32,7 @@ function movedClock() {
 }
 
 /** The stand-in, and a mirror of it as the command line would make it: config, access tokens, budget file and all. */
-export async function openAccount(options: StandInOptions = {}, more = "") {
+export async function openAccount(options: Parameters<typeof startStandIn>[0] = {}, more = "") {
   const { clock, pass } = movedClock();
   const standIn = await startStandIn({ clock, ...options });
   const { path: folder, remove } = memoryScratch();

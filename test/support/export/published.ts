@@ -5,7 +5,7 @@ import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox
 import { startSandbox, testDay, type Sandbox } from "../sandbox/control.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createView } from "../../../src/report/build-report.ts";
-import { publishReport, type PublishParts } from "../../../src/report/publish-report.ts";
+import { publishReport } from "../../../src/report/publish-report.ts";
 import { layoutOf, tableSql } from "../../../src/report/report-layout.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { tablesOfManifest } from "../../../src/store/snapshot/snapshot-tables.ts";
@@ -75,6 +75,8 @@ export function clockAt(day: string): Clock {
   const nowMs = () => Date.parse(`${day}T12:00:00Z`);
   return { nowMs, monotonicMs: nowMs, sleep: () => Promise.resolve() };
 }
+
+type PublishParts = Parameters<typeof publishReport>[0];
 
 function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishParts {
   return {

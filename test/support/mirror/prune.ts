@@ -4,7 +4,7 @@ import { Runs } from "../../../src/state/runs.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { dayMs, isoTime, type Clock } from "../../../src/base/clock.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
-import { pruneMirror, type PruneParts, type PruneReport } from "../../../src/state/retention/prune-mirror.ts";
+import { pruneMirror, type PruneReport } from "../../../src/state/retention/prune-mirror.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import { put, remove, replay, stampOf } from "./store.ts";
 
@@ -17,6 +17,8 @@ const keptForEver = { runsMs: null, inboxBodiesMs: null, changesMs: null };
 export function stoppedClock(onSleep: () => unknown = () => undefined, nowMs = pruneMs): Clock {
   return { nowMs: () => nowMs, monotonicMs: () => 0, sleep: async () => void onSleep() };
 }
+
+type PruneParts = Parameters<typeof pruneMirror>[0];
 
 export function prune(
   { db }: Pick<Mirror, "db">,

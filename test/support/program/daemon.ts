@@ -8,7 +8,7 @@ import { seededRandom } from "../seeded-random.ts";
 import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { Daemon, type DaemonOptions } from "../../../src/daemon/daemon.ts";
+import { Daemon } from "../../../src/daemon/daemon.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
 import type { Company } from "../company/company.ts";
 import { loggingTo } from "../company/open-company.ts";
@@ -35,6 +35,8 @@ export function configOf(company: Company, more = "", companies?: readonly Serve
   });
   return config;
 }
+
+type DaemonOptions = ConstructorParameters<typeof Daemon>[0];
 
 /** A daemon in this process, without its receiver; stopped with the test. */
 export function startDaemon(company: Company, config: Config, parts: Partial<DaemonOptions> = {}): Daemon {

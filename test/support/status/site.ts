@@ -1,12 +1,14 @@
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { silentLog, type Log } from "../../../src/base/logger.ts";
 import { defaultReadyLimits } from "../../../src/status/conditions.ts";
-import { createPageAccess, type AccessOptions } from "../../../src/status/page/page-access.ts";
+import { createPageAccess } from "../../../src/status/page/page-access.ts";
 import type { PageCompany } from "../../../src/status/page/page-facts.ts";
 import { StatusSite } from "../../../src/status/page/status-site.ts";
 import { companyView } from "./company-view.ts";
 
-export interface SiteFacts extends Partial<Pick<AccessOptions, "isLocal" | "token">> {
+export interface SiteFacts extends Partial<
+  Pick<Parameters<typeof createPageAccess>[0], "isLocal" | "token">
+> {
   readonly names?: readonly string[];
   readonly find?: (company: string) => PageCompany | null;
   readonly clock?: Clock;

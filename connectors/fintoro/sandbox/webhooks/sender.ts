@@ -8,7 +8,7 @@ import { boundedLog } from "../base/values.ts";
 import type { Company, SentEvent } from "../model/company.ts";
 
 /** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
-export interface DeliveryShares {
+interface DeliveryShares {
   /** Sent a second time, a moment later. */
   readonly duplicates: number;
   readonly losses: number;
