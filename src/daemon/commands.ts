@@ -108,13 +108,13 @@ const eventsAtOnce = 1_000;
 export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
   const { file, closed, context } = parts;
   const open = new Set<OpenCommand>();
-  const server = createServer(async (socket) => {
-    addAbortSignal(closed, socket);
-    try {
+  const server = createServer((socket) => {
+    const answer = async () => {
       for await (const line of linesFrom(socket)) void answerCommand(parts, open, socket, line);
-    } catch {
-      // Who asked sees it, too, that the connection is lost.
-    }
+    };
+    addAbortSignal(closed, socket);
+    // Who asked sees it, too, when a connection is lost.
+    answer().catch(() => undefined);
   });
   server.on("error", (error) =>
     context.log.warn("other processes cannot ask this one for anything", { error: messageOf(error) }),
