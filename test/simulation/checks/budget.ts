@@ -27,7 +27,7 @@ export interface ClockLosses {
  */
 export function overspent(
   { limiter, options, exchanges }: Pick<SimulatedService, "limiter" | "options" | "exchanges">,
-  { reboots, settings }: ClockLosses = { reboots: [], settings: [] },
+  { reboots, settings }: ClockLosses,
 ): string[] {
   const { limit, othersPerSecond } = options;
   return limiter.windows.flatMap(({ openedAt, endsAt, own, refusedOwn }) => {

@@ -1,8 +1,8 @@
 import { isText } from "../service/service-truth.ts";
 import type { TableName } from "../service/service-types.ts";
+import type { SeenRead } from "../machine/simulated-machine.ts";
 import type { Check } from "./mirror-contents.ts";
 import { queuedTargets } from "./progress.ts";
-import type { SeenRead } from "./observation.ts";
 
 /**
  * I3: no read changes a record that was sent before another read of it, by the same process, came with the record, or

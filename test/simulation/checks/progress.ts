@@ -92,17 +92,11 @@ export const doneWithoutData: Check = (mirror, seen) => {
     const id = Number(target.slice("id:".length));
     latest.set(key, { what: `${type} ${eventId}`, table, id, arrivedMs, requestId });
   }
-  const deletions = lastDeletions(mirror);
   const quarantined = quarantinedTargets(mirror);
+  const isStale = staleSince(mirror, seen);
   return [...latest.values()]
     .filter(({ table, id }) => !quarantined.has(`${table} id:${id}`))
-    .filter(({ table, id, arrivedMs }) => !isOfAfter(mirror, seen, { table, id }, arrivedMs))
-    .filter(({ table, id, requestId }) => {
-      const here = mirror.records(table).get(id);
-      if (here?.isDeleted === false) return true;
-      const deletedBy = deletions.get(`${table} ${id}`) ?? null;
-      return ![requestId, deletedBy].some((by) => wasDeniedAlone(mirror, seen, by));
-    })
+    .filter(({ table, id, arrivedMs, requestId }) => isStale(table, id, arrivedMs, requestId))
     .map(
       ({ what, table, id }) =>
         `I4 ${table} ${id}: ${what} is done, and the row is as it was before the event`,
@@ -121,18 +115,14 @@ export function staleAfterRun(
 ): string[] {
   const { log } = seen.service.company;
   const asked = isBesideWorker ? askedByEvents(mirror, log) : new Set();
-  const deletions = lastDeletions(mirror);
+  const isStale = staleSince(mirror, seen);
   return tables.flatMap((table) => {
     const held = mirror.records(table);
     const ids = new Set([...held.keys(), ...log.ids(table)]);
     return [...ids]
       .filter((id) => !asked.has(`${table} id:${id}`))
       .filter((id) => held.has(id) || !isUnlistedSince(log.history(table, id), sinceMs))
-      .filter((id) => !isOfAfter(mirror, seen, { table, id }, sinceMs))
-      .filter((id) => {
-        const deletedBy = held.get(id)?.isDeleted ? deletions.get(`${table} ${id}`) : null;
-        return !wasDeniedAlone(mirror, seen, deletedBy ?? null);
-      })
+      .filter((id) => isStale(table, id, sinceMs))
       .map(
         (id) =>
           `I1 ${table} ${id}: ${held.has(id) ? "as it was before the run" : "not here"}, and the run ended well`,
@@ -168,18 +158,22 @@ function askedByEvents({ db }: MirrorContents, log: VersionLog): ReadonlySet<unk
   return new Set([...asked, ...payments.map((id) => `document_payments id:${id}`)]);
 }
 
-/** Is what the mirror shows of a record a state that a read from this moment on could show? */
-function isOfAfter(
-  mirror: MirrorContents,
-  { service }: Observation,
-  { table, id }: { readonly table: TableName; readonly id: number },
-  sinceMs: number,
-): boolean {
-  const record = mirror.records(table).get(id);
-  const text = record && !record.isDeleted ? record.json : null;
-  const { lag, lagMs } = service.options;
-  const lagged = sinceMs - (lag === "replica" ? lagMs : 0);
-  return isShownSince(service.company.log.history(table, id), text, lagged);
+/**
+ * For a record: is what the mirror shows of it older than what a read from a moment on could show, and no broken route to blame
+ * that this request asked, or the one that deleted it last?
+ */
+function staleSince(mirror: MirrorContents, seen: Observation) {
+  const { company, options } = seen.service;
+  const deletions = lastDeletions(mirror);
+  const lagMs = options.lag === "replica" ? options.lagMs : 0;
+  return (table: TableName, id: number, sinceMs: number, requestId: string | null = null): boolean => {
+    const record = mirror.records(table).get(id);
+    const text = record && !record.isDeleted ? record.json : null;
+    if (isShownSince(company.log.history(table, id), text, sinceMs - lagMs)) return false;
+    if (record?.isDeleted === false) return true;
+    const deletedBy = deletions.get(`${table} ${id}`) ?? null;
+    return ![requestId, deletedBy].some((by) => wasDeniedAlone(mirror, seen, by));
+  };
 }
 
 /** Could a read show this text (null: that the record is not there) at this moment or later? */

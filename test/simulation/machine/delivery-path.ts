@@ -31,7 +31,7 @@ export async function deliver(
   const late = goesWrong(deliveries.late);
   if (late) machine.meet("delivery late");
   await time.sleep(late ? choice.below(9_000) : choice.below(100));
-  if (goesWrong(deliveries.gathered ?? 0)) {
+  if (goesWrong(deliveries.gathered)) {
     machine.meet("delivery gathered");
     await machine.gather();
   }

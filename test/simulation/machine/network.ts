@@ -160,14 +160,14 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const retryAfterS = retryAfter === undefined ? null : Number(retryAfter);
   if (reply.status === 429) sender.refused({ refusedAtMs: hitAtMs, windowEndsAtMs: endsAt, retryAfterS });
   if (!sender.passes("answer not applied")) return noAnswer;
-  if (machine.busy === 0 && kind === null) noteRead(machine, { route, reply, sentAtMs, sender });
+  if (machine.busy === 0 && kind === null) noteRead(machine, sender, { route, sentAtMs }, reply);
   return replyOf(reply);
 }
 
 type Wrong = "lost" | "answer lost" | "reset" | "odd" | "indiscreet" | null;
 
 function whatGoesWrong(
-  { lost, answerLost, reset, odd, indiscreet = 0 }: SimulatedMachine["network"],
+  { lost, answerLost, reset, odd, indiscreet }: SimulatedMachine["network"],
   at: number,
 ): Wrong {
   if (at < lost) return "lost";
@@ -200,14 +200,14 @@ function withFault(
   }
   const { route } = request;
   if (kind === "indiscreet") return indiscreetReply(machine, request, routeReply(machine, route, reply));
-  const { proxy = 0 } = network;
+  const { proxy } = network;
   if (proxy > 0 && choice.probability(proxy)) return proxyReply(machine, route, reply);
   return routeReply(machine, route, reply);
 }
 
 /** What the route itself answers: a broken one denies every record. */
 function routeReply(machine: SimulatedMachine, route: string, reply: ServiceReply): ServiceReply {
-  const { brokenRoute, breaksAfterMs = 0 } = machine.network;
+  const { brokenRoute, breaksAfterMs } = machine.network;
   if (brokenRoute === null || !route.startsWith(`/${brokenRoute}/`)) return reply;
   const { passedMs } = machine.time;
   if (passedMs - (machine.workedAtMs.get(brokenRoute) ?? -Infinity) < breaksAfterMs) {

@@ -11,17 +11,14 @@ export function wayThereMs(machine: SimulatedMachine, latencyMs: number): number
   if (latencyMs < givenUpMs)
     return Math.min(
       latencyMs * (choice.below(100) / 100),
-      network.spreadMs > 0 || (network.evenMs ?? 0) > 0 ? longestWayMs : Infinity,
+      network.spreadMs > 0 || network.evenMs > 0 ? longestWayMs : Infinity,
     );
   machine.meet("request counted after it was given up");
   return latencyMs;
 }
 
 /** How long a request takes until its answer is here. */
-export function latencyOf({
-  network: { slow, stray = 0, spreadMs, evenMs = 0 },
-  choice,
-}: SimulatedMachine): number {
+export function latencyOf({ network: { slow, stray, spreadMs, evenMs }, choice }: SimulatedMachine): number {
   if (stray > 0 && choice.probability(stray)) return givenUpMs + choice.below(longestStrayMs);
   if (slow > 0 && choice.probability(slow)) return 2_000 + choice.below(40_000);
   if (evenMs > 0) return 30 + choice.below(evenMs);

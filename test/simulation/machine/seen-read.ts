@@ -1,29 +1,8 @@
-import type { SeenRead } from "../checks/observation.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 /** Lists that show whole records, and the routes of these records. */
 const wholeRecords = /^\/(clients|business-cases|contact-activity-logs)(?:\/(\d+))?$/;
-
-/** A read of whole records as a process received it; null: of others, or one that shows nothing. */
-function seenRead(
-  route: string,
-  { status, headers, body }: ServiceReply,
-  times: Omit<SeenRead, "requestId" | "shown">,
-): SeenRead | null {
-  const [, name, id] = wholeRecords.exec(route) ?? [];
-  const requestId = headers["X-Request-Id"];
-  if (name === undefined || requestId === undefined) return null;
-  const table = name.replaceAll("-", "_");
-  const ids = id !== undefined ? [id] : idsIn(status, body);
-  return { ...times, requestId, shown: new Set(ids.map((one) => `${table} ${one}`)) };
-}
-
-function idsIn(status: number, body: string): readonly string[] {
-  if (status !== 200) return [];
-  const { data } = JSON.parse(body) as { readonly data: readonly { readonly id: number }[] };
-  return data.map(({ id }) => String(id));
-}
 
 /** A request is sent: gives what its answer is noted in, where it is about one record. */
 export function noteAsked(
@@ -38,18 +17,25 @@ export function noteAsked(
   return one;
 }
 
-/** An answer came, and can be applied at once. */
+/** An answer came, and can be applied at once: notes it, where it is about whole records. */
 export function noteRead(
   { reads, time }: SimulatedMachine,
-  answer: {
-    readonly route: string;
-    readonly reply: ServiceReply;
-    readonly sentAtMs: number;
-    readonly sender: object;
-  },
+  sender: object,
+  sent: { readonly route: string; readonly sentAtMs: number },
+  { status, headers, body }: ServiceReply,
 ): void {
-  const { route, reply, sentAtMs, sender } = answer;
-  const times = { process: sender, sentAtMs, receivedAtMs: time.passedMs };
-  const read = seenRead(route, reply, { ...times, isMissing: reply.status === 404 });
-  if (read) reads.push(read);
+  const [, name, id] = wholeRecords.exec(sent.route) ?? [];
+  const requestId = headers["X-Request-Id"];
+  if (name === undefined || requestId === undefined) return;
+  const table = name.replaceAll("-", "_");
+  const ids = id !== undefined ? [id] : idsIn(status, body);
+  const shown = new Set(ids.map((one) => `${table} ${one}`));
+  const times = { sentAtMs: sent.sentAtMs, receivedAtMs: time.passedMs };
+  reads.push({ process: sender, ...times, isMissing: status === 404, requestId, shown });
+}
+
+function idsIn(status: number, body: string): readonly string[] {
+  if (status !== 200) return [];
+  const { data } = JSON.parse(body) as { readonly data: readonly { readonly id: number }[] };
+  return data.map(({ id }) => String(id));
 }

@@ -8,7 +8,6 @@ import {
   type NetworkFaults,
 } from "../scenarios/scenario.ts";
 import type { Refused } from "../checks/budget.ts";
-import type { AskedRecord, SeenRead } from "../checks/observation.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { leaks, type SentRequest } from "../checks/secrecy.ts";
 import { BudgetWatch } from "./budget-watch.ts";
@@ -20,6 +19,24 @@ import type { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 /** What a simulation met, by name, and how often. */
 export type Met = Map<string, number>;
 
+/** A read of whole records, as a process sent and received it. */
+export interface SeenRead {
+  readonly requestId: string;
+  /** Of each process another one. */
+  readonly process: object;
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+  readonly isMissing: boolean;
+  /** Tables and ids of the records that it was about. */
+  readonly shown: ReadonlySet<string>;
+}
+
+/** A request for one record; `requestId`: of its answer, once it came. */
+export interface AskedRecord {
+  readonly sentAtMs: number;
+  readonly requestId: string | null;
+}
+
 /** The machine that the mirror is on, the service, and the network between them. Processes come and go. */
 export class SimulatedMachine {
   readonly time: SimulatedTime;
@@ -29,13 +46,13 @@ export class SimulatedMachine {
   /** What happened, a line each. */
   readonly story: string[] = [];
   readonly broken: string[] = [];
-  /** When each event first reached a receiver. */
+  /** When each event first reached a receiver, by its id; before its commit. */
   readonly arrivals = new Map<string, number>();
   /** Bodies of deliveries that were answered 2xx, by event id. */
   readonly acknowledged = new Map<string, Buffer>();
   /** When a broken route last denied a record, by its table and id. */
   readonly deniedAtMs = new Map<string, number>();
-  /** When answers came, by their request ids. */
+  /** When answers came to the process that had asked, by their request ids. */
   readonly receivedAtMs = new Map<string, number>();
   /** When a route that is going to break last showed a record, by its name. */
   readonly workedAtMs = new Map<string, number>();

@@ -21,7 +21,7 @@ export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest 
     keyring: ingest.keyring,
     has: (eventId) => ingest.has(eventId),
     store: (deliveries, receivedAtMs) => {
-      const { unstorable = 0 } = machine.deliveries;
+      const { unstorable } = machine.deliveries;
       // Groups are few, and the rest of one has to be stored alone.
       const share = deliveries.length > 1 ? 4 * unstorable : unstorable;
       if (unstorable > 0 && choice.probability(share)) process.failNextTransaction(choice.one(failures));

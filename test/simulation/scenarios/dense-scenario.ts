@@ -5,6 +5,7 @@ import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
 import { hotTables } from "../service/changes/change-context.ts";
 import { byTime, calmPhase, recheckMs, someChanges, someEnding, usualSync } from "./phases.ts";
 import {
+  calmDeliveries,
   calmNetwork,
   type Activity,
   type DeliveryFaults,
@@ -175,6 +176,7 @@ function networkFaults(choice: SeededChoice): NetworkFaults {
   const evenMs = choice.probability(0.4) ? choice.one([3_000, 10_000]) : 0;
   const rarely = (share: number) => (choice.probability(0.3) ? share : 0);
   return {
+    ...calmNetwork,
     lost: rarely(0.02),
     answerLost: rarely(0.02),
     reset: rarely(0.05),
@@ -191,6 +193,7 @@ function networkFaults(choice: SeededChoice): NetworkFaults {
 function deliveryFaults(choice: SeededChoice): DeliveryFaults {
   const rarely = (share: number) => (choice.probability(0.25) ? share : 0);
   return {
+    ...calmDeliveries,
     lost: rarely(0.2),
     answerLost: rarely(0.3),
     doubled: rarely(0.3),

@@ -47,42 +47,44 @@ export type Activity =
   | { readonly kind: "final runs" }
   | { readonly kind: "down" };
 
-/** Shares of requests that go wrong, 0 to 1. */
-export interface NetworkFaults {
-  readonly lost: number;
-  readonly answerLost: number;
-  readonly reset: number;
+/** Shares of requests that go wrong, 0 to 1: none. */
+export const calmNetwork = {
+  lost: 0,
+  answerLost: 0,
+  reset: 0,
   /** Of answers that are errors or no answers of the interface. */
-  readonly odd: number;
-  readonly slow: number;
-  /** Of requests that the service counts long after they were given up. @default 0 */
-  readonly stray?: number;
+  odd: 0,
+  slow: 0,
+  /** Of requests that the service counts long after they were given up. */
+  stray: 0,
   /** Requests take up to this long, most of them far less, ms. 0: a few tenths of a second. */
-  readonly spreadMs: number;
-  /** Requests take up to this long, any time as likely as another, ms. @default 0: as `spreadMs` says */
-  readonly evenMs?: number;
-  /** Of answers on routes of records that are a proxy's 404 page, and of lists of units that are empty. @default 0 */
-  readonly proxy?: number;
+  spreadMs: 0,
+  /** Requests take up to this long, any time as likely as another, ms. 0: as `spreadMs` says. */
+  evenMs: 0,
+  /** Of answers on routes of records that are a proxy's 404 page, and of lists of units that are empty. */
+  proxy: 0,
   /** The route of this resource answers 404 all the time; null: none does. */
-  readonly brokenRoute: string | null;
-  /** How long the broken route must have shown nothing before it breaks, ms. @default 0 */
-  readonly breaksAfterMs?: number;
-  /** Of answers that show the token, lead it elsewhere or lack a request id. @default 0 */
-  readonly indiscreet?: number;
-}
+  brokenRoute: null as string | null,
+  /** How long the broken route must have shown nothing before it breaks, ms. */
+  breaksAfterMs: 0,
+  /** Of answers that show the token, lead it elsewhere or lack a request id. */
+  indiscreet: 0,
+};
+export type NetworkFaults = Readonly<typeof calmNetwork>;
 
-/** Shares of deliveries that go wrong. */
-export interface DeliveryFaults {
-  readonly lost: number;
-  readonly answerLost: number;
-  readonly doubled: number;
-  readonly late: number;
-  readonly forged: number;
-  /** Of deliveries that wait for others, to arrive together with them. @default 0 */
-  readonly gathered?: number;
-  /** Of groups of deliveries whose transaction fails. @default 0 */
-  readonly unstorable?: number;
-}
+/** Shares of deliveries that go wrong: none. */
+export const calmDeliveries = {
+  lost: 0,
+  answerLost: 0,
+  doubled: 0,
+  late: 0,
+  forged: 0,
+  /** Of deliveries that wait for others, to arrive together with them. */
+  gathered: 0,
+  /** Of groups of deliveries whose transaction fails. */
+  unstorable: 0,
+};
+export type DeliveryFaults = Readonly<typeof calmDeliveries>;
 
 /** What people change, and when; `on`: a record of this table. */
 export interface PlannedChange {
@@ -156,17 +158,3 @@ export interface Scenario {
   /** Is the last run made beside `serve`? */
   readonly restsBesideServe: boolean;
 }
-
-/** Nothing goes wrong. */
-export const calmNetwork: NetworkFaults = {
-  lost: 0,
-  answerLost: 0,
-  reset: 0,
-  odd: 0,
-  slow: 0,
-  spreadMs: 0,
-  brokenRoute: null,
-};
-
-/** Nothing goes wrong. */
-export const calmDeliveries: DeliveryFaults = { lost: 0, answerLost: 0, doubled: 0, late: 0, forged: 0 };

@@ -1,4 +1,4 @@
-import { usualService } from "../service/empty-company.ts";
+import { usualService } from "../service/service-types.ts";
 import { calmDeliveries, calmNetwork, type Phase, type Scenario } from "./scenario.ts";
 
 /**

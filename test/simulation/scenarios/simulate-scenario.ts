@@ -151,11 +151,8 @@ class Simulation {
   }
 
   private planOdd({ atMs, seed, what }: PlannedOddity): void {
-    const { machine, people } = this;
-    this.planned += 1;
-    machine.time.after(atMs, () => {
-      this.planned -= 1;
-      people.reseed(seed);
+    const { machine } = this;
+    this.plan(atMs, seed, () => {
       machine.note(`the service: ${machine.service.beOdd(what)}`);
       const event = { id: `evt_${seed}`, type: "unreadable", occurredAt: "", resource: { type: "", id: 1 } };
       if (what === "unreadable event") this.sender.send(event, Buffer.from(`no JSON ${seed}`));
@@ -163,12 +160,16 @@ class Simulation {
   }
 
   private planChange({ atMs, seed, on }: PlannedChange): void {
-    const { machine, people } = this;
+    const { machine } = this;
+    this.plan(atMs, seed, () => machine.note(`people: ${machine.service.act(on) ?? "nothing to change"}`));
+  }
+
+  private plan(atMs: number, seed: number, act: () => void): void {
     this.planned += 1;
-    machine.time.after(atMs, () => {
+    this.machine.time.after(atMs, () => {
       this.planned -= 1;
-      people.reseed(seed);
-      machine.note(`people: ${machine.service.act(on) ?? "nothing to change"}`);
+      this.people.reseed(seed);
+      act();
     });
   }
 

@@ -113,12 +113,12 @@ function networkFaults(choice: SeededChoice): NetworkFaults {
   if (choice.probability(0.4)) return calmNetwork;
   const share = () => choice.one([0, 0, 0.02, 0.1]);
   return {
+    ...calmNetwork,
     lost: choice.one([0, 0, 0.03]),
     answerLost: choice.one([0, 0, 0.03]),
     reset: share(),
     odd: share(),
     slow: share(),
-    spreadMs: 0,
     brokenRoute: choice.probability(0.06) ? choice.one(["invoices", "clients", "price-list-items"]) : null,
   };
 }
@@ -126,5 +126,12 @@ function networkFaults(choice: SeededChoice): NetworkFaults {
 function deliveryFaults(choice: SeededChoice): DeliveryFaults {
   if (choice.probability(0.4)) return calmDeliveries;
   const share = () => choice.one([0, 0.1, 0.3]);
-  return { lost: share(), answerLost: share(), doubled: share(), late: share(), forged: share() };
+  return {
+    ...calmDeliveries,
+    lost: share(),
+    answerLost: share(),
+    doubled: share(),
+    late: share(),
+    forged: share(),
+  };
 }

@@ -77,3 +77,6 @@ export interface CompanyState {
   readonly business_cases: Map<number, BusinessCaseModel>;
   readonly contact_activity_logs: Map<number, ActivityModel>;
 }
+
+/** A record of one of its tables. */
+export type RecordOf<T extends keyof CompanyState> = CompanyState[T] extends Map<number, infer R> ? R : never;

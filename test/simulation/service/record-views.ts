@@ -1,4 +1,4 @@
-import type { ActivityModel, CompanyState, InvoiceModel, PaymentModel } from "./record-models.ts";
+import type { ActivityModel, CompanyState, InvoiceModel, PaymentModel, RecordOf } from "./record-models.ts";
 import type { Shown, TableName } from "./service-types.ts";
 
 type View = (state: CompanyState, id: number) => Shown | null;
@@ -6,31 +6,24 @@ type View = (state: CompanyState, id: number) => Shown | null;
 /** What each resource shows of a record now; null where the record is not there. */
 export const views: Readonly<Record<TableName, View>> = {
   company: (state) => full({ name: state.name }),
-  units: (state, id) => {
-    const unit = state.units.get(id);
-    return unit ? full({ id, name: unit.name }) : null;
-  },
-  clients: (state, id) => {
-    const client = state.clients.get(id);
-    if (!client) return null;
-    const { name, city } = client;
-    const more = state.hasUnknownField ? { loyalty: { level: id % 3 } } : {};
-    const odd = state.hasLongNumbers ? { registry: longNumber } : {};
-    const record = { id, name, type: "company", city, updatedAt: iso(client.updatedAtMs), ...more, ...odd };
-    return asListed(state, record);
-  },
-  business_cases: businessCase,
-  price_list_items: priceListItem,
-  invoices: invoice,
-  document_payments: (state, id) => {
-    const payment = state.document_payments.get(id);
-    return payment ? full(paymentOf(state, payment)) : null;
-  },
-  contact_activity_logs: (state, id) => {
-    const activity = state.contact_activity_logs.get(id);
-    return activity ? activityShown(state, activity) : null;
-  },
+  units: viewOf("units", (_state, { id, name }) => full({ id, name })),
+  clients: viewOf("clients", client),
+  business_cases: viewOf("business_cases", businessCase),
+  price_list_items: viewOf("price_list_items", priceListItem),
+  invoices: viewOf("invoices", invoice),
+  document_payments: viewOf("document_payments", (state, payment) => full(paymentOf(state, payment))),
+  contact_activity_logs: viewOf("contact_activity_logs", activityShown),
 };
+
+function viewOf<T extends Exclude<TableName, "company">>(
+  table: T,
+  show: (state: CompanyState, record: RecordOf<T>) => Shown,
+): View {
+  return (state, id) => {
+    const record = (state[table] as Map<number, RecordOf<T>>).get(id);
+    return record ? show(state, record) : null;
+  };
+}
 
 /** More digits than a number of JavaScript holds. */
 const longNumber = "1234567890123456789#";
@@ -60,16 +53,21 @@ function amount({ amountsAsText }: CompanyState, cents: number): number | string
   return amountsAsText ? (cents / 100).toFixed(2) : cents / 100;
 }
 
-function businessCase(state: CompanyState, id: number): Shown | null {
-  const one = state.business_cases.get(id);
-  if (!one) return null;
-  const client = state.clients.get(one.clientId);
+function client(state: CompanyState, { id, name, city, updatedAtMs }: RecordOf<"clients">): Shown {
+  const more = state.hasUnknownField ? { loyalty: { level: id % 3 } } : {};
+  const odd = state.hasLongNumbers ? { registry: longNumber } : {};
+  return asListed(state, { id, name, type: "company", city, updatedAt: iso(updatedAtMs), ...more, ...odd });
+}
+
+function businessCase(state: CompanyState, one: RecordOf<"business_cases">): Shown {
+  const { id } = one;
+  const contact = state.clients.get(one.clientId);
   const updatedAt = iso(one.updatedAtMs);
   const record = {
     id,
     contactType: "client",
     contactId: one.clientId,
-    client: client ? { id: client.id, name: client.name } : null,
+    client: contact ? { id: contact.id, name: contact.name } : null,
     name: one.name,
     description: one.description,
     status: null,
@@ -79,12 +77,10 @@ function businessCase(state: CompanyState, id: number): Shown | null {
   return asListed(state, record, { updatedAt });
 }
 
-function priceListItem(state: CompanyState, id: number): Shown | null {
-  const item = state.price_list_items.get(id);
-  if (!item) return null;
+function priceListItem(state: CompanyState, item: RecordOf<"price_list_items">): Shown {
   const unit = state.units.get(item.unitId);
   const preview = {
-    id,
+    id: item.id,
     name: item.name,
     unitId: item.unitId,
     unit: unit ? { id: unit.id, name: unit.name } : null,
@@ -117,10 +113,8 @@ function balance(state: CompanyState, { id, lines }: InvoiceModel) {
   return { totalCents, openCents: totalCents - paidCents, status };
 }
 
-function invoice(state: CompanyState, id: number): Shown | null {
-  const one = state.invoices.get(id);
-  if (!one) return null;
-  const { number, issueDate, clientId, clientName } = one;
+function invoice(state: CompanyState, one: InvoiceModel): Shown {
+  const { id, number, issueDate, clientId, clientName } = one;
   const { totalCents, openCents, status } = balance(state, one);
   const preview = {
     id,

@@ -26,45 +26,44 @@ export interface ServiceClock {
  */
 export type LagKind = "none" | "commit" | "replica";
 
+/** What a service is like unless its options say otherwise. */
+export const usualService = {
+  /** Records of each resource at the start, about. */
+  size: 6,
+  /** Requests in a window. */
+  limit: 120,
+  /** Requests of other clients in each second, on the same budget. */
+  othersPerSecond: 0,
+  lag: "none" as LagKind,
+  lagMs: 5_000,
+  /** The most that `perPage` may ask for; more is refused with 422. */
+  mostPerPage: 500,
+  /** Does a list refuse `sortBy` with 422, so that it is read in its own order, with ties? */
+  refusesSort: false,
+  /** Do records of the same date change places from request to request? */
+  shufflesTies: false,
+  /** What a deleted client or case leaves: nothing, or CRM events that only their own route shows. */
+  deletion: "hard" as "hard" | "soft",
+  /** The status of a child list whose parent is gone. */
+  refusal: 422 as 404 | 422,
+  /** Are amounts written as text? */
+  amountsAsText: false,
+  /** Do lists of full records write their keys in another order than the records' own routes? */
+  reordersKeys: false,
+  /** Share of list answers after the first page that show the first page again. */
+  stuckPages: 0,
+  /** Share of changes without an event. */
+  silentShare: 0,
+  name: "Acme",
+  /** Makes this company's documents differ from another one's. */
+  key: "a",
+};
+
 /** How one simulated company differs from the usual one. */
-export interface ServiceOptions {
+export interface ServiceOptions extends Partial<Readonly<typeof usualService>> {
   readonly random: Random;
   readonly clock: ServiceClock;
-  /** Records of each resource at the start, about. @default 6 */
-  readonly size?: number;
   readonly limiter: LimiterKind;
-  /** Requests in a window. @default 120 */
-  readonly limit?: number;
-  /** @default 60_000 */
-  readonly windowMs?: number;
-  /** Requests of other clients in each second, on the same budget. @default 0 */
-  readonly othersPerSecond?: number;
-  /** @default "none" */
-  readonly lag?: LagKind;
-  /** @default 5_000 */
-  readonly lagMs?: number;
-  /** The most that `perPage` may ask for; more is refused with 422. @default 500 */
-  readonly mostPerPage?: number;
-  /** Does a list refuse `sortBy` with 422, so that it is read in its own order, with ties? @default false */
-  readonly refusesSort?: boolean;
-  /** Do records of the same date change places from request to request? @default false */
-  readonly shufflesTies?: boolean;
-  /** What a deleted client or case leaves: nothing, or CRM events that only their own route shows. @default "hard" */
-  readonly deletion?: "hard" | "soft";
-  /** The status of a child list whose parent is gone. @default 422 */
-  readonly refusal?: 404 | 422;
-  /** Are amounts written as text? @default false */
-  readonly amountsAsText?: boolean;
-  /** Do lists of full records write their keys in another order than the records' own routes? @default false */
-  readonly reordersKeys?: boolean;
-  /** Share of list answers after the first page that show the first page again. @default 0 */
-  readonly stuckPages?: number;
-  /** Share of changes without an event. @default 0 */
-  readonly silentShare?: number;
-  /** @default "Acme" */
-  readonly name?: string;
-  /** Makes this company's documents differ from another one's. @default "a" */
-  readonly key?: string;
 }
 
 /** An event as a delivery carries it. */

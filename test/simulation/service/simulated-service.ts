@@ -3,7 +3,7 @@ import { seededChoice, type SeededChoice } from "../../support/company/scenario.
 import type { Oddity } from "../scenarios/scenario.ts";
 import { makeOdd } from "./changes/odd-changes.ts";
 import type { ChangeContext, HotTable } from "./changes/change-context.ts";
-import { emptyState, usualService } from "./empty-company.ts";
+import { emptyState } from "./empty-company.ts";
 import {
   childPage,
   invalid,
@@ -14,8 +14,16 @@ import {
 } from "./list-answers.ts";
 import { addWhereNoneIs, fillCompany, makeChange, makeHotChange } from "./people.ts";
 import { SimulatedCompany } from "./simulated-company.ts";
-import type { Exchange, ServiceEvent, ServiceOptions, ServiceReply, TableName } from "./service-types.ts";
+import {
+  usualService,
+  type Exchange,
+  type ServiceEvent,
+  type ServiceOptions,
+  type ServiceReply,
+  type TableName,
+} from "./service-types.ts";
 
+const windowMs = 60_000;
 const lists: Readonly<Record<string, TableName>> = {
   "/units": "units",
   "/clients": "clients",
@@ -58,7 +66,7 @@ export class SimulatedService {
 
   constructor(options: ServiceOptions) {
     this.options = { ...usualService, ...options };
-    const { random, clock, limiter, limit, windowMs, size } = this.options;
+    const { random, clock, limiter, limit, size } = this.options;
     this.choice = seededChoice(random);
     this.limiter = startLimiter(limiter, limit, windowMs);
     this.othersUntilMs = clock.monotonicMs();
@@ -211,7 +219,7 @@ export class SimulatedService {
 
   /** Requests of others since the last own request, at random times between; those of windows long past count nowhere. */
   private countOthers(nowMs: number): void {
-    const { othersPerSecond, random, windowMs } = this.options;
+    const { othersPerSecond, random } = this.options;
     if (othersPerSecond > 0) {
       const wait = () => (-Math.log(1 - random.next()) * 1000) / othersPerSecond;
       const fromMs = Math.max(this.othersUntilMs, nowMs - 2 * windowMs);

@@ -1,5 +1,5 @@
 import type { SeededChoice } from "../../../support/company/scenario.ts";
-import type { CompanyState, InvoiceModel } from "../record-models.ts";
+import type { InvoiceModel, RecordOf } from "../record-models.ts";
 import type { ModelTable, SimulatedCompany } from "../simulated-company.ts";
 
 /** How people change a company. */
@@ -55,8 +55,6 @@ export function someId(
   if (ids.length === 0) return null;
   return isHot && choice.probability(0.8) ? Math.min(...ids) : choice.one(ids);
 }
-
-type RecordOf<T extends ModelTable> = CompanyState[T] extends Map<number, infer R> ? R : never;
 
 /** The same as people see it; undefined where there is none. */
 export function someRecord<T extends ModelTable>(context: ChangeContext, table: T): RecordOf<T> | undefined {
