@@ -31,7 +31,7 @@ export const deletionFaults = faultsIn(
   name-proves-the-company, I10: a sandbox company of the same name is taken for the mirrored one
     src/sync/identity/identify.ts, found by test/sync/identity.test.ts
     - return proveCompany(mirror, pinned, ask);
-    + return mirror ? rotated(pinned, "the name is the same") : proveCompany(mirror, pinned, ask);
+    + return mirror ? { kind: "rotated", why: "the name is the same" } : proveCompany(mirror, pinned, ask);
   any-record-proves-the-company, I10: a record of the same id proves the company, whatever the record is
     src/sync/identity/identify.ts, found by test/sync/identity.test.ts
     - if (there === value) return null;
