@@ -17,6 +17,8 @@ export async function startBrowser(): Promise<Browser | null> {
   }
 }
 
+export type OpenedPage = Awaited<ReturnType<typeof openPage>>;
+
 /** A page in a browser, and what went wrong in it. `hasDrivenTimers`: its timers end where the test says so. */
 export async function openPage(
   browser: Browser,
