@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { isObject } from "../../src/json/literal.ts";
-import { recordingClient } from "../support/http/client.ts";
+import { callOf, recordingClient } from "../support/http/client.ts";
 
 const note = { type: "note", metadata: { content: "Zavolať v pondelok 📞" } } as const;
 const warehouse = {
@@ -142,16 +142,6 @@ function requestOf(operation: string): string {
   return `${name === "update" && patched.has(group) ? "PATCH" : method} /${kebab(group)}${rest}`;
 }
 
-type AnyMethod = (...args: unknown[]) => Promise<unknown>;
-type AnyGroup = Readonly<Record<string, unknown>>;
-
-/** Calls a method of the client by its operation's name. */
-function callOf(client: FintoroClient, operation: string, args: readonly unknown[]): Promise<unknown> {
-  const [group = "", name = ""] = operation.split(".");
-  const methods = group === "token" ? client : (client as unknown as Record<string, AnyGroup>)[group];
-  return (methods as Record<string, AnyMethod>)[name]?.(...args) ?? Promise.reject(new Error("no method"));
-}
-
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 /** The service takes no `Idempotency-Key` for these. */
 const withoutKey = new Set([
@@ -166,7 +156,7 @@ describe("a method makes exactly the request that its name says", () => {
     "%s sends %s",
     async (operation, sends) => {
       const [group = "", name = ""] = operation.split(".");
-      const given = (inputs as Record<string, AnyGroup | undefined>)[group]?.[name];
+      const given = (inputs as Record<string, Readonly<Record<string, unknown>> | undefined>)[group]?.[name];
       const { client, sent } = recordingClient();
       const ids = sends.includes("/7") ? [7] : [];
       await callOf(client, operation, given === undefined ? ids : [...ids, given]);

@@ -51,3 +51,13 @@ export async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {
   for await (const one of records) all.push(one);
   return all;
 }
+
+type AnyMethod = (...args: unknown[]) => Promise<unknown>;
+type AnyGroup = Readonly<Record<string, unknown>>;
+
+/** Calls a method of the client by its operation's name. */
+export function callOf(client: FintoroClient, operation: string, args: readonly unknown[]): Promise<unknown> {
+  const [group = "", name = ""] = operation.split(".");
+  const methods = group === "token" ? client : (client as unknown as Record<string, AnyGroup>)[group];
+  return (methods as Record<string, AnyMethod>)[name]?.(...args) ?? Promise.reject(new Error("no method"));
+}
