@@ -13,13 +13,6 @@ import {
 const serveConfig = "companies: { acme: { token: nobodys-token } }\nserve: { listen: '127.0.0.1:0' }\n";
 
 describe("the program", () => {
-  test("without a command exits 2 with JSON on stderr and no stack", async () => {
-    const { code, stdout, stderr } = await runProgram([]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(jsonLines(stderr)).toMatchObject([{ level: "error", kind: "usage" }]);
-    expect(stderr).not.toContain("    at ");
-  });
-
   test("refuses options of sandbox that the stand-in for Fakturoid does not obey", async () => {
     const faults = ["--faults", "500:0.1", "--latency", "1s"];
     const { code, stderr } = await runProgram(["sandbox", "--connector", "fakturoid", ...faults]);
@@ -54,7 +47,7 @@ describe("serve", () => {
     const cwd = temporaryFolder({ "config.yaml": `base_url: http://127.0.0.1:9\n${serveConfig}` });
     const child = startProgram(["serve", "--json"], { cwd, file: binFile });
     const ended = endOf(child);
-    const { url } = JSON.parse(await firstLine(child)) as Ready;
+    const { url } = JSON.parse(await firstLine(child)) as { readonly url: string };
     child.kill("SIGUSR1");
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     child.kill("SIGTERM");
@@ -62,21 +55,4 @@ describe("serve", () => {
     expect(code).toBe(0);
     expect(stderr).not.toMatch(/debugger|inspector|ws:/i);
   });
-});
-
-interface Ready {
-  readonly url: string;
-  readonly token: string;
-}
-
-test("a sandbox prints one line of JSON once it answers, and ends on a signal", async () => {
-  const child = startProgram(["sandbox", "--json", "--records", "small", "--seed", "7"]);
-  const ended = endOf(child);
-  const ready = JSON.parse(await firstLine(child)) as Ready;
-  const headers = { authorization: `Bearer ${ready.token}` };
-  expect((await fetch(`${ready.url}/whoami`, { headers })).status).toBe(200);
-  child.kill("SIGTERM");
-  const { code, stdout, stderr } = await ended;
-  expect([code, jsonLines(stdout).length]).toEqual([0, 1]);
-  expect(jsonLines(stderr)).toMatchObject([{ level: "info", signal: "SIGTERM" }, { level: "info" }]);
 });

@@ -38,14 +38,3 @@ test("a foreign write transaction of 25 s is waited for: the run completes, and 
   expectEqual(company);
   expect(company.said.join("\n")).toContain("another program holds the database");
 });
-
-// Fault: disk | another program holds the mirror's write lock for five minutes | a second connection, in the middle of a run | the run ends with what to do
-test("a longer one ends the run with what to do, and the next run goes on", async () => {
-  const company = await aCompany();
-  const report = await sync(company, { clock: lockFrom(company, 40, 300_000), concurrency: 1 });
-  expect(report).toMatchObject({
-    outcome: "database",
-    error: { kind: "database", hint: expect.stringContaining("Another program holds a lock") as string },
-  });
-  expect(report.error?.message).toContain(company.file);
-});

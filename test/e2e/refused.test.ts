@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
+import { mostRefusedInARow } from "../../src/sync/context/run-context.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, dump, expectEqual, expectHealed, look, serviceIds } from "../support/truth/equal.ts";
 import {
@@ -206,8 +207,10 @@ test("five refused records in a row hold their resource, the others are whole", 
 
 // Fault: service | 403 on every third invoice | a proxy, for their details | a 200 in between shows that the resource is read: none is held
 test("many refused records among many others hold nothing", async () => {
-  const company = await aCompany({ records: 25 });
+  const company = await aCompany({ records: 60 });
   const odd = new Set(ids(company, "invoices").filter((_, i) => i % 3 === 0));
+  // As many in a row would hold all.
+  expect(odd.size).toBeGreaterThan(mostRefusedInARow);
   company.proxy.obstruct(({ path }) =>
     path.startsWith("/invoices/") && odd.has(idOf(path)) ? forbidden : undefined,
   );

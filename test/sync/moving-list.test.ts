@@ -141,6 +141,7 @@ describe("a paginator that does not lead on", () => {
       await page(run, "people", others, { page: number, total: bigTotal, ...(came && { came }) });
   };
 
+  // Fault: pagination | a large total with repeated or empty pages, another page than the one asked for, a next page for ever | a list's answers | the reading ends after three of them, nothing is asked for or deleted, the list is named as unsettled
   test.each([
     ["it always shows the same records", [person(1), person(2)], undefined],
     ["its pages are empty", [], undefined],
@@ -158,6 +159,7 @@ describe("a paginator that does not lead on", () => {
     expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
+  // Fault: pagination | a total that grows with each page | a list's answers | at most ten requests more, the list is named as unsettled
   test("ends it where the total grows with each page, after a few tails", async ({ run }) => {
     let requests = 0;
     for (let total = 3; requests < 30; requests++) {

@@ -2,17 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { endOf } from "../../support/program/cli.ts";
 import { aMirroredCompany } from "../../support/company/company.ts";
-import { takenPort } from "../../support/http/http.ts";
-import {
-  deliver,
-  eventAbout,
-  serve,
-  startIn,
-  statusOf,
-  writeServeConfig,
-} from "../../support/program/serve.ts";
+import { deliver, eventAbout, serve, statusOf, writeServeConfig } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** A connection that keeps its side open, and reads nothing unless asked to. */
@@ -90,17 +81,4 @@ test("clients that hold what they can keep no delivery out, and the process from
   for (const bytes of held) await hold(url, bytes);
   expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
   expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });
-});
-
-// Fault: process | the port is taken | another server, real processes | serve and sandbox end with 10, and name the address
-test.each([
-  ["serve", "--listen", "127.0.0.1:"],
-  ["sandbox", "--port", ""],
-])("%s on a port that is taken ends with 10", async (command, option, address) => {
-  const port = await takenPort();
-  const company = await aMirroredCompany({ records: 2 });
-  writeServeConfig(company);
-  const { code, stderr } = await endOf(startIn(company, [command, option, `${address}${port}`]));
-  expect(code).toBe(10);
-  expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}`);
 });
