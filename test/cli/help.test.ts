@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { commandTree, examplesOf, readCommandLine, wordsOf } from "../../src/cli/program/command-line.ts";
 import { helpGroups } from "../../src/cli/program/command-table.ts";
-import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { runCommand } from "../support/program/cli.ts";
 import { aCompany } from "../support/company/company.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
 
 function nodesBelow(node: Node): Node[] {
   return [node, ...node.commands.flatMap(nodesBelow)];
@@ -62,14 +63,13 @@ describe("the help of every command", () => {
 const cheap = ["check", "sync", "status", "changes", "prune", "schema"];
 
 test("the examples of what is asked for every day do what they say", async () => {
-  const { sandbox, folder } = await aCompany({ records: 2 });
-  const config = `base_url: ${sandbox.url}\ndata_dir: ${folder}\ncompanies: { acme: { token: "\${env:T}" } }\n`;
-  const cwd = temporaryFolder({ "config.yaml": config });
+  const company = await aCompany({ records: 2 });
+  writeServeConfig(company);
   const lines = cheap.flatMap((name) => examplesOf(commands, [name])).map(([args]) => args);
   const ending = lines.filter((line) => !line.includes("--follow"));
   expect(ending.length).toBeGreaterThan(9);
   const codes = new Map<string, number>();
   for (const line of ["sync", ...ending])
-    codes.set(line, (await runCommand(argsOf(line), { cwd, env: { T: sandbox.token } })).code);
+    codes.set(line, (await runCommand(argsOf(line), { cwd: company.folder })).code);
   expect([...codes].filter(([, code]) => code !== 0)).toEqual([]);
 });

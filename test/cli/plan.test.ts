@@ -1,18 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
-import type { CompanyStatus } from "../../src/status/read-status.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { runCommand } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { statusOf, writeServeConfig } from "../support/program/serve.ts";
 import { count } from "../support/truth/equal.ts";
 
-/** A command over the company's mirror, as a person would call it. */
-function run(company: Company, args: readonly string[], more = "") {
-  const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\n${more}companies:\n  acme:\n    token: \${env:T}\n`;
-  const cwd = temporaryFolder({ "config.yaml": config });
-  return runCommand([...args], { cwd, env: { T: company.sandbox.token } });
-}
+const run = ({ folder: cwd }: Company, ...args: string[]) => runCommand(args, { cwd });
 
 interface DryRun {
   readonly requests: Readonly<Record<"list" | "detail" | "child" | "scrub", number>>;
@@ -20,13 +15,8 @@ interface DryRun {
 }
 
 async function dryRun(company: Company, ...args: string[]): Promise<DryRun> {
-  const { stdout } = await run(company, ["sync", "--dry-run", "--json", ...args]);
+  const { stdout } = await run(company, "sync", "--dry-run", "--json", ...args);
   return (JSON.parse(stdout) as { companies: { acme: DryRun } }).companies.acme;
-}
-
-async function statusOf(company: Company, more = ""): Promise<CompanyStatus> {
-  const { stdout } = await run(company, ["status", "--json"], more);
-  return (JSON.parse(stdout) as { companies: { acme: CompanyStatus } }).companies.acme;
 }
 
 /** As if everything had been read a day before. */
@@ -43,7 +33,8 @@ function age(company: Company): void {
 describe("the plan", () => {
   test("of a run after an interrupted one has what that one left to be read", async () => {
     const company = await aMirroredCompany();
-    expect((await run(company, ["sync", "--full", "--max-requests", "35"])).code).toBe(5);
+    writeServeConfig(company);
+    expect((await run(company, "sync", "--full", "--max-requests", "35")).code).toBe(5);
     const { list, detail, child } = (await dryRun(company)).requests;
     expect((await sync(company)).requests).toMatchObject({ list, detail, child });
     expect(detail).toBeGreaterThan(0);
@@ -51,6 +42,7 @@ describe("the plan", () => {
 
   test("of a first run has what that then reads; of a night the scrub, unless it is not asked for", async () => {
     const company = await aCompany({ records: 3 });
+    writeServeConfig(company);
     const planned = await dryRun(company);
     expect(planned.plan.scrub).toEqual({ requests: 0, minutes: 0, total: 0, nights: 0 });
     const first = await sync(company);
@@ -65,9 +57,9 @@ describe("the plan", () => {
     expect(plan.scrub).toMatchObject({ requests: total, nights: 1 });
     expect((await dryRun(company, "--no-scrub")).requests.scrub).toBe(0);
     expect((await dryRun(company, "--full")).requests).toMatchObject({ scrub: 0, total: expect.any(Number) });
-    const text = await run(company, ["sync", "--dry-run"]);
+    const text = await run(company, "sync", "--dry-run");
     expect(text.stdout).toContain("every detail and CRM parent read so far is proved every night");
-    const made = JSON.parse((await run(company, ["sync", "--json"])).stdout) as {
+    const made = JSON.parse((await run(company, "sync", "--json")).stdout) as {
       companies: { acme: { scrub: { read: number } } };
     };
     expect(made.companies.acme.scrub.read).toBe(total);
@@ -75,12 +67,11 @@ describe("the plan", () => {
 
   test("stands in status, with the stalest detail and parent's list of each resource", async () => {
     const company = await aMirroredCompany();
-    const slow = "scrub: { time: 1m, cycle: 30d, at_most: 1m }\nrate_limit: { window: 1h }\n";
+    writeServeConfig(company);
     const total = count(company.file, "SELECT count(*) FROM _parents") + detailsOf(company);
     const { plan, health } = await statusOf(company);
     expect(plan?.scrub).toMatchObject({ total, nights: 1, requests: total });
     expect(plan?.lists.requests).toBeGreaterThan(10);
-    expect((await statusOf(company, slow)).plan?.scrub.nights).toBeGreaterThan(1);
     const resource = (name: string) => health?.resources.find((one) => one.name === name);
     const read = expect.stringMatching(/^\d{4}-/) as string;
     expect(resource("invoices")).toMatchObject({ oldest_detail_at: read, oldest_parent_at: null });
@@ -88,9 +79,11 @@ describe("the plan", () => {
       oldest_detail_at: null,
       oldest_parent_at: read,
     });
-    const { stdout } = await run(company, ["status"]);
+    const { stdout } = await run(company, "status");
     expect(stdout).toContain("every detail and CRM parent read so far is proved every night");
     expect(stdout).toMatch(/invoices .* ago +\d+\S*(?: \d+s)?\n/);
+    writeServeConfig(company, "scrub: { time: 1m, cycle: 30d, at_most: 1m }\nrate_limit: { window: 1h }\n");
+    expect((await statusOf(company)).plan?.scrub.nights).toBeGreaterThan(1);
   });
 });
 

@@ -1,28 +1,24 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
-import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { statusOf, writeServeConfig } from "../support/program/serve.ts";
 import { wound } from "../support/verify/verify.ts";
 
-const mirrored = () => aMirroredCompany({ records: 3 });
-
-/** `status` over the company's mirror, as a person would call it. */
-async function status(company: Company, ...args: string[]) {
-  const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\ncompanies:\n  acme:\n    token: \${env:T}\n`;
-  const cwd = temporaryFolder({ "config.yaml": config });
-  return runCommand(["status", ...args], { cwd, env: { T: company.sandbox.token } });
+/** A company and its config; `contents` null: with nothing mirrored. */
+async function mirrored(contents: { readonly records: number } | null = { records: 3 }): Promise<Company> {
+  const company = await (contents ? aMirroredCompany(contents) : aCompany());
+  writeServeConfig(company);
+  return company;
 }
 
-async function statusOf(company: Company): Promise<CompanyStatus & { readonly answers: object }> {
-  const { stdout } = await status(company, "--json");
-  type Document = { readonly companies: { readonly acme: CompanyStatus & { readonly answers: object } } };
-  return (JSON.parse(stdout) as Document).companies.acme;
-}
+const unauthenticated = jsonReply(401, { message: "Unauthenticated." });
+
+const status = ({ folder: cwd }: Company, ...args: string[]) => runCommand(["status", ...args], { cwd });
 
 /** The ids of what is wrong. */
 async function conditionsOf(company: Company): Promise<string[]> {
@@ -114,16 +110,12 @@ describe("status", () => {
 
   test("a run without an end was cut off, unless who holds the lock began it since", async () => {
     const company = await mirrored();
-    const begin = (pid: number) =>
-      wound(
-        company,
-        "INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, ?)",
-        new Date().toISOString(),
-        pid,
-      );
-    begin(process.pid);
+    const begin = (pid: number, agoMs = 0) => {
+      const sql = "INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, ?)";
+      wound(company, sql, new Date(Date.now() - agoMs).toISOString(), pid);
+    };
+    begin(process.pid, 1_000);
     expect((await status(company)).stdout).toMatch(/run 2 .*: cut off\n.*run 1 .*: complete/);
-    await pause(5);
     listening(company);
     expect((await status(company)).stdout).toMatch(/run 2 .*: cut off\n/);
     begin(process.pid + 1);
@@ -155,8 +147,8 @@ describe("status", () => {
   });
 
   test("of a mirror of which nothing was ever read exits 1", async () => {
-    const company = await aCompany();
-    company.proxy.obstruct(() => ({ status: 401, headers: {}, body: Buffer.from('{"message":"No."}') }));
+    const company = await mirrored(null);
+    company.proxy.obstruct(() => unauthenticated);
     expect((await sync(company)).outcome).toBe("unauthenticated");
     const { code, stdout } = await status(company);
     expect(code).toBe(1);
@@ -166,19 +158,21 @@ describe("status", () => {
   test("of one company says how many clients, with which turnover, are not ready for electronic invoices", async () => {
     const company = await mirrored();
     wound(company, "UPDATE clients SET country_id = NULL WHERE type = 'company'");
-    const { einvoice_readiness: said = "" } = (await statusOf(company)).answers as Record<string, string>;
+    type Answers = { readonly answers: Readonly<Record<string, string>> };
+    const answers = async () => ((await statusOf(company)) as unknown as Answers).answers;
+    const { einvoice_readiness: said = "" } = await answers();
     expect(said).toMatch(
       /^[1-9]\d* clients, \d+(\.\d)? % of turnover, are not ready for electronic invoices: see v_einvoice_gaps$/,
     );
     expect((await status(company)).stdout).toContain(said);
     wound(company, "DELETE FROM clients");
-    expect((await statusOf(company)).answers).toEqual({});
+    expect(await answers()).toEqual({});
   });
 
   // Fault: secrets | the token is revoked between two nightly runs | the service | status says that a run could not begin, and exits 3, until one begins
   test("names a run that could not begin because the token was refused, until another one begins", async () => {
     const company = await mirrored();
-    company.proxy.obstruct(() => ({ status: 401, headers: {}, body: Buffer.from('{"message":"No."}') }));
+    company.proxy.obstruct(() => unauthenticated);
     expect((await sync(company)).outcome).toBe("unauthenticated");
     const { code, stdout } = await status(company);
     expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("! the last run ") });

@@ -1,18 +1,13 @@
 import { expect, test } from "vitest";
-import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
 import { aCompany, fastClock, sync, type Company } from "../support/company/company.ts";
 import { jsonReply, type Obstacle } from "../support/company/proxy.ts";
 import { expectEqual, expectHealed } from "../support/truth/equal.ts";
 
 const lists = [
-  "invoices",
-  "credit-notes",
-  "proformas",
-  "orders",
-  "quotations",
-  "business-cases",
-  "warehouse-inbound-receipts",
-  "warehouse-outbound-receipts",
+  ...["invoices", "credit-notes", "proformas", "orders", "quotations", "business-cases"],
+  ...["warehouse-inbound-receipts", "warehouse-outbound-receipts"],
 ];
 const tables = lists.map((name) => name.replaceAll("-", "_"));
 const paths = lists.map((name) => `/${name}`);
@@ -24,14 +19,6 @@ const samePage: Obstacle = ({ path }) =>
   paths.includes(path) ? jsonReply(200, { data: [{ id: 1 }], paginator }) : undefined;
 
 const askedOf = ({ proxy }: Company, path: string) => proxy.asked.filter((one) => one.path === path).length;
-
-/** What `status` says. */
-async function statusText(company: Company): Promise<string> {
-  const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\ncompanies: { acme: { token: "\${env:T}" } }\n`;
-  const cwd = temporaryFolder({ "config.yaml": config });
-  const { stdout } = await runCommand(["status"], { cwd, env: { T: company.sandbox.token } });
-  return stdout;
-}
 
 // Fault: pagination | eight lists answer 200 with the same wrong page, whatever page is asked for | a loopback server before the service, like a static mock | each list is tried 5 times and set aside with what was wrong, exit 3, everything else is read, and no outage is claimed
 test("lists that always answer the same page are tried five times and set aside, the rest is read, and the service is not said to be away", async () => {
@@ -53,7 +40,9 @@ test("lists that always answer the same page are tried five times and set aside,
     requestId: "req-proxy",
   });
   expectEqual(company, { tables: ["clients", "suppliers", "price_list_items", "bank_accounts"] });
-  expect(await statusText(company)).toMatch(/orders.*page 1.*GET \/orders\?page=1 returned page 2/);
+  writeServeConfig(company);
+  const { stdout } = await runCommand(["status"], { cwd: company.folder });
+  expect(stdout).toMatch(/orders.*page 1.*GET \/orders\?page=1 returned page 2/);
   await expectHealed(company);
 });
 
