@@ -10,7 +10,6 @@ import {
   type Obstacle,
   type Reply,
 } from "../support/company/proxy.ts";
-import { testRateLimiter } from "../support/rate-limit/rate-limit.ts";
 
 const failing = () => jsonReply(500, { message: "Server Error" });
 const html = (status: number) => ({
@@ -82,19 +81,6 @@ describe("a service that is away for good", () => {
     company.recover();
     expect(await sync(company, some)).toMatchObject({ outcome: "complete", resumed: true });
     expectEqual(company, some);
-  });
-
-  // Fault: limiter | 429 with Retry-After 0, for good | a proxy, from the 21st request on | no storm: a few requests, and the run fails after `http.patience` (I8)
-  test("429 for good: the same, without a storm (I8)", async () => {
-    const clock = fastClock();
-    const company = await aCompany({ records: 2, clock });
-    const refusal = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "0", "retry-after": "0" };
-    company.proxy.obstruct(({ n }) =>
-      n > 20 ? jsonReply(429, { message: "Too Many Attempts." }, refusal) : undefined,
-    );
-    const report = await sync(company, { clock, rateLimiter: testRateLimiter(clock, { reserveShare: 0 }) });
-    expect(report).toMatchObject({ outcome: "failed", error: { kind: "rate_limited" } });
-    expect(company.proxy.asked.length).toBeLessThan(20 + 6 + 25);
   });
 
   // Fault: process | the time of --max-duration ends during an outage | the run's signal, while the service answers 503 | the wait ends at once; the run is stopped

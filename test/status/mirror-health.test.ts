@@ -53,7 +53,7 @@ describe("how a mirror stands", () => {
     expect(health.runs).toHaveLength(1);
   });
 
-  test("shows the troubles of the last run that read the resource", async () => {
+  test("shows the troubles of the last run that read the resource, and of the last run at all", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
     const trouble = { resource: "people", kind: "dead", message: "id:7 was given up" };
@@ -61,10 +61,12 @@ describe("how a mirror stands", () => {
       { resources: { people: {} }, troubles: [trouble] },
       { resources: { colours: {} }, troubles: [] },
     ];
-    for (const report of reports) {
+    const inAll = reports.map((report) => {
       const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
       runs.finish(run, new Date(startMs).toISOString(), "partial", report);
-    }
+      return readFacts(mirror.db, scopeOf("people"), startMs).wholeness.troubles;
+    });
+    expect(inAll).toEqual([[trouble], []]);
     expect(healthOf(mirror, "people")?.troubles).toEqual([trouble]);
     expect(healthOf(mirror, "colours")?.troubles).toEqual([]);
   });
@@ -118,6 +120,7 @@ describe("how a mirror stands", () => {
     [0, 10],
     [10.1, 20],
   ];
+  // Fault: process | nobody received deliveries for longer than the service tries | spans of the receiver in the mirror | events may be lost: a gap, until a run has read everything
   test.each([
     ["after a pause longer than the service's attempts", pause, 1, true],
     ["but not where everything was read since", pause, 19.5, false],

@@ -60,6 +60,7 @@ describe("a failure that may be an outage", () => {
     expect(seen.probes).toBe(1);
   });
 
+  // Fault: service | every record's route answers 500, and /whoami answers | failures, with a probe that succeeds | no attempt is used up, the event worker pauses
   test("uses up no attempt of an item that fails while nothing else succeeds", async () => {
     const { policy } = policyWith(() => null);
     for (let times = 1; times < 12; times++) {
@@ -68,6 +69,7 @@ describe("a failure that may be an outage", () => {
     expect((await policy.judge(away(), row(1, 1))).kind).toBe("stop");
   });
 
+  // Fault: service | one record answers 500 while others are read | failures of one item, between successes of others | a dead letter
   test("counts as the item's own when others succeeded in between, not it, and ends as a dead letter", async () => {
     const policy = policyWith(() => null).policy;
     const judge = async (attempts: number) => (await policy.judge(away(), row(1, attempts))).kind;

@@ -41,6 +41,7 @@ function asking(run: RunContext, resource: string, id: number, why: Partial<Work
 
 describe("I5: what a 404 proves", () => {
   const notThere = "The route could not be found.";
+  // Fault: service | a record's route answers 404 for every record, with a page or in the service's words | the verdict on a 404 | on a route that nothing proves: no deletion (I5)
   test.each([
     ["on a route that answered 200 in this run: the record is deleted", missing, true, [], "deleted"],
     ["with another message, on a proven route: deleted too", "Not Found", true, [], "deleted"],

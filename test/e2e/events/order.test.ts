@@ -1,21 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { count, expectEqual, serviceIds, lastId } from "../../support/truth/equal.ts";
-import { DrivenClock } from "../../support/virtual/driven-clock.ts";
-import { eventOf, inboxOf, startWorker, waitingRows } from "../../support/mirror/event-worker.ts";
+import { eventOf, inboxOf, startWorker } from "../../support/mirror/event-worker.ts";
 
 const live = (company: Company, table: string, id: number) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE id = ? AND _deleted_at IS NULL`, id) === 1;
 
-const asksFor = (company: Company, path: string) =>
-  company.proxy.asked.filter((asked) => asked.path === path).length;
-
-const mirrored = (options: { readonly startAtMs?: number } = {}) => aMirroredCompany({}, options);
-
 describe("the answer of the service counts, in whatever order events arrive", () => {
   // Fault: webhook | a deletion, and an older update after it | events in another order | the record is deleted
   test("a deletion and a late update: deleted", async () => {
-    const company = await mirrored();
+    const company = await aMirroredCompany();
     const worker = await startWorker(company);
     const id = lastId(company, "orders");
     company.sandbox.control.remove("orders", id);
@@ -29,7 +23,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
 
   // Fault: webhook | a forged deletion event of a live record | a delivery | one read, and nothing is deleted (I5)
   test("I5: a forged deletion event leads to a read and deletes nothing", async () => {
-    const company = await mirrored();
+    const company = await aMirroredCompany();
     const worker = await startWorker(company);
     const id = lastId(company, "invoices");
     const asked = company.proxy.asked.length;
@@ -42,7 +36,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
 
   // Fault: webhook | an event of a record that never existed | a delivery | completed as absent, and nothing is written
   test("an event of a record that never existed completes as absent and writes nothing", async () => {
-    const company = await mirrored();
+    const company = await aMirroredCompany();
     const worker = await startWorker(company);
     worker.deliver(eventOf("contact-activity-logs.created", 999_999), eventOf("clients.updated", 888_888));
     await worker.rest();
@@ -52,27 +46,6 @@ describe("the answer of the service counts, in whatever order events arrive", ()
     expectEqual(company);
     // The events may have been sent before their commits.
     expect(count(company.file, "SELECT count(*) FROM _work WHERE reason = 'recheck'")).toBe(2);
-  });
-});
-
-describe("a recheck, a minute after the first read", () => {
-  // Fault: webhook | an event is sent before its own change is committed | the sandbox | the recheck a minute later finds the change
-  test("finds what was committed after the first read; no third read follows", async () => {
-    const clock = new DrivenClock();
-    const company = await mirrored({ startAtMs: clock.nowMs() });
-    const worker = await startWorker(company, { clock });
-    const id = lastId(company, "clients");
-    worker.deliver(eventOf("clients.updated", id), eventOf("clients.updated", id));
-    await worker.rest();
-    expect(waitingRows(worker.mirror)).toEqual([`clients id:${id} detail ready recheck`]);
-    company.sandbox.control.alter("clients", id, { name: "Až po chvíli" });
-    await clock.advance(59_000);
-    expect(asksFor(company, `/clients/${id}`)).toBe(1);
-    await clock.advance(1_500);
-    await worker.rest();
-    expectEqual(company, { tables: ["clients"] });
-    expect(waitingRows(worker.mirror)).toEqual([]);
-    expect(asksFor(company, `/clients/${id}`)).toBe(2);
   });
 });
 

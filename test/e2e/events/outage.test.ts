@@ -3,7 +3,7 @@ import { hourMs } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
 import { count, expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
 import { DrivenClock } from "../../support/virtual/driven-clock.ts";
-import { jsonReply, missingPage, unavailable, type Obstacle } from "../../support/company/proxy.ts";
+import { jsonReply, missingPage, unavailable } from "../../support/company/proxy.ts";
 import {
   eventOf,
   inboxOf,
@@ -18,10 +18,9 @@ import {
 const quick: WorkerOptions = { attempts: 1 };
 const unauthenticated = () => jsonReply(401, { message: "Unauthenticated." });
 
-async function mirrored(obstacle?: Obstacle) {
+async function mirrored() {
   const clock = new DrivenClock();
   const company = await aMirroredCompany({ records: 12 }, { startAtMs: clock.nowMs() });
-  if (obstacle) company.proxy.obstruct(obstacle);
   const worker = await startWorker(company, { ...quick, clock });
   return { clock, company, worker };
 }
@@ -50,46 +49,6 @@ describe("an outage", () => {
     await worker.rest();
     expectEqual(company, { tables: ["invoices"] });
     expect(company.said.filter((line) => /events are|cannot be reached/.test(line))).toHaveLength(3);
-  });
-
-  // Fault: service | every route but /whoami answers 500 | a proxy, while events arrive | no dead letters; everything is read afterwards
-  test("of the records' routes alone, while the company can be identified, makes no dead letters", async () => {
-    const { clock, company, worker } = await mirrored(({ path }) =>
-      path === "/whoami" ? undefined : jsonReply(500, { message: "Server Error" }),
-    );
-    const some = [
-      ...serviceIds(company, "clients").slice(0, 8),
-      ...serviceIds(company, "clients").slice(0, 2),
-    ];
-    worker.deliver(...some.map((id) => eventOf("clients.updated", id)));
-    await pass(clock, worker, hourMs / 2);
-    expect(state(worker)).toBe("unavailable");
-    expect(new Set(waitingRows(worker.mirror).map((row) => row.split(" ")[3]))).toEqual(new Set(["ready"]));
-    expect(company.proxy.asked.length).toBeLessThan(400);
-    company.proxy.clear();
-    await pass(clock, worker, 180_000);
-    expect(state(worker)).toBe("working");
-    expect(inboxOf(worker.mirror).every((row) => row.includes("done"))).toBe(true);
-  });
-
-  // Fault: service | one record answers 500 while others are read | a proxy, while events arrive | a dead letter, its event waits, and the next run reads it
-  test("of one record alone counts as its own once others were read: a dead letter, its event waits", async () => {
-    const { clock, company, worker } = await mirrored();
-    const [broken = 0, ...others] = serviceIds(company, "clients");
-    company.proxy.obstruct(({ path }) =>
-      path === `/clients/${broken}` ? jsonReply(500, { message: "Server Error" }) : undefined,
-    );
-    worker.deliver(eventOf("clients.updated", broken));
-    for (const id of others.slice(0, 8)) {
-      worker.deliver(eventOf("clients.updated", id));
-      await pass(clock, worker, 70_000);
-    }
-    expect(waitingRows(worker.mirror)).toContain(`clients id:${broken} detail dead clients.updated`);
-    expect(inboxOf(worker.mirror)).toContain("clients.updated waiting");
-    expect(state(worker)).toBe("working");
-    company.proxy.clear();
-    expect((await worker.run()).outcome).toBe("complete");
-    expect(inboxOf(worker.mirror)).not.toContain("clients.updated waiting");
   });
 });
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
@@ -95,14 +95,19 @@ test("a pipe in a secret's place stops nothing: nobody may ever write into it", 
   writeServeConfig(company, off, [
     { name: "acme", token: inFile("token"), secrets: ["${file:./secrets/hook}"] },
   ]);
-  const daemon = await serveHere(company);
+  let looks = 0;
+  const sleep: Clock["sleep"] = (ms, signal) => {
+    looks += 1;
+    return impatientClock.sleep(ms, signal);
+  };
+  const daemon = await serveHere(company, { clock: { ...impatientClock, sleep } });
   await daemon.until("a run ended");
   for (const name of ["token", "hook"]) {
     rmSync(path.join(company.folder, "secrets", name));
     execFileSync("mkfifo", [path.join(company.folder, "secrets", name)]);
   }
-  // Twice as long as between two looks at the files.
-  await systemClock.sleep(4_000);
+  const before = looks;
+  await eventually(() => looks >= before + 50, "looks at the files, among other rounds of the daemon");
   expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
   daemon.send("SIGHUP");
   await daemon.until("it is a pipe or a device");

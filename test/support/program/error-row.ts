@@ -26,12 +26,13 @@ export interface ErrorRow {
   readonly next: string;
 }
 
-/** Rows as `exit | situation | command | what | where | next`; an empty cell is as in `common`. */
+/** Rows as `exit | situation | command | what | where | next | config`; an empty cell is as in `common`. */
 export function errorRows(common: Partial<ErrorRow>, lines: readonly string[]): ErrorRow[] {
   return lines.map((line) => {
     const cells = line.split("|").map((cell) => cell.trim() || undefined);
-    const [exit, situation = "", command = "", what = "", where = "", next = ""] = cells;
-    const row = { command, what, where, next, ...(exit !== undefined && { exit: Number(exit) }) };
+    const [exit, situation = "", command = "", what = "", where = "", next = "", more = ""] = cells;
+    const config = more && `${more}\n`;
+    const row = { command, what, where, next, config, ...(exit !== undefined && { exit: Number(exit) }) };
     const given = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== ""));
     return { exit: 0, command, what, where, next, ...common, ...given, situation };
   });
