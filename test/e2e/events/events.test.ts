@@ -30,7 +30,7 @@ function outcomeOf(type: string): string {
 }
 
 test("every event of the catalogue leads to the right read and the right rows: the mirror is as the service at once", async () => {
-  const company = await aMirroredCompany({ records: 8 });
+  const company = await aMirroredCompany({ records: 14 });
   const worker = await startWorker(company);
   for (const { type } of manifest.events) {
     const { events } = company.sandbox.control.trigger(type);
