@@ -74,9 +74,9 @@ describe("a connection", () => {
 
   it("counts its requests in the budget's file, which all processes of a company share", async () => {
     const file = budgetFile();
-    const { client, close } = connectTo(await openSandbox(), { budgetFile: file });
-    await client.whoami();
-    await close();
+    const connection = connectTo(await openSandbox(), { budgetFile: file });
+    await connection.client.whoami();
+    await connection.close();
     expect(count(file, "SELECT sum(requests) FROM minutes")).toBe(1);
   });
 });

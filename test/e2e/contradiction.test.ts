@@ -5,10 +5,8 @@ import { aCompany, fastClock, sync, type Company } from "../support/company/comp
 import { jsonReply, type Obstacle } from "../support/company/proxy.ts";
 import { expectEqual, expectHealed } from "../support/truth/equal.ts";
 
-const lists = [
-  ...["invoices", "credit-notes", "proformas", "orders", "quotations", "business-cases"],
-  ...["warehouse-inbound-receipts", "warehouse-outbound-receipts"],
-];
+const documents = "invoices credit-notes proformas orders quotations business-cases";
+const lists = `${documents} warehouse-inbound-receipts warehouse-outbound-receipts`.split(" ");
 const tables = lists.map((name) => name.replaceAll("-", "_"));
 const paths = lists.map((name) => `/${name}`);
 
