@@ -87,9 +87,8 @@ export async function startPostgres({
 
 /** An initialized data directory to be copied: making it takes a second. */
 function templateOf(programs: string): string {
-  const version = spawnSync(path.join(programs, "postgres"), ["--version"], { encoding: "utf8" }).stdout;
   const user = String(runAs.uid ?? process.getuid?.() ?? "");
-  const template = path.join(cacheFolder, `postgres-${/\d+\.\d+/.exec(version)?.[0]}-${user}`);
+  const template = path.join(cacheFolder, `postgres-${versionOf(programs)}-${user}`);
   if (existsSync(template)) return template;
   const made = mkdtempSync(path.join(os.tmpdir(), "postgres-template-"));
   giveAway(made);
@@ -106,6 +105,11 @@ function templateOf(programs: string): string {
   keep(made, template);
   rmSync(made, { recursive: true });
   return template;
+}
+
+function versionOf(programs: string): string {
+  const { stdout } = spawnSync(path.join(programs, "postgres"), ["--version"], { encoding: "utf8" });
+  return /\d+\.\d+/.exec(stdout)?.[0] ?? "";
 }
 
 /** Copies a folder, once: of processes that do it at the same time the first is kept. */
@@ -155,6 +159,8 @@ export class PostgresServer {
   pid = 0;
   private readonly command: readonly string[];
   private readonly folder: string;
+  /** Of new databases: copying files takes half as long as logging each page, which older versions cannot. */
+  private readonly strategy: string;
   private guard: ChildProcess | null = null;
   private databases = 0;
 
@@ -162,6 +168,7 @@ export class PostgresServer {
     this.folder = folder;
     this.port = port;
     const options = [...settings, ...more].flatMap((option) => ["-c", option]);
+    this.strategy = parseFloat(versionOf(programs)) >= 15 ? "STRATEGY FILE_COPY" : "";
     this.command = [path.join(programs, "postgres"), "-D", "data", "-p", String(port), ...options];
     giveAway(folder);
   }
@@ -197,7 +204,7 @@ export class PostgresServer {
   /** A new database, as a copy of another one where it is named. Gives its URL. */
   async createDatabase(template = "template1"): Promise<string> {
     const name = `test_${++this.databases}`;
-    await this.ask(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    await this.ask(`CREATE DATABASE ${name} TEMPLATE ${template} ${this.strategy}`);
     return this.url(name);
   }
 
