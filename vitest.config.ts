@@ -23,7 +23,6 @@ const long = [
   "simulation/scenarios/scenarios",
   "fleet/processes/stop",
   "fleet/worker/node",
-  "fleet/processes/deadly-company",
   "fleet/processes/restored-database",
   "fleet/processes/postgres-outage",
   "fleet/processes/start",

@@ -7,19 +7,27 @@ import { readPackageStatus } from "../../../src/fleet/status/package-status.ts";
 import { jsonReply } from "../../support/company/proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { entriesOf } from "../../support/export/zip.ts";
-import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
+import { startNode } from "../../support/fleet/short-node.ts";
+import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { deliver, eventAbout } from "../../support/program/serve.ts";
+import { eventAbout } from "../../support/program/serve.ts";
 import { look } from "../../support/truth/compare.ts";
 
-/** A worker whose company was read, and the month of it with the most invoices. */
-async function aReadFleet() {
+/** A company that `start` has a node read, and the month of it with the most invoices. */
+async function aReadFleet<Node extends { readonly company: { readonly file: string } }>(
+  start: (
+    fleet: WorkedFleet,
+    name: string,
+    stores: { readonly reports: string; readonly snapshotEvery: string },
+  ) => Promise<Node>,
+) {
   const fleet = await aWorkedFleet({ records: 20, windowMs: 2_000 });
   const reports = tempFolder();
   await fleet.add("acme", { rate_limit: { window: "2s" } });
-  const one = await startWorker(fleet, "one", { reports });
-  await one.until("snapshot published");
+  const one = await start(fleet, "one", { reports, snapshotEvery: "1s" });
+  const isRead = async () => (await fleet.tables.snapshots.current("acme"))?.facts["last_run"];
+  await eventually(async () => Boolean(await isRead()), "a snapshot of a run");
   const sql = `SELECT substr(issue_date, 1, 7) AS month, min(id) AS id, count(*) AS invoices FROM invoices
     WHERE _deleted_at IS NULL AND issue_date < '2026-11' GROUP BY month ORDER BY count(*) DESC, month LIMIT 1`;
   type Month = { month: string; id: number; invoices: number };
@@ -34,11 +42,11 @@ async function statusOf({ postgres }: WorkedFleet, month: string) {
   return acme;
 }
 
-async function until(fleet: WorkedFleet, month: string, outcome: string, worker: FleetWorker) {
+async function until(fleet: WorkedFleet, month: string, outcome: string) {
   let status = await statusOf(fleet, month);
   await eventually(
     async () => (status = await statusOf(fleet, month)).outcome === outcome,
-    () => `${JSON.stringify(status)} ${worker.said().join("; ")}`,
+    () => `${outcome}: ${JSON.stringify(status)}`,
   );
   return status;
 }
@@ -53,9 +61,9 @@ function manifestIn(zip: string, month: string): MonthManifest {
 
 describeWithPostgres("the month of a company", () => {
   test("is packed into the store with all PDFs, once; changed since, again under another name with what changed", async () => {
-    const { fleet, reports, one, month, id, invoices } = await aReadFleet();
+    const { fleet, reports, one, month, id, invoices } = await aReadFleet(startNode);
     await fleet.tables.packages.ask(["acme"], month, false);
-    const { made } = await until(fleet, month, "done", one);
+    const { made } = await until(fleet, month, "done");
     const [owner] = await fleet.tables.owners.ownersOf(["acme"]);
     const folder = path.join(reports, "packages", month, "acme");
     expect(made?.key).toBe(`packages/${month}/acme/acme-${month}-${owner?.epoch}-1.zip`);
@@ -72,13 +80,14 @@ describeWithPostgres("the month of a company", () => {
     // What a snapshot has survives this node.
     expect((await fleet.tables.snapshots.current("acme"))?.seq).toBe(made?.position);
 
-    const asked = one.asked();
+    const asked = fleet.company.proxy.asked.length;
     await fleet.tables.packages.ask(["acme"], month, false);
-    expect((await until(fleet, month, "done", one)).made).toEqual(made);
-    expect([one.asked(), readdirSync(folder)]).toEqual([asked, [path.basename(made?.key ?? "")]]);
+    expect((await until(fleet, month, "done")).made).toEqual(made);
+    expect(fleet.company.proxy.asked.length).toBe(asked);
+    expect(readdirSync(folder)).toEqual([path.basename(made?.key ?? "")]);
 
     fleet.company.sandbox.control.alter("invoices", id, { note: "changed after the hand-over" });
-    await expect.poll(() => deliver(one, eventAbout("invoices.updated", "invoice", id))).toBe(204);
+    await fleet.receive(eventAbout("invoices.updated", "invoice", id));
     const isRead = "SELECT note = 'changed after the hand-over' FROM invoices WHERE id = ?";
     await eventually(
       () => look(one.company.file, (db) => db.prepare(isRead).pluck().get(id)) === 1,
@@ -86,27 +95,23 @@ describeWithPostgres("the month of a company", () => {
     );
     await fleet.tables.packages.ask(["acme"], month, true);
     await eventually(async () => (await statusOf(fleet, month)).made?.proved === true, "a proved package");
-    const again = await until(fleet, month, "done", one);
+    const again = await until(fleet, month, "done");
     expect(readdirSync(folder)).toHaveLength(2);
     expect(readFileSync(path.join(reports, made?.key ?? ""))).toEqual(bytes);
     const next = path.join(reports, again.made?.key ?? "");
     expect(manifestIn(next, month)).toMatchObject({ certificate: { match: true, month } });
     expect(textIn(next, `${month}/CITAJ-MA.txt`)).toContain("Overenie");
-    expect((await one.end("SIGTERM")).code).toBe(0);
   });
 
   // Fault: fleet | the owner is killed while it packs a month | process `worker` by SIGKILL | status says it was lost; the next owner packs the month, under a name of its own
   test("is packed by the next owner where its worker was killed in the middle", async () => {
-    const { fleet, reports, one, month } = await aReadFleet();
+    const { fleet, reports, one, month } = await aReadFleet(startWorker);
     let pdfs = 0;
     const clear = fleet.company.proxy.obstruct(({ path: asked }) =>
       asked.endsWith("/pdf") && ++pdfs > 0 ? "hang" : undefined,
     );
     await fleet.tables.packages.ask(["acme"], month, false);
-    await eventually(
-      () => pdfs > 0,
-      () => `PDFs: ${one.said().join("; ")}`,
-    );
+    await eventually(() => pdfs > 0, "a request for a PDF");
     expect(await statusOf(fleet, month)).toMatchObject({
       outcome: "late",
       message: "one has it",
@@ -117,20 +122,19 @@ describeWithPostgres("the month of a company", () => {
       async () => (await statusOf(fleet, month)).message === "one was lost with it",
       "a lost worker",
     );
-    const two = await startWorker(fleet, "two", { reports });
-    const { made } = await until(fleet, month, "done", two);
+    await startNode(fleet, "two", { reports });
+    const { made } = await until(fleet, month, "done");
     const names = readdirSync(path.join(reports, "packages", month, "acme"));
     expect(names).toEqual([path.basename(made?.key ?? "")]);
-    expect((await two.end("SIGTERM")).code).toBe(0);
   });
 
   // Fault: service | the token is refused, a PDF is missing, or the month differs while a fleet packs it | answers of the service | status says which; what is not whole, or not proved, is not stored
   test("says why where the token is refused, where it differs, and which documents have no PDF", async () => {
-    const { fleet, reports, one, month, id } = await aReadFleet();
+    const { fleet, reports, month, id } = await aReadFleet(startNode);
     const { proxy, sandbox } = fleet.company;
     const refused = proxy.obstruct(() => jsonReply(401, { message: "Unauthenticated." }));
     await fleet.tables.packages.ask(["acme"], month, false);
-    const { reason, message, due_at } = await until(fleet, month, "failed", one);
+    const { reason, message, due_at } = await until(fleet, month, "failed");
     expect([reason, message]).toEqual(["token_refused", expect.stringContaining("the token is refused")]);
     expect(Date.parse(due_at ?? "")).toBeGreaterThan(Date.now());
     refused();
@@ -139,7 +143,7 @@ describeWithPostgres("the month of a company", () => {
     await fleet.tables.packages.ask(["acme"], month, true);
     await eventually(
       async () => (await statusOf(fleet, month)).reason === "not_proved",
-      () => one.said().join("; "),
+      "a month that differs",
     );
     expect(readdirSync(reports)).not.toContain("packages");
 
@@ -147,8 +151,7 @@ describeWithPostgres("the month of a company", () => {
       asked === `/invoices/${id}/pdf` ? jsonReply(404, { message: "Not found." }) : undefined,
     );
     await fleet.tables.packages.ask(["acme"], month, false);
-    const partial = await until(fleet, month, "partial", one);
+    const partial = await until(fleet, month, "partial");
     expect(partial.made?.without_pdf).toEqual([expect.any(String)]);
-    expect((await one.end("SIGTERM")).code).toBe(0);
   });
 });

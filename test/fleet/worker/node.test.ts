@@ -15,6 +15,7 @@ import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
+import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
 import { aWorkedFleet } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -149,6 +150,29 @@ describeWithPostgres("a node", () => {
     const turns = readers.filter((reader, index) => reader !== readers[index - 1]);
     expect(turns).toHaveLength(2);
     expect(node.node.assignments.counts.ends.failed).toBe(0);
+  });
+
+  // Fault: process | the nodes that hold a company die one after another | owners that renew no more, and a node after them | it leaves the company alone and works on, and fleet status names it
+  test("leaves a company alone that the last three nodes died of, and works on", async () => {
+    const fleet = await aWorkedFleet({ records: 1, companies: 2 });
+    for (const [index, name] of ["acme", "beta"].entries()) await fleet.add(name, {}, index);
+    for (const dying of ["one", "two", "three"]) {
+      await fleet.tables.owners.claim("acme", dying, 60_000);
+      await fleet.postgres.query("UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second'");
+    }
+    const { node, said } = await startNode(fleet, "four");
+    const isSaid = () => said("acme").some((message) => message.endsWith("it is left alone for a while"));
+    await eventually(isSaid, "what it does not take");
+    const refusedBefore = node.assignments.counts.claims.set_aside;
+    await fleet.engine.send("run", ["acme"]);
+    await eventually(
+      () => node.assignments.counts.claims.set_aside > refusedBefore,
+      "a claim that was refused",
+    );
+    await eventually(async () => (await fleet.tables.snapshots.current("beta")) !== null, "beta's snapshot");
+    const { companies } = await readFleetStatus(fleet.postgres, null);
+    expect(companies["acme"]).toMatchObject({ epoch: 3, held: false, problems: [{ kind: "nodes_died" }] });
+    expect(companies["beta"]?.problems).toEqual([]);
   });
 
   test("publishes no report that is ahead of the snapshot: the next owner's changes would get numbers that readers have seen", async () => {

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { silentLog } from "../../../src/base/logger.ts";
@@ -12,9 +11,6 @@ import { aCompany } from "../company/company.ts";
 import { connectNode, freshDatabase } from "../postgres/databases.ts";
 import { secret } from "../program/serve.ts";
 import { eventually } from "../eventually.ts";
-
-const tag = fileURLToPath(new URL("tag-node.ts", import.meta.url));
-const dieHolding = fileURLToPath(new URL("die-holding.ts", import.meta.url));
 
 /** Companies of a sandbox that workers share. Each has a token of the sandbox; `acme` is the first one. */
 export type WorkedFleet = Awaited<ReturnType<typeof aWorkedFleet>>;
@@ -41,6 +37,9 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     await tables.companies.put(name, { ...shared, ...more, companies: { [name]: own } });
     await engine.send("run", [name]);
   };
+  /** Stores a delivery of this event of `acme`, as receivers do. */
+  const receive = (event: { readonly id: string }) =>
+    tables.inbox.add("acme", [{ eventId: event.id, body: Buffer.from(JSON.stringify(event)) }]);
   /** Which node owns a company; null: none. */
   const ownerOf = async (name: string) => {
     const [owner] = await tables.owners.ownersOf([name]);
@@ -56,7 +55,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     WEBHOOK_SECRET: secret,
     ...Object.fromEntries(tokens),
   };
-  return { url, postgres, tables, engine, company, add, ownerOf, secrets };
+  return { url, postgres, tables, engine, company, add, receive, ownerOf, secrets };
 }
 
 interface WorkerOptions {
@@ -66,8 +65,6 @@ interface WorkerOptions {
   readonly reports?: string;
   /** A folder that all nodes share, or a prefix in an object store. */
   readonly snapshots?: string;
-  /** A company that ends the process soon after its mirror was opened. */
-  readonly diesHolding?: string;
 }
 
 /** A worker of the fleet, once it listens. Its folder stays when it is started again. */
@@ -79,7 +76,6 @@ export async function startWorker(
     capacity = 50,
     reports,
     snapshots = path.join(company.folder, "snapshots"),
-    diesHolding,
   }: WorkerOptions = {},
 ) {
   const folder = path.join(company.folder, node);
@@ -87,13 +83,8 @@ export async function startWorker(
   const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };
   const fleet = { ...shared, node, capacity, snapshot_every: "2s" };
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
-  const deadly = diesHolding === undefined ? "" : path.join(folder, "data", `${diesHolding}.db`);
-  const hooks = ["--import", tag, ...(deadly === "" ? [] : ["--import", dieHolding])];
-  const child = startProgram(["worker", "--json", "--role", role, "--listen", "127.0.0.1:0"], {
-    cwd: folder,
-    env: { ...secrets, DIE_HOLDING: deadly, NODE_TAG: node },
-    nodeOptions: hooks,
-  });
+  const args = ["worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
+  const child = startProgram(args, { cwd: folder, env: secrets });
   let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const ended = endOf(child);
@@ -108,12 +99,10 @@ export async function startWorker(
       () => stderr.includes(text),
       () => `"${text}" in ${stderr}`,
     );
-  /** Requests that it sent to the service. */
-  const asked = () => company.proxy.asked.filter(({ headers }) => headers["x-node"] === node).length;
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal);
     return ended;
   };
   const here = { ...company, file: path.join(folder, "data", "acme.db") };
-  return { node, child, url: address, company: here, said, until, asked, end };
+  return { node, child, url: address, company: here, said, until, end };
 }
