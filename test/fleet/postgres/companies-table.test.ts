@@ -3,25 +3,6 @@ import { openFleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the companies of a fleet", () => {
-  test("are added, changed, removed and added again", async () => {
-    const { companies } = await openFleet();
-    const config = { companies: { acme: { token: "${env:T}" } } };
-    expect(await companies.put("acme", config)).toBe("added");
-    expect(await companies.put("acme", structuredClone(config))).toBe("unchanged");
-    expect(await companies.put("acme", { ...config, time_zone: "UTC" })).toBe("changed");
-    expect(await companies.remove("acme")).toBe(true);
-    expect(await companies.remove("acme")).toBe(false);
-    expect(await companies.find("acme")).toMatchObject({ removed: true });
-    expect(await companies.put("acme", config)).toBe("added");
-    expect(await companies.find("acme")).toMatchObject({
-      name: "acme",
-      config,
-      account: null,
-      removed: false,
-    });
-    expect(await companies.find("other")).toBeNull();
-  });
-
   test("join the fleet anew when they are added again: nobody received for them meanwhile (I6)", async () => {
     const { companies, postgres } = await openFleet();
     await companies.put("acme", {});

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { rejectionOf } from "../../support/errors.ts";
@@ -35,24 +34,6 @@ describeWithPostgres("the connection to Postgres", () => {
       "SELECT current_setting('application_name') AS node, 7::bigint AS seq",
     );
     expect(row).toEqual({ node: "worker-7", seq: 7 });
-  });
-
-  test("a transaction commits, or leaves nothing", async () => {
-    const postgres = await connectNode(await freshDatabase({ tables: false }));
-    await postgres.query("CREATE TABLE t (n int)");
-    const written = await postgres.transaction(async (sql) => {
-      await sql.query("INSERT INTO t VALUES (1)");
-      return "written";
-    });
-    const failure = await rejectionOf(
-      postgres.transaction(async (sql) => {
-        await sql.query("INSERT INTO t VALUES (2)");
-        throw new MirrorError("stopped", "something else failed");
-      }),
-    );
-    expect(written).toBe("written");
-    expect(failure).toMatchObject({ kind: "stopped", message: "something else failed" });
-    expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
   });
 
   test("a transaction in which a statement failed is no success, even if its error was caught", async () => {
@@ -120,18 +101,6 @@ describeWithPostgres("the connection to Postgres", () => {
     expect(away.hint).toContain("fleet.postgres");
     await server.start();
     expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
-  });
-
-  test("without a database of the name, or a host, an error says why and what to do", async () => {
-    const right = await freshDatabase({ tables: false });
-    for (const [url, message, hint] of [
-      [`${right}_missing`, "does not exist", "Create the database"],
-      [right.replace("127.0.0.1", "nowhere.invalid"), "does not answer", "Check that Postgres runs"],
-    ] as const) {
-      const failure = await rejectionOf(openPostgres({ url, node: "n", log }));
-      expect([failure.kind, failure.message]).toEqual(["database", expect.stringContaining(message)]);
-      expect(failure.hint).toContain(hint);
-    }
   });
 });
 

@@ -121,7 +121,8 @@ describeWithPostgres("a company whose nodes die one after another", () => {
 
   test("waits two minutes at most where its hosts die with all they hold", async () => {
     const fleet = await openFleet();
-    for (let n = 0; n < 15; n++) await die(fleet, `c${n}`, 3);
+    for (let n = 0; n < 15; n++) await die(fleet, `c${n}`, 1);
+    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET losses = 2");
     const judged = await judgeLosses(fleet.postgres, () => 1);
     expect(judged).toHaveLength(15);
     expect(new Set(judged.map(({ delayMs }) => delayMs))).toEqual(new Set([2 * minute]));

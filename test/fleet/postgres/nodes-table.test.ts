@@ -19,17 +19,6 @@ describeWithPostgres("a node", () => {
     await nodes.register(facts);
     expect((await nodes.list()).map(({ node }) => node)).toEqual(["node-1"]);
   });
-
-  test("that shall drain learns it with its next heartbeat; its next process does not", async () => {
-    const { nodes } = await openFleet();
-    await nodes.register(facts);
-    expect(await nodes.beat(facts)).toEqual({ draining: false });
-    expect([await nodes.drain("node-1"), await nodes.drain("node-9")]).toEqual([true, false]);
-    expect(await nodes.beat(facts)).toEqual({ draining: true });
-    await nodes.register({ ...facts, version: "1.2.4" });
-    expect(await nodes.beat(facts)).toEqual({ draining: false });
-    expect(await nodes.list()).toMatchObject([{ version: "1.2.4" }]);
-  });
 });
 
 describeWithPostgres("the times in which deliveries were received", () => {

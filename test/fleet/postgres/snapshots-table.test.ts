@@ -12,53 +12,6 @@ function* broken(afterSeq: number): Iterable<ChangeRow[]> {
 }
 
 describeWithPostgres("a published snapshot", () => {
-  test("moves the pointer, the inbox position and the change log together", async () => {
-    const fleet = await openFleet();
-    const owner = await fleet.owned("acme", "node-1");
-    await fleet.inbox.add("acme", deliveries("e1", "e2", "e3"));
-    const facts = { rows: 12, state: "complete" };
-    await fleet.snapshots.publish(owner, { ...snapshotOf(4, 2), facts }, changesUpTo(4));
-    expect(await fleet.snapshots.current("acme")).toEqual({
-      ...snapshotOf(4, 2),
-      company: "acme",
-      epoch: 1,
-      node: "node-1",
-      facts,
-    });
-    expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 3, drained: 2 }]);
-    expect(await fleet.postgres.query(publishedSeqs)).toEqual([1, 2, 3, 4].map((seq) => ({ seq })));
-  });
-
-  test("appends only changes after the published ones, whoever published them, and keeps what a change says", async () => {
-    const fleet = await openFleet();
-    const first = await fleet.owned("acme", "node-1");
-    await fleet.snapshots.publish(first, snapshotOf(2), changesUpTo(2));
-    await fleet.owners.release(first);
-    const second = await fleet.owned("acme", "node-2");
-    const asked: number[] = [];
-    await fleet.snapshots.publish(second, snapshotOf(3), (afterSeq) => {
-      asked.push(afterSeq);
-      const at = "2026-03-01T10:11:12.345Z";
-      return [
-        [{ log: "a1", seq: 3, resource: "clients", recordId: "77", op: "delete", at, cause: "confirm" }],
-      ];
-    });
-    expect(asked).toEqual([2]);
-    const [last] = await fleet.postgres.query("SELECT * FROM fintoro_mirror.changes WHERE seq = 3");
-    expect(last).toEqual({
-      company: "acme",
-      log: "a1",
-      published_at: expect.any(Date) as Date,
-      seq: 3,
-      resource: "clients",
-      record_id: "77",
-      op: "delete",
-      at: new Date("2026-03-01T10:11:12.345Z"),
-      cause: "confirm",
-    });
-    expect(await fleet.snapshots.current("acme")).toMatchObject({ epoch: 2, node: "node-2", seq: 3 });
-  });
-
   test("of a first run with many changes is one transaction, too", async () => {
     const fleet = await openFleet();
     const owner = await fleet.owned("acme");

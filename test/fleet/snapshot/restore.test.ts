@@ -79,7 +79,7 @@ describeWithPostgres("a restored snapshot", () => {
     expect(namesOf(one)).toEqual(["acme.db", "acme.lock", "acme.numbers.json"]);
   });
 
-  // Fault: fleet | a node's last mirror left a write-ahead log, with or without its database | a restore on that node | the log does not become the restored mirror's
+  // Fault: files | the last mirror left a write-ahead log, with or without its database | a restore in its place | the log does not become the restored mirror's
   test.each(["with its database", "without"])("applies no log that was left behind: %s", async (which) => {
     const { one, other, mirror } = await aPublished();
     const db = openDatabase(one.files.mirror);

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { readLog } from "../../../src/state/log-identity.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
@@ -6,6 +7,7 @@ import { Runs } from "../../../src/state/runs.ts";
 import { Changes } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { rejectionOf } from "../../support/errors.ts";
+import { eventually } from "../../support/eventually.ts";
 import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
 import { aRight, storeKinds, type StoreKind } from "../../support/file-store.ts";
 import { look } from "../../support/truth/equal.ts";
@@ -45,7 +47,7 @@ const keysOf = async ({ store }: TestFleet) => (await store.list("acme/", signal
 
 async function publishedChanges({ postgres }: TestFleet) {
   return postgres.query<{ seq: number }>(
-    `SELECT log, seq, resource, record_id AS "recordId", op, cause FROM fintoro_mirror.changes
+    `SELECT log, seq, resource, record_id AS "recordId", op, cause, at FROM fintoro_mirror.changes
      WHERE company = 'acme' ORDER BY seq`,
   );
 }
@@ -63,13 +65,11 @@ describeWithPostgres("a snapshot", () => {
     const found = new Changes(mirror.db).factsAfter(0, 10);
     const { id: log } = readLog(mirror.db);
     expect(await publishedChanges(fleet)).toEqual(
-      found.map(({ seq, resource, recordId, op, cause }) => ({
+      found.map(({ recordId, at, ...facts }) => ({
         log,
-        seq,
-        resource,
+        ...facts,
         recordId: String(recordId),
-        op,
-        cause,
+        at: new Date(at),
       })),
     );
     await fleet.expire();
@@ -202,7 +202,10 @@ describeWithPostgres("nothing is published", () => {
         ...store,
         put: async (...args: Parameters<typeof store.put>) => {
           if (when === "put") lose();
-          return store.put(...args);
+          const sent = await store.put(...args);
+          // The last thing before the transaction.
+          if (when === "publish" && args[0].endsWith(".json")) lose();
+          return sent;
         },
         read: (...args: Parameters<typeof store.read>) => {
           if (when === "read") lose();
@@ -210,9 +213,7 @@ describeWithPostgres("nothing is published", () => {
         },
       },
     };
-    const publishing = node.make(ownership, when === "publish" ? {} : losing);
-    if (when === "publish") setTimeout(lose, 30);
-    expect(["locked", "stopped"]).toContain((await rejectionOf(publishing)).kind);
+    expect(["locked", "stopped"]).toContain((await rejectionOf(node.make(ownership, losing))).kind);
     expect(await snapshots.current("acme")).toEqual(before);
   });
 
@@ -240,7 +241,9 @@ describeWithPostgres("nothing is published", () => {
       WHERE i < 20000) SELECT i, hex(randomblob(1000)) AS text FROM n`);
     const stopping = new AbortController();
     const making = node.make(ownership, { signal: stopping.signal });
-    setTimeout(() => stopping.abort(), 250);
+    const { snapshotStaging } = node.files;
+    const copying = eventually(() => existsSync(path.join(snapshotStaging, "mirror.db")), "a copy");
+    void copying.then(() => stopping.abort());
     expect(await rejectionOf(making)).toMatchObject({ kind: "stopped" });
     expect(mirror.db.pragma("wal_checkpoint(TRUNCATE)")).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
     expect(await keysOf(fleet)).toEqual([]);
