@@ -50,17 +50,15 @@ describeWithPostgres("the jobs of a fleet", () => {
     expect(await taken("events")).toEqual(["acme"]);
   });
 
-  test("come back within half a minute when they are not completed", async () => {
+  test("come back when they are not completed", async () => {
     const { engine } = await anEngine(true);
     await engine.send("events", ["acme"]);
     const [lost] = await engine.fetch("events", 1);
     if (!lost) throw new Error("there is one");
-    const startedMs = performance.now();
     await eventually(async () => {
       const [found] = await engine.fetch("events", 1);
       return found?.retryCount === 1;
     }, "the job, again");
-    expect(performance.now() - startedMs).toBeLessThan(45_000);
     // Who lost it cannot complete it.
     await engine.complete(lost);
     await engine.send("events", ["acme"]);

@@ -11,15 +11,28 @@ const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: s3://bucket
 
 /** `fleet list` of somebody whose config names this address. */
 const listOf = (url: string) => runFleet({ url }, ["list"]);
+const away = () => "postgres://mirror:s3cret-word@127.0.0.1:1/fleet";
 
 describeWithPostgres("what keeps an operator from the fleet", () => {
   // Fault: network | Postgres is away | a command of the fleet | exit 10, the server's name, what to check, and no password
-  test("Postgres is away: exit 10 with what to check, and no password", async () => {
-    const { code, stdout, stderr } = await listOf("postgres://mirror:s3cret-word@127.0.0.1:1/fleet");
+  test.each<[string, (url: string) => string, message: string, hint: string]>([
+    ["Postgres is away", away, "Postgres at 127.0.0.1:1/fleet does not answer", "fleet.postgres"],
+    [
+      "its host is unknown",
+      (url) => url.replace("127.0.0.1", "nowhere.invalid"),
+      "does not answer",
+      "Check that",
+    ],
+    ["the database is not there", (url) => `${url}_missing`, "does not exist", "Create the database"],
+    ["it offers no TLS", (url) => `${url}?sslmode=verify-full`, "", "sslmode"],
+    ["the tables are not there", (url) => url, "", "fleet add"],
+  ])("%s: exit 10 with what to do, and no password", async (_, urlOf, message, hint) => {
+    const url = urlOf(await freshDatabase({ tables: false }));
+    const { code, stdout, stderr } = await listOf(url);
     expect({ code, stdout }).toEqual({ code: 10, stdout: "" });
     expect(jsonLines(stderr).at(-1)).toMatchObject({
-      msg: expect.stringContaining("Postgres at 127.0.0.1:1/fleet does not answer"),
-      hint: expect.stringContaining("fleet.postgres"),
+      msg: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
     });
     expect(stderr).not.toContain("s3cret-word");
   });
@@ -36,13 +49,6 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
       hint: expect.stringContaining("the user and the password in fleet.postgres"),
     });
     expect(stderr).not.toMatch(/the-(right|wr.+ng)-word/);
-  });
-
-  test("the server offers no TLS: says what asks for it", async () => {
-    const url = await freshDatabase();
-    const { code, stderr } = await listOf(`${url}${url.includes("?") ? "&" : "?"}sslmode=verify-full`);
-    expect(code).toBe(10);
-    expect(jsonLines(stderr).at(-1)).toMatchObject({ hint: expect.stringContaining("sslmode") });
   });
 
   test("a worker that is to hold chosen companies says who chooses them", async () => {
@@ -81,12 +87,6 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     expect(jsonLines(stderr)).toMatchObject([
       { msg: expect.stringContaining("cannot listen"), level: "error" },
     ]);
-  });
-
-  test("the tables are not there: says what makes them", async () => {
-    const { stderr, code } = await listOf(await freshDatabase({ tables: false }));
-    expect(code).toBe(10);
-    expect(jsonLines(stderr).at(-1)?.["hint"]).toContain("fleet add");
   });
 
   test("the secret is missing: names the variable", async () => {

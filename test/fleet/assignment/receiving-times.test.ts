@@ -6,39 +6,18 @@ import { openShop } from "../../support/mirror/mirror.ts";
 
 const lost = "events may have been lost while no deliveries were received";
 
-/** Hours ago at which receivers of the fleet began and ended to receive. */
-type Times = readonly (readonly [fromHours: number, toHours: number])[];
-
-test.each<[string, Times, number, string | null]>([
-  [
-    "while receivers were up: nothing is lost",
-    [
-      [200, 100],
-      [99.99, 0],
-    ],
-    1_000,
-    null,
-  ],
-  [
-    "while every receiver was down: events may be lost",
-    [
-      [200, 10],
-      [0.1, 0],
-    ],
-    1_000,
-    lost,
-  ],
+/** Of the fleet: hours ago at which receivers began and ended to receive, and at which the company joined. */
+test.each<[string, readonly [fromHours: number, toHours: number][], number, string | null]>([
+  ["while receivers were up: nothing is lost", span(200, 100, 99.99, 0), 1_000, null],
+  ["while every receiver was down: events may be lost", span(200, 10, 0.1, 0), 1_000, lost],
   [
     "while they were down shorter than the service tries for: nothing is lost",
-    [
-      [200, 6],
-      [5.5, 0],
-    ],
+    span(200, 6, 5.5, 0),
     1_000,
     null,
   ],
-  ["before it joined the fleet: they received nothing of it", [[200, 0]], 0.5, lost],
-  ["half an hour before it joined: nothing is lost", [[200, 0]], 9.5, null],
+  ["before it joined the fleet: they received nothing of it", span(200, 0), 0.5, lost],
+  ["half an hour before it joined: nothing is lost", span(200, 0), 9.5, null],
 ])("nobody held a company for ten hours, %s", async (_, times, joinedHours, reason) => {
   const nowMs = Date.now();
   const spans = times.map(([from, to]) => ({
@@ -50,3 +29,7 @@ test.each<[string, Times, number, string | null]>([
   uptime.merge(spans, nowMs - joinedHours * hourMs);
   expect(reasonForRun(true, uptime.spans(), nowMs - 10.5 * hourMs, nowMs)).toBe(reason);
 });
+
+function span(...hours: number[]): [number, number][] {
+  return hours.flatMap((from, at) => (at % 2 === 0 ? [[from, hours[at + 1] ?? 0] as [number, number]] : []));
+}

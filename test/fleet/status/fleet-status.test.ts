@@ -10,6 +10,7 @@ import {
   deliveries,
   openFleet,
   publishNoReports,
+  runFleet,
   sendJob,
   snapshotOf,
   type Fleet,
@@ -177,6 +178,25 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.companies.put("acme", {}, "15 2 * * *", "Europe/Bratislava");
     expect(await kinds()).toEqual(["stale"]);
     expect(await kinds(3 * dayMs)).toEqual([]);
+  });
+
+  test("is a command that exits 0 while all is well, and else 1 with the reasons; it obeys --max-age and --company", async () => {
+    const fleet = await openFleet();
+    await fleet.add("acme", "beta");
+    const run = async (...args: string[]) => {
+      const { code, stdout } = await runFleet(fleet, ["status", ...args]);
+      return [code, stdout.match(/^! .*/gm)];
+    };
+    expect(await run()).toEqual([1, ["! no worker runs"]]);
+    await fleet.nodes.register(facts);
+    expect(await run()).toEqual([0, null]);
+    await earlier(fleet, "companies", "added_at", "2 minutes", "name = 'acme'");
+    const never =
+      /^! acme: never read whole, 2m \d\ds after it was added \(idle; not read whole yet; no snapshot\)$/;
+    expect(await run("--max-age", "1m")).toEqual([1, [expect.stringMatching(never)]]);
+    expect(await run("--max-age", "1m", "--company", "beta")).toEqual([0, null]);
+    const unknown = await runFleet(fleet, ["status", "--company", "gamma"]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("gamma")]);
   });
 
   test("a fleet without a worker or a receiver, or whose jobs wait too long, is not silent", async () => {
