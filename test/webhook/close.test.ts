@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { aReceiver, counted, dial, dialHalfOpen, post, wire } from "../support/webhook/webhook.ts";
+import { aReceiver, counted, dial, dialHalfOpen, post, tunnel, wire } from "../support/webhook/webhook.ts";
 import { longestWaitMs } from "../support/eventually.ts";
 
-const stubborn = ["nonsense\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n"];
+const stubborn = ["nonsense\r\n\r\n", tunnel];
 
 describe("closing", () => {
   // Fault: process | a stop while silent connections are open | the server's close, with raw sockets | they end at once
@@ -62,10 +62,11 @@ describe("closing", () => {
 });
 
 describe("a connection that was refused without a request", () => {
+  // Fault: webhook | nonsense after whole requests on one connection | a raw socket | the whole ones are answered first
   // Fault: webhook | noise or CONNECT right behind whole deliveries, in one packet | raw socket | the deliveries are answered 204, noise gets no response of its own, the connection ends
   test.each([
     ["nonsense\r\n\r\n", []],
-    ["CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n", ["405"]],
+    [tunnel, ["405"]],
   ])("by %j ends after the requests that came whole before are answered", async (bytes, refusal) => {
     const receiver = await aReceiver();
     for (const deliveries of [1, 2, 5]) {
@@ -83,7 +84,7 @@ describe("a connection that was refused without a request", () => {
     const receiver = await aReceiver();
     for (let sent = 0; sent < 20; sent++) {
       const line = await dialHalfOpen(receiver.port);
-      line.write(`CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n${"x".repeat(1_000)}`);
+      line.write(tunnel + "x".repeat(1_000));
       if (sent % 2 === 0) await once(line, "data");
       line.resetAndDestroy();
     }

@@ -78,7 +78,7 @@ describe("what was signed is read as it was written", () => {
     expect(deliveryOf(`{"id":"a","type":"t","resource":{"id":${written}}}`).resourceId).toBe(id);
   });
 
-  test.each(["-1", "1.5", "9223372036854775808", "1e400", '"17"', "null", "true", "[17]", "{}"])(
+  test.each('-1 1.5 9223372036854775808 1e400 "17" null true [17] {}'.split(" "))(
     "%s is no record's id",
     (written) => {
       expect(deliveryOf(`{"id":"a","type":"t","resource":{"id":${written}}}`).resourceId).toBeNull();
@@ -145,11 +145,7 @@ describe("I12: signed but unreadable is kept under an id made of its bytes", () 
   });
 
   test("bytes that are no text are kept as bytes: none of them is replaced", () => {
-    const body = Buffer.concat([
-      Buffer.from('{"id":"evt-1","name":"'),
-      Buffer.from([0xff, 0xfe]),
-      Buffer.from('"}'),
-    ]);
+    const body = Buffer.from('{"id":"evt-1","name":"\xff\xfe"}', "latin1");
     expect(readDelivery(body, "evt-1")).toMatchObject({ readable: false, body });
   });
 
@@ -170,10 +166,6 @@ test("a stored event is read the same again", () => {
   }
   const bytes = deliveryOf(Buffer.from([0xff]));
   expect(readStored(bytes.eventId, bytes.body)).toEqual(bytes);
-});
-
-test("an empty id is none, also where the header is empty", () => {
-  expect(readDelivery(Buffer.from('{"id":""}'), "")).toMatchObject({ status: 400 });
 });
 
 test("what was kept as unreadable stays so, whatever a later version could read", () => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { forged, oneBody as body, refusals } from "../support/webhook/invalid-deliveries.ts";
+import { oneBody as body, refusals } from "../support/webhook/invalid-deliveries.ts";
 import {
   about,
   aReceiver,
   counted,
   dial,
   eventText,
+  forged,
   keyringOf,
   post,
   secret,
@@ -48,7 +49,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
   test("whose secret is not configured, whatever it is signed with", async () => {
     const receiver = await aReceiver({ keyring: keyringOf() });
     expect((await receiver.deliver()).status).toBe(401);
-    expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "") }))).status).toBe(401);
+    expect((await receiver.deliver(forged(body, sign(body, "")))).status).toBe(401);
   });
 });
 
@@ -63,10 +64,8 @@ describe("a valid delivery is accepted", () => {
       return refreshes === 1;
     };
     const receiver = await aReceiver({ keyring: { accepted: () => secrets, refresh } });
-    expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "new") }))).status).toBe(204);
-    expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "forged") }))).status).toBe(
-      401,
-    );
+    expect((await receiver.deliver(forged(body, sign(body, "new")))).status).toBe(204);
+    expect((await receiver.deliver(forged(body, sign(body, "forged")))).status).toBe(401);
     expect(refreshes).toBe(2);
   });
 
@@ -140,7 +139,7 @@ test("a flood of refusals is one line of each kind in ten seconds, then fewer, w
   let nowMs = 0;
   const receiver = await aReceiver({ clock: { ...systemClock, monotonicMs: () => nowMs } });
   const flood = async () => {
-    for (let i = 0; i < 20; i++) await receiver.deliver(forged("0".repeat(64)));
+    for (let i = 0; i < 20; i++) await receiver.deliver(forged());
   };
   await flood();
   expect(receiver.lines).toHaveLength(1);
@@ -149,8 +148,7 @@ test("a flood of refusals is one line of each kind in ten seconds, then fewer, w
   expect(receiver.lines).toHaveLength(2);
   expect(receiver.lines[1]).toMatchObject({ level: "warn", fields: { status: 401, unreported: 19 } });
   expect(receiver.results).toHaveLength(40);
-  for (const end = nowMs + 86_400_000; nowMs < end; nowMs += 300_000)
-    await receiver.deliver(forged("0".repeat(64)));
+  for (const end = nowMs + 86_400_000; nowMs < end; nowMs += 300_000) await receiver.deliver(forged());
   expect(receiver.lines.length).toBeLessThan(160);
   nowMs += 3_600_000;
   await flood();

@@ -1,11 +1,10 @@
-import { eventText, post, sign, type Post } from "./webhook.ts";
+import { eventText, forged, post, sign, type Post } from "./webhook.ts";
 
 /** One event, whose id no answer repeats. */
 export const oneBody = eventText({ id: "evt-1" });
 const now = () => Math.floor(Date.now() / 1000);
 const at = (seconds: number) => post(oneBody, { "webhook-timestamp": String(now() + seconds) });
-/** With a signature of somebody who has no secret. */
-export const forged = (signature: string) => post(oneBody, { "webhook-signature": signature });
+const signed = (signature: string) => forged(oneBody, signature);
 
 /** Each alone is wrong in one way; the answer shows which kind. */
 export const refusals: readonly (readonly [string, () => Post, number])[] = [
@@ -19,11 +18,11 @@ export const refusals: readonly (readonly [string, () => Post, number])[] = [
   ["a timestamp with a fraction", () => post(oneBody, { "webhook-timestamp": `${now()}.5` }), 401],
   ["a huge timestamp", () => post(oneBody, { "webhook-timestamp": "9".repeat(300) }), 401],
   ["a timestamp in words", () => post(oneBody, { "webhook-timestamp": "now" }), 401],
-  ["a signature by another secret", () => forged(sign(oneBody, "other")), 401],
-  ["a signature of another body", () => forged(sign(`${oneBody} `)), 401],
-  ["a shorter signature", () => forged(sign(oneBody).slice(1)), 401],
-  ["a longer signature", () => forged(`${sign(oneBody)}0`), 401],
-  ["a signature that is not hexadecimal", () => forged("z".repeat(64)), 401],
+  ["a signature by another secret", () => signed(sign(oneBody, "other")), 401],
+  ["a signature of another body", () => signed(sign(`${oneBody} `)), 401],
+  ["a shorter signature", () => signed(sign(oneBody).slice(1)), 401],
+  ["a longer signature", () => signed(`${sign(oneBody)}0`), 401],
+  ["a signature that is not hexadecimal", () => signed("z".repeat(64)), 401],
   ["another id in the header", () => post(oneBody, { "webhook-id": "evt-2" }), 400],
   ["an event without an id", () => post('{"type":"people.updated"}', { "webhook-id": "evt-1" }), 400],
   ["an event whose id is a number", () => post('{"id":1}', { "webhook-id": "1" }), 400],

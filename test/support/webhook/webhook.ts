@@ -104,6 +104,16 @@ export async function openIngest(options: IngestOptions = {}) {
   return { mirror, queue, ingest };
 }
 
+/** By somebody who has no secret. */
+export function forged(body = eventText(), signature = "0".repeat(64)): Post {
+  return post(body, { "webhook-signature": signature });
+}
+
+export const textPage = (body: string): Page => ({ status: 200, type: "text/plain", body });
+
+/** What a client of a proxy asks for, and no sender of deliveries. */
+export const tunnel = "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n";
+
 /** A keyring that never changes. */
 export function keyringOf(...keys: readonly string[]): Keyring {
   return { accepted: () => keys, refresh: () => false };
