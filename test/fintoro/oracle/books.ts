@@ -37,6 +37,20 @@ export function currencyOf({ records }: Books, json: Dict): string {
   return re.symbolOf(records, json["currencyId"] ?? re.part(json, "currency")["id"]);
 }
 
+/** The name of a record of another table; null where there is none. */
+export function nameIn(books: Books, table: string, id: unknown): string | null {
+  return (byId(books, table).get(id)?.["name"] ?? null) as string | null;
+}
+
+/** The columns of a client, by the documents that name it. */
+export function clientOf(books: Books, all: readonly Dict[]): Row {
+  const [first] = all;
+  return {
+    client_id: first?.["clientId"] as number,
+    client_name: re.most(all.map((json) => clientNameOf(books, json))),
+  };
+}
+
 /** The client's name today; of one deleted since, as on the document. */
 export function clientNameOf(books: Books, json: Dict): string {
   const client = re.of(books.records, "clients").find(({ id }) => id === json["clientId"]);
@@ -52,6 +66,12 @@ export function ofAdvance(books: Books): (json: Dict) => boolean {
 export const money = (json: Dict, field: string, sign = 1n): Money => ({
   cents: sign * re.cents(json[field]),
   rate: json["currencyRate"],
+});
+
+/** An amount of a document that carries no rate: known for EUR only. */
+export const plain = (books: Books, json: Dict, field = "total"): Money => ({
+  cents: re.cents(json[field]),
+  rate: currencyOf(books, json) === "EUR" ? 1 : null,
 });
 
 /** Two columns: a sum, and the same in EUR, each amount at its own rate; null where one rate is not known. */
@@ -89,8 +109,6 @@ export function overdueDays(json: Dict, { today }: Books): number {
 
 /** Groups by several values; each group comes with these as texts. */
 export function groups<T>(all: readonly T[], keyOf: (one: T) => readonly unknown[]): [string[], T[]][] {
-  return [...re.grouped(all, (one) => JSON.stringify(keyOf(one).map(String)))].map(([key, members]) => [
-    JSON.parse(key) as string[],
-    members,
-  ]);
+  const grouped = re.grouped(all, (one) => JSON.stringify(keyOf(one).map(String)));
+  return [...grouped].map(([key, members]) => [JSON.parse(key) as string[], members]);
 }

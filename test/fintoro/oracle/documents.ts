@@ -15,9 +15,6 @@ const daysOf = (payments: readonly Dict[]) =>
 const paidDate = (books: Books, json: Dict) =>
   json["status"] === "paid" ? daysOf(paymentsOf(books, "invoice", json)) : null;
 
-const nameIn = (books: Books, table: string, id: unknown) =>
-  (b.byId(books, table).get(id)?.["name"] ?? null) as string | null;
-
 const head = (books: Books, json: Dict): Row => ({
   ...b.shown(json, "number issueDate clientId"),
   client_name: b.clientNameOf(books, json),
@@ -37,9 +34,9 @@ function invoiceList(books: Books): Row[] {
       days_to_pay: paid === null ? null : re.daysBetween(json["issueDate"], paid),
       days_overdue: b.isOpen(json) ? b.overdueDays(json, books) : 0,
       reverse_charge: Number(json["transferTaxLiability"]),
-      payment_method: nameIn(books, "payment_methods", json["paymentMethodId"]),
-      delivery_method: nameIn(books, "delivery_methods", json["deliveryMethodId"]),
-      business_case: nameIn(books, "business_cases", json["businessCaseId"]),
+      payment_method: b.nameIn(books, "payment_methods", json["paymentMethodId"]),
+      delivery_method: b.nameIn(books, "delivery_methods", json["deliveryMethodId"]),
+      business_case: b.nameIn(books, "business_cases", json["businessCaseId"]),
     };
   });
 }
@@ -72,12 +69,14 @@ function daysToPay(books: Books): Row[] {
   });
   return b
     .groups(paid, ({ json }) => [json["clientId"]])
-    .map(([[client], all]) => {
+    .map(([, all]) => {
       const days = all.map((each) => each.days);
       const late = all.map((each) => each.late).filter((each) => each > 0);
       return {
-        client_id: Number(client),
-        client_name: re.most(all.map(({ json }) => b.clientNameOf(books, json))),
+        ...b.clientOf(
+          books,
+          all.map(({ json }) => json),
+        ),
         invoices: all.length,
         average_days: average(days),
         shortest_days: Math.min(...days),
@@ -115,9 +114,7 @@ function proformaList(books: Books): Row[] {
     const receipted = payments.filter((payment) => invoices.has(re.part(payment, "receiptInvoice")["id"]));
     const { rate, date } = rateOn(books, b.currencyOf(books, json), String(json["issueDate"]));
     const at = (cents: bigint): Money[] => [{ cents, rate }];
-    const [total, gross, open] = ["total", "totalWithVat", "toBePaid"].map((field) =>
-      re.cents(json[field]),
-    ) as [bigint, bigint, bigint];
+    const [gross, open] = [re.cents(json["totalWithVat"]), re.cents(json["toBePaid"])];
     return {
       proforma_id: json["id"] as number,
       ...head(books, json),
@@ -132,7 +129,7 @@ function proformaList(books: Books): Row[] {
               : "advance",
       rate,
       rate_date: date,
-      ...b.sums("total", at(total)),
+      ...b.sums("total", at(re.cents(json["total"]))),
       ...b.sums("total_with_vat", at(gross)),
       ...b.sums("paid", at(gross - open)),
       ...b.sums("to_be_paid", at(open)),
@@ -157,13 +154,10 @@ function inCase(books: Books, table: string, json: Dict): { count: number | null
 
 const followed = (books: Books, json: Dict): Row => {
   const { count, first } = inCase(books, "invoices", json);
-  const total = re.cents(json["total"]);
-  const inEuro = re.plainEuro(books.records, json, total);
   return {
     ...head(books, json),
-    total: re.units(total),
-    total_eur: inEuro === null ? null : re.units(inEuro),
-    business_case: nameIn(books, "business_cases", json["businessCaseId"]),
+    ...b.sums("total", [b.plain(books, json)]),
+    business_case: b.nameIn(books, "business_cases", json["businessCaseId"]),
     invoices_in_case: count,
     first_invoice_date: first,
   };

@@ -3,28 +3,17 @@ import type { Dict, Row } from "../../support/export/recount.ts";
 import * as b from "./books.ts";
 import type { Books, Money, Oracle } from "./books.ts";
 
-/** An amount of a document that carries no rate: known for EUR only. */
-const plain = (books: Books, json: Dict, field = "total"): Money => ({
-  cents: re.cents(json[field]),
-  rate: b.currencyOf(books, json) === "EUR" ? 1 : null,
-});
-
-const placeOf = { quotations: "quoted", orders: "ordered" } as const;
-
 /** What was issued, with the column that it adds to. */
 function issued(books: Books): { readonly json: Dict; readonly place: string; readonly money: Money }[] {
   const advance = b.ofAdvance(books);
-  const offers = (["quotations", "orders"] as const).flatMap((table) =>
-    re
-      .of(books.records, table)
-      .map((json) => ({ json, place: placeOf[table] as string, money: plain(books, json) })),
-  );
+  const offered = (table: string, place: string) =>
+    re.of(books.records, table).map((json) => ({ json, place, money: b.plain(books, json) }));
   const bills = b.billsOf(books).map((json) => ({
     json,
     place: advance(json) ? "receipted_advances" : "invoiced",
     money: b.money(json, "total"),
   }));
-  return [...offers, ...bills];
+  return [...offered("quotations", "quoted"), ...offered("orders", "ordered"), ...bills];
 }
 
 /** Of those that add to a column. */
@@ -66,7 +55,6 @@ function pipeline(books: Books): Row[] {
 }
 
 function casesByStatus(books: Books): Row[] {
-  const statuses = b.byId(books, "business_case_statuses");
   const byCase = b.groups(issued(books), ({ json }) => [json["businessCaseId"], b.currencyOf(books, json)]);
   const shown = re.of(books.records, "business_cases").flatMap((one) => {
     const mine = byCase.filter(([[id]]) => id === String(one["id"]));
@@ -81,7 +69,7 @@ function casesByStatus(books: Books): Row[] {
       const all = cases.flatMap((one) => one.all);
       return {
         status_id: status,
-        status: (statuses.get(status)?.["name"] ?? null) as string | null,
+        status: b.nameIn(books, "business_case_statuses", status),
         currency,
         business_cases: cases.length,
         ...placed(all, "quoted"),
@@ -103,8 +91,8 @@ function unpaidProformas(books: Books): Row[] {
       days_overdue: b.overdueDays(json, books),
       age: re.ageOf(b.overdueDays(json, books)),
       currency: b.currencyOf(books, json),
-      ...b.sums("total_with_vat", [plain(books, json, "totalWithVat")]),
-      ...b.sums("to_be_paid", [plain(books, json, "toBePaid")]),
+      ...b.sums("total_with_vat", [b.plain(books, json, "totalWithVat")]),
+      ...b.sums("to_be_paid", [b.plain(books, json, "toBePaid")]),
     }));
 }
 
@@ -112,7 +100,6 @@ function unpaidProformas(books: Books): Row[] {
 const printed = (json: Dict) => (re.part(json, "supplier")["name"] ?? null) as string | null;
 
 function purchasesBySupplier(books: Books): Row[] {
-  const suppliers = b.byId(books, "suppliers");
   return b
     .groups(re.of(books.records, "warehouse_inbound_receipts"), (json) => [
       json["supplierId"],
@@ -120,19 +107,15 @@ function purchasesBySupplier(books: Books): Row[] {
       b.currencyOf(books, json),
     ])
     .map(([[id = "null", , currency = ""], all]) => {
-      const names = all.map((json) => suppliers.get(json["supplierId"])?.["name"] ?? printed(json));
-      const sums = (name: string, field: string) =>
-        b.sums(
-          name,
-          all.map((json) => plain(books, json, field)),
-        );
+      const names = all.map((json) => b.nameIn(books, "suppliers", json["supplierId"]) ?? printed(json));
+      const amounts = (field: string) => all.map((json) => b.plain(books, json, field));
       return {
         supplier_id: id === "null" ? null : Number(id),
         supplier_name: names.every((name) => name === null) ? null : re.most(names),
         currency,
         receipts: all.length,
-        ...sums("total", "total"),
-        ...sums("total_with_vat", "totalWithVat"),
+        ...b.sums("total", amounts("total")),
+        ...b.sums("total_with_vat", amounts("totalWithVat")),
         first_issue_date: re.least(all.map((json) => json["issueDate"])),
         last_issue_date: re.most(all.map((json) => json["issueDate"])),
       };

@@ -65,12 +65,11 @@ function receivables(books: Books): Row[] {
   const credits = re.grouped(placedCredits(books), ({ place }) => place);
   return [...re.grouped(open, (json) => placeOf(books, json, b.overdueDays(json, books)))].map(
     ([place, all]) => {
-      const [client, currency = "", age = ""] = place.split("|");
+      const [, currency = "", age = ""] = place.split("|");
       const owed = all.map((json) => b.money(json, "toBePaid"));
       const credit = credits.get(place) ?? [];
       return {
-        client_id: Number(client),
-        client_name: re.most(all.map((json) => b.clientNameOf(books, json))),
+        ...b.clientOf(books, all),
         currency,
         age,
         invoices: all.length,
@@ -125,11 +124,13 @@ function clientBalance(books: Books): Row[] {
   ];
   return b
     .groups(parts, ({ document, json }) => [document["clientId"], b.currencyOf(books, json)])
-    .map(([[client, currency = ""], all]) => {
+    .map(([[, currency = ""], all]) => {
       const of = (kind: string) => all.filter((each) => each.kind === kind);
       return {
-        client_id: Number(client),
-        client_name: re.most(all.map(({ document }) => b.clientNameOf(books, document))),
+        ...b.clientOf(
+          books,
+          all.map(({ document }) => document),
+        ),
         currency,
         ...b.sums("invoices", of("invoices")),
         ...b.sums("credit_notes", of("credit_notes")),
@@ -144,12 +145,11 @@ function clientBalance(books: Books): Row[] {
 
 function clientSummary(books: Books): Row[] {
   const sold = b.groups(b.billsOf(books), (json) => [json["clientId"], b.currencyOf(books, json)]);
-  const rows = sold.map(([[client, currency = ""], all]) => {
+  const rows = sold.map(([[, currency = ""], all]) => {
     const owed = all.filter((json) => b.isInvoice(json) && b.isOpen(json));
     const late = owed.filter((json) => b.overdueDays(json, books) > 0);
     return {
-      client_id: Number(client),
-      client_name: re.most(all.map((json) => b.clientNameOf(books, json))),
+      ...b.clientOf(books, all),
       currency,
       ...earned(books, all),
       ...added("to_be_paid", owed, "toBePaid"),
@@ -188,7 +188,6 @@ function paymentsByDay(books: Books): Row[] {
   const counted = payments.filter(
     (json) => json["documentType"] !== "invoice" || !receipts.has(json["documentId"]),
   );
-  const methods = b.byId(books, "payment_methods");
   return b
     .groups(counted, (json) => [
       json["paymentDate"],
@@ -199,7 +198,7 @@ function paymentsByDay(books: Books): Row[] {
     .map(([[day = "", method, type = "", currency = ""], all]) => ({
       payment_date: day,
       payment_method_id: Number(method),
-      payment_method: String(methods.get(Number(method))?.["name"]),
+      payment_method: b.nameIn(books, "payment_methods", Number(method)),
       document_type: type,
       currency,
       payments: all.length,

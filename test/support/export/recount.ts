@@ -55,11 +55,6 @@ export function symbolOf(records: Records, id: Value | undefined): string {
   return String(of(records, "currencies").find((one) => one["id"] === id)?.["symbol"]);
 }
 
-/** An amount in EUR of a document without a rate: known for EUR only. */
-export function plainEuro(records: Records, document: Dict, amount: bigint): bigint | null {
-  return symbolOf(records, document["currencyId"]) === "EUR" ? amount : null;
-}
-
 /** Groups by a key; each group keeps the order. */
 export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
