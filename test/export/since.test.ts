@@ -8,19 +8,10 @@ import { putAs, remove } from "../support/mirror/store.ts";
 
 type Line = Record<string, unknown>;
 
-interface Held {
-  readonly records: readonly Line[];
-  readonly rows: readonly Line[];
-  readonly next: number;
-}
-
-async function exported(mirror: Mirror, since: number | null): Promise<Held> {
+async function exported(mirror: Mirror, seq: number | null) {
+  const since = seq === null ? null : { log: null, seq };
   const tables = ["orders", "order_lines"];
-  const { text, manifest } = await exportOf(mirror, {
-    format: "jsonl",
-    since: since === null ? null : { log: null, seq: since },
-    tables,
-  });
+  const { text, manifest } = await exportOf(mirror, { format: "jsonl", since, tables });
   const [records, rows] = [jsonLines(text("orders.jsonl")), jsonLines(text("order_lines.jsonl"))];
   return { records, rows, next: manifest.next_since };
 }
@@ -88,11 +79,8 @@ test("a delta is in the order of changes, with the position for the next one; a 
   for (const id of [1, 2, 3]) putAs(mirror, "orders", id, orderRecord(id));
   putAs(mirror, "orders", 1, orderRecord(1, { total: 11 }));
   remove(mirror, "orders", 2);
-  const { text, manifest } = await exportOf(mirror, { since: { log: null, seq: 2 }, tables: ["orders"] });
-  const rows = text("orders.csv")
-    .trimEnd()
-    .split("\r\n")
-    .map((line) => line.split(","));
+  const { cells, manifest } = await exportOf(mirror, { since: { log: null, seq: 2 }, tables: ["orders"] });
+  const rows = cells("orders.csv");
   expect(rows[0]?.slice(0, 4)).toEqual(["_op", "_seq", "id", "number"]);
   expect(rows.slice(1).map((row) => row.slice(0, 5))).toEqual([
     ["upsert", "3", "3", "2026-3", "10.5"],

@@ -52,11 +52,8 @@ test("an export in Slovak has its headings and values, in English it is as witho
     "INSERT INTO invoices (id, number, client_name, has_vat, status, total, _synced_at) VALUES (1, '0001', 'paid', 1, 'paid', 2, ''), (2, 'x', null, 0, 'new', null, '')",
   );
   const csvOf = async (language: "en" | "sk") => {
-    const { text } = await exportOf(mirror, { tables: ["invoices"], language });
-    const [head = [], ...rows] = text("invoices.csv")
-      .trimEnd()
-      .split("\r\n")
-      .map((line) => line.split(","));
+    const { cells } = await exportOf(mirror, { tables: ["invoices"], language });
+    const [head = [], ...rows] = cells("invoices.csv");
     return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at]])));
   };
   expect(await csvOf("sk")).toMatchObject([

@@ -6,7 +6,7 @@ import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
-import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { complaint, load, minimal } from "../support/connector/config.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { clientRules as dropped, clientSecrets, leaksIn } from "../support/export/leaks.ts";
@@ -34,23 +34,16 @@ describe("a redacted report", () => {
     const report = path.join(path.dirname(company.file), "redacted.report.db");
     await publish(company.mirror, { report });
     expect(leaksIn(report, secretsOf()).length).toBeGreaterThan(5);
-    expect(await publish(company.mirror, { report, redact: dropped })).toMatchObject({
-      outcome: "written",
-      way: "anew",
-    });
+    const anew = await publish(company.mirror, { report, redact: dropped });
+    expect(anew).toMatchObject({ outcome: "written", way: "anew" });
     expect(leaksIn(report, secretsOf())).toEqual([]);
     const client = (company.records.get("clients") as Dict[]).at(-1);
     put(company.mirror, "clients", { ...client, email: "changed@example.sk" });
-    expect(await publish(company.mirror, { report, redact: dropped, way: "changes" })).toMatchObject({
-      way: "changes",
-    });
-    expect([leaksIn(report, secretsOf()), readFileSync(report).includes("changed@example.sk")]).toEqual([
-      [],
-      false,
-    ]);
-    expect(await publish(company.mirror, { report, redact: dropped })).toMatchObject({
-      outcome: "unchanged",
-    });
+    const updated = await publish(company.mirror, { report, redact: dropped, way: "changes" });
+    expect(updated).toMatchObject({ way: "changes" });
+    expect(leaksIn(report, [...secretsOf(), "changed@example.sk"])).toEqual([]);
+    const again = await publish(company.mirror, { report, redact: dropped });
+    expect(again).toMatchObject({ outcome: "unchanged" });
   });
 
   test("has equal hashes for equal values in every table, which another mirror's key does not give; null stays null", async () => {
@@ -83,27 +76,16 @@ describe("a redacted report", () => {
     expect(type).toEqual([{ type: "TEXT" }]);
     expect(rowsOf(db, "PRAGMA foreign_key_check")).toEqual([]);
     for (const view of ["v_receivables", "v_open_invoices", "v_client_summary", "v_sales_lines"])
-      expect([view, ...rowsOf(db, `SELECT DISTINCT client_name FROM ${view}`)]).toEqual([
-        view,
-        { client_name: null },
-      ]);
+      expect(rowsOf(db, `SELECT DISTINCT client_name FROM ${view}`), view).toEqual([{ client_name: null }]);
   });
 });
 
 describe("a redacted export", () => {
   test("has the same hash in a column, in the JSON of its record and in that of another one", async () => {
     const redact: RedactRule[] = [{ columns: "clients.email", mode: "hash" }];
-    const lines = await exportOf(
-      company.mirror,
-      { format: "jsonl", tables: ["clients", "business_cases"] },
-      { redact },
-    );
-    const records = (file: string) =>
-      lines
-        .text(file)
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line) as Dict);
+    const tables = ["clients", "business_cases"];
+    const { text } = await exportOf(company.mirror, { format: "jsonl", tables }, { redact });
+    const records = (file: string) => jsonLines(text(file)) as Dict[];
     const csv = await exportOf(company.mirror, { tables: ["clients"] }, { redact });
     const hashes = new Map(records("clients.jsonl").map(({ id, email }) => [id, email]));
     const cases = records("business_cases.jsonl").map(({ client }) => client as Dict | null);
@@ -122,11 +104,8 @@ describe("a redacted export", () => {
     const again = await exportOf(company.mirror, { ...request, out: plain.out }, { redact });
     const third = await exportOf(company.mirror, { ...request, out: plain.out }, { redact });
     expect([again.unchanged, third.unchanged]).toEqual([false, true]);
-    const other = await exportOf(
-      company.mirror,
-      { tables: ["clients"], out: plain.out },
-      { redact: dropped },
-    );
+    const clients = { tables: ["clients"], out: plain.out };
+    const other = await exportOf(company.mirror, clients, { redact: dropped });
     expect(other.otherwiseRedacted).toEqual(["acme/invoices.jsonl"]);
   });
 });
@@ -211,13 +190,8 @@ describe("fields that the connector does not know, dropped", () => {
         if (file !== "manifest.json")
           known.set(`${rules.length} ${file}`, readFileSync(path.join(out, "acme", file), "utf8"));
     }
-    for (const name of [
-      "clients",
-      "invoices",
-      "price_list_items",
-      "contact_activity_logs",
-      "business_cases",
-    ]) {
+    const withNew = "clients invoices price_list_items contact_activity_logs business_cases";
+    for (const name of withNew.split(" ")) {
       const [first, second] = records.get(name) as Dict[];
       for (const record of [first, second]) if (record) put(mirror, name, withNews(record) as Dict);
     }
@@ -238,11 +212,11 @@ describe("fields that the connector does not know, dropped", () => {
     expect(leaks(report)).toBe(false);
     const db = reading(report);
     expect(rowsOf(db, "SELECT DISTINCT novelty FROM clients")).toEqual([{ novelty: null }]);
-    const [about] = rowsOf(
+    const about = rowsOf(
       db,
       "SELECT value FROM _about WHERE subject = 'invoice_items' AND fact = 'redacted'",
     );
-    expect(about?.["value"]).toContain("novelty: drop");
+    expect(about).toEqual([{ value: expect.stringContaining("novelty: drop") }]);
   });
 
   test.each([

@@ -11,12 +11,7 @@ import { put, texts } from "../support/mirror/store.ts";
 
 const manifest = manifestOf();
 
-type Seen = readonly [
-  values: readonly string[],
-  report: string,
-  parquet: string,
-  csv: readonly string[] | null,
-];
+type Seen = readonly [values: readonly string[], report: string, parquet: string, csv: string[] | null];
 
 const withField = (id: number, text: string) => `{"id":${id},"name":"n","email":null,"score":null,${text}}`;
 
@@ -60,12 +55,8 @@ describe("a field that the connector does not know has the type of what was seen
       put(mirror, "people", withField(at + 1, fields.join()));
     }
     const { file } = await publish(mirror, { manifest, report: `${mirror.db.name}.report` });
-    const inReport = new Map(
-      reading(file).prepare("SELECT name, type FROM pragma_table_info('people')").raw().all() as [
-        string,
-        string,
-      ][],
-    );
+    const types = reading(file).prepare("SELECT name, type FROM pragma_table_info('people')").raw();
+    const inReport = new Map(types.all() as [string, string][]);
     const { out } = await exportOf(mirror, { format: "parquet", tables: ["people"] });
     const parquetFile = path.join(out, "acme/people.parquet");
     const inParquet = await duckTypes(parquetFile);
@@ -73,10 +64,9 @@ describe("a field that the connector does not know has the type of what was seen
     const [counts] = await duckRows(
       `SELECT ${names.map((name) => `count(${name})`).join()} FROM '${parquetFile}'`,
     );
-    const { text } = await exportOf(mirror, { tables: ["people"] });
-    const lines = text("people.csv").trimEnd().split("\r\n").slice(1);
+    const lines = (await exportOf(mirror, { tables: ["people"] })).cells("people.csv").slice(1);
     for (const [i, [values, report, parquet, csv]] of seen.entries()) {
-      const cells = lines.slice(0, values.length).map((line) => line.split(",")[i + 4]);
+      const cells = lines.slice(0, values.length).map((line) => line[i + 4]);
       const count = String(values.filter((one) => one !== "null").length);
       expect([values, inReport.get(`f${i}`), inParquet[i + 4], counts?.[i], cells]).toEqual([
         values,

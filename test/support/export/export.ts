@@ -13,6 +13,8 @@ export interface Exported extends ExportResult {
   readonly out: string;
   /** A file below the company's folder. */
   readonly text: (file: string) => string;
+  /** Those of a file of CSV that has no quotes, its heading first. */
+  readonly cells: (file: string) => string[][];
 }
 
 /** Exports an open mirror, into a folder of the test unless one is given. */
@@ -29,7 +31,8 @@ export async function exportOf(
     watch,
   );
   const text = (file: string) => readFileSync(path.join(out, "acme", file), "utf8");
-  return { ...result, out, text };
+  const lines = (file: string) => text(file).trimEnd().split("\r\n");
+  return { ...result, out, text, cells: (file) => lines(file).map((line) => line.split(",")) };
 }
 
 /** Runs a query in DuckDB, after these statements; every value as text. */
