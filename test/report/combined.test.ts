@@ -65,13 +65,10 @@ describe("the combined report", () => {
       const count = `SELECT '${String(name)}' AS name, count(*) AS n FROM "${String(name)}"`;
       expect(rows(`${count} WHERE company = 'acme'`)).toEqual(rowsOf(acme, count));
     }
-    const key = rows("SELECT name FROM pragma_table_info('invoices') WHERE pk > 0 ORDER BY pk");
-    expect(key).toEqual([{ name: "company" }, { name: "id" }]);
-    expect(
-      rows(
-        "SELECT \"from\" FROM pragma_foreign_key_list('invoices') WHERE \"table\" = 'clients' ORDER BY seq",
-      ),
-    ).toEqual([{ from: "company" }, { from: "client_id" }]);
+    const key = "SELECT name FROM pragma_table_info('invoices') WHERE pk > 0 ORDER BY pk";
+    expect(texts(key)).toEqual(["company", "id"]);
+    const toClients = `SELECT "from" FROM pragma_foreign_key_list('invoices') WHERE "table" = 'clients' ORDER BY seq`;
+    expect(texts(toClients)).toEqual(["company", "client_id"]);
     expect(rows("PRAGMA foreign_key_check")).toEqual([]);
     expect(rows("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
     // It has the columns that any company has; one that the service calls company moves aside.

@@ -76,13 +76,9 @@ describe("publishing", () => {
     const before = statSync(first.file);
     expect(await publish(mirror)).toMatchObject({ outcome: "unchanged", way: null, seq: first.seq });
     expect(statSync(first.file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
-    expect(await publish(mirror, { clock: clockAt("2026-11-21") })).toMatchObject({
-      outcome: "written",
-      reportDate: "2026-11-21",
-    });
-    expect(await publish(mirror, { clock: clockAt("2026-11-21"), force: true })).toMatchObject({
-      outcome: "written",
-    });
+    const clock = clockAt("2026-11-21");
+    const written = { outcome: "written", reportDate: "2026-11-21" };
+    for (const force of [false, true]) expect(await publish(mirror, { clock, force })).toMatchObject(written);
   });
 
   // Fault: files | a foreign file in the report's place | an empty file, a text, another database | refused, and not touched
@@ -132,11 +128,9 @@ describe("publishing", () => {
     const sha256 = "ab".repeat(32);
     const stored = { document: "orders", document_id: 1, kind: "pdf", size_bytes: 9, sha256 } as const;
     const read = { ref: { resource: "orders", id: 1 }, recordSha: "", readAtMs: 0, problem: null };
-    for (const [lines, place] of [
-      [1, "2026/10/orders/1 Servis.pdf"],
-      [2, "2026/10/orders/1 Novák.pdf"],
-    ] as const) {
-      const position = { lines, bytes: lines, head: String(lines).repeat(64) };
+    for (const [at, name] of ["Servis", "Novák"].entries()) {
+      const place = `2026/10/orders/1 ${name}.pdf`;
+      const position = { lines: at + 1, bytes: at + 1, head: String(at).repeat(64) };
       const files = [{ ...stored, path: place, fetched_at: "2026-11-22T00:00:00.000Z" }];
       new StoredFiles(mirror.db).replace(read, files, position);
       expect(await publish(mirror)).toMatchObject({ outcome: "written" });

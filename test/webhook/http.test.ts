@@ -154,7 +154,7 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
     ["a tunnel", tunnel, "405"],
     [
       "a chunk that is none",
-      `${wire({ ...post(), body: "" }, ["transfer-encoding: chunked"])}zz\r\nabc`,
+      `${wire({ ...post(), body: "" }, ["transfer-encoding: chunked"]).toString()}zz\r\nabc`,
       "400",
     ],
     ["another expectation", "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n", "417"],
