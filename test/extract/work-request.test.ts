@@ -1,23 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { parentIdOf, recordOf, requestFor } from "../../src/extract/work-request.ts";
-import { childTarget, pageTarget, recordTarget, type WorkItem } from "../../src/state/work-item.ts";
+import { childTarget, pageTarget, recordTarget } from "../../src/state/work-item.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
+import { workItem } from "../support/mirror/state-rows.ts";
 
-function work(more: Partial<WorkItem>): WorkItem {
-  const row: WorkItem = {
-    id: 1,
-    kind: "detail",
-    resource: "people",
-    target: "id:1",
-    lane: "list",
-    reason: "test",
-    dirtySeq: 1,
-    attempts: 0,
-  };
-  return { ...row, ...more };
-}
-
-const page = (payload: object) => work({ kind: "list", target: "page::1", payload });
+const page = (payload: object) => workItem({ kind: "list", target: "page::1", payload });
 
 describe("the request of a work item", () => {
   test("a page is requested by number, always with a size, which may be smaller, and the connector's sort", () => {
@@ -43,21 +30,23 @@ describe("the request of a work item", () => {
     "a %s goes to the record's own route, beyond 2^53 too",
     (kind) => {
       const target = recordTarget(9_007_199_254_740_993n);
-      expect(requestFor(resourceOf("people"), work({ kind, target })).path).toBe("/people/9007199254740993");
+      expect(requestFor(resourceOf("people"), workItem({ kind, target })).path).toBe(
+        "/people/9007199254740993",
+      );
     },
   );
 
   test("a parent's list is requested with that parent's parameter only", () => {
     const payload = { parent: "people", parentId: "17", page: 2 };
-    const request = requestFor(resourceOf("notes"), work({ kind: "child", resource: "notes", payload }));
+    const request = requestFor(resourceOf("notes"), workItem({ kind: "child", resource: "notes", payload }));
     expect(request.query).toEqual({ personId: "17", perPage: 2, page: 2 });
   });
 
   test("an impossible work item throws", () => {
-    expect(() => recordOf(work({ target: "id:1.5" }))).toThrow("broken promise");
+    expect(() => recordOf(workItem({ target: "id:1.5" }))).toThrow("broken promise");
     expect(() => parentIdOf({ parent: "people", parentId: "", page: 1 })).toThrow("broken promise");
     expect(() => requestFor(resourceOf("notes"), page({ variant: "", page: 1 }))).toThrow("broken promise");
-    const stranger = work({ kind: "child", payload: { parent: "colours", parentId: "1", page: 1 } });
+    const stranger = workItem({ kind: "child", payload: { parent: "colours", parentId: "1", page: 1 } });
     expect(() => requestFor(resourceOf("notes"), stranger)).toThrow("colours is a parent of notes");
     expect(() => requestFor(resourceOf("people"), stranger)).toThrow("people is listed by parents");
   });

@@ -1,5 +1,5 @@
 import type { Listing } from "../../../src/state/listings.ts";
-import type { NewWorkItem } from "../../../src/state/work-item.ts";
+import type { NewWorkItem, WorkItem } from "../../../src/state/work-item.ts";
 
 /** A work item: the detail of a new person, unless it says something else. */
 export function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
@@ -12,6 +12,11 @@ export function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
     dirtySeq: 1,
     ...more,
   };
+}
+
+/** The same, as it is leased. */
+export function workItem(more: Partial<WorkItem> = {}): WorkItem {
+  return { ...work(), id: 1, attempts: 0, ...more };
 }
 
 /** A list of people in three pages, read for the second time. */

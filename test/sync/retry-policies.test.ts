@@ -1,0 +1,327 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError, type ErrorKind } from "../../src/base/errors.ts";
+import { ContradictionError, ForbiddenError, InvalidError } from "../../src/connector/service-errors.ts";
+import { NetworkError, NotFoundError, ProtocolError } from "../../src/connector/service-errors.ts";
+import { RateLimitedError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
+import { UnavailableError } from "../../src/connector/service-errors.ts";
+import { Tally, type Outage } from "../../src/sync/context/tally.ts";
+import { failureOutcome, itemRetryDelayMs, mayPass } from "../../src/sync/retry/retry-policy.ts";
+import { SetAsideItems } from "../../src/sync/context/run-context.ts";
+import { minuteMs } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import type { WorkKind } from "../../src/state/work-item.ts";
+import { batchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
+import { continuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
+import { workItem } from "../support/mirror/state-rows.ts";
+import { notFound } from "../support/mirror/run.ts";
+
+const failing = (kind: WorkKind, attempts = 0) => workItem({ kind, lane: "list", attempts });
+const itemOf = (id: number, resource = "people") => workItem({ id, resource, target: `id:${id}` });
+
+const oddAnswer = new ProtocolError("HTML", { retryable: true });
+const refused = (field: string) => new InvalidError("422", { [field]: ["no"] });
+
+describe("what a failed read means", () => {
+  test.each([
+    ["401 ends the run", new UnauthenticatedError("401"), "detail", "stop"],
+    ["403 on a list holds the resource, not the run", new ForbiddenError("403"), "list", "hold"],
+    ["403 on a record sets that record aside", new ForbiddenError("403"), "detail", "dead"],
+    ["403 on a record to be confirmed too", new ForbiddenError("403"), "confirm", "dead"],
+    ["403 on a parent's list concerns that parent", new ForbiddenError("403"), "child", "dead"],
+    ["404 of a record may mean that it is deleted", new NotFoundError("404"), "detail", "missing"],
+    ["404 of a record to be confirmed too", new NotFoundError("404"), "confirm", "missing"],
+    ["404 of a parent's list checks the parent", new NotFoundError("404"), "child", "check parent"],
+    ["404 of a list holds the resource", new NotFoundError("404"), "list", "hold"],
+    ["422 on the page size asks for smaller pages", refused("perPage"), "list", "other list form"],
+    ["422 on the order asks without it", refused("sortBy"), "list", "other list form"],
+    ["422 of a parent's list checks the parent", refused("clientId"), "child", "check parent"],
+    ["422 on a parent's page size asks for smaller pages", refused("perPage"), "child", "other list form"],
+    ["422 of a record makes a dead letter", refused("id"), "detail", "dead"],
+    ["503 is tried again", new UnavailableError("503"), "detail", "retry"],
+    ["no answer is tried again", new NetworkError("reset"), "list", "retry"],
+    ["429 is tried again", new RateLimitedError("429"), "child", "retry"],
+    ["a malformed answer that may pass is tried again", oddAnswer, "list", "retry"],
+    ["one that will not pass makes a dead letter", new ProtocolError("too large"), "detail", "dead"],
+    ["a limit lets requests in flight finish", new MirrorError("stopped", "enough"), "list", "drain"],
+    ["a full disk ends the run", new MirrorError("database", "full"), "list", "stop"],
+    ["a bug of ours ends the run", new TypeError("undefined"), "list", "stop"],
+    ["a thrown text ends the run", "a text", "list", "stop"],
+  ] as const)("%s", (_case, error, kind, consequence) => {
+    expect(failureOutcome(error, failing(kind)).kind).toBe(consequence);
+  });
+
+  test("no attempt is endless: the last one makes a dead letter", () => {
+    const error = new UnavailableError("503");
+    const kinds = [0, 1, 2, 3].map((attempts) => failureOutcome(error, failing("detail", attempts)).kind);
+    expect(kinds).toEqual(["retry", "retry", "dead", "dead"]);
+  });
+
+  test("each attempt waits longer, up to half a minute", () => {
+    expect([0, 1, 2, 5, 50].map(itemRetryDelayMs)).toEqual([1_000, 2_000, 4_000, 32_000, 32_000]);
+  });
+
+  test("errors that concern more than one item end the run", () => {
+    const kinds: ErrorKind[] = ["usage", "config", "identity", "locked", "unauthenticated", "database"];
+    for (const kind of kinds) {
+      expect(failureOutcome(new MirrorError(kind, "x"), failing("detail"))).toEqual({ kind: "stop" });
+    }
+  });
+});
+
+describe("records that a run sets aside", () => {
+  test("count in a row once each, until their resource answers 200", () => {
+    const setAside = new SetAsideItems();
+    const [first, second] = [failing("detail"), { ...failing("detail"), target: "id:2" }];
+    expect([first, first, second].map((item) => setAside.refused(item))).toEqual([1, 1, 2]);
+    expect(setAside.refused({ ...first, resource: "orders" })).toBe(1);
+    setAside.answered("people");
+    expect(setAside.refused(second)).toBe(1);
+  });
+
+  test("are not asked again in the run after the third time, whatever queues them", () => {
+    const setAside = new SetAsideItems();
+    const item = failing("detail");
+    for (let times = 1; times <= 3; times++) {
+      expect(setAside.spentReason(item)).toBeNull();
+      setAside.add(item, "403");
+    }
+    expect(setAside.spentReason(item)).toBe("403");
+    expect(setAside.spentReason({ ...item, target: "id:2" })).toBeNull();
+  });
+
+  test("are one trouble for each resource and kind, with the latest message", () => {
+    const tally = new Tally();
+    tally.trouble({ resource: "people", kind: "dead", message: "first" });
+    tally.trouble({ resource: "people", kind: "dead", message: "second" });
+    tally.trouble({ resource: "people", kind: "held", message: "third" });
+    expect(tally.allTroubles().map(({ message }) => message)).toEqual(["second", "third"]);
+  });
+});
+
+const patienceMs = 15 * minuteMs;
+const away = (retryAfterMs: number | null = null) => new UnavailableError("503", { retryAfterMs });
+
+/** One failure at each probe, until the end. */
+function probesUntilTheEnd(): Outage[] {
+  const outages: Outage[] = [];
+  let outage: Outage | null = null;
+  for (let nowMs = 1_000; outage === null || nowMs < outage.untilMs; nowMs = outage.probeAtMs) {
+    outage = outageAfter(outage, { error: away(), nowMs }, patienceMs);
+    outages.push(outage);
+  }
+  return outages;
+}
+
+function firstProbeMs(retryAfterMs: number | null): number {
+  return outageAfter(null, { error: away(retryAfterMs), nowMs: 0 }, patienceMs).probeAtMs;
+}
+
+describe("a run's outage", () => {
+  test("is probed after 2 s at first, later every 60 s, and last when the patience is over", () => {
+    const outages = probesUntilTheEnd();
+    const atS = outages.map(({ probeAtMs }) => (probeAtMs - 1_000) / 1_000);
+    expect(atS.slice(0, 8)).toEqual([2, 6, 14, 30, 62, 122, 182, 242]);
+    expect(atS.at(-1)).toBe(patienceMs / 1_000);
+    expect(outages.length).toBeLessThan(21);
+    expect(outages.every(({ sinceMs }) => sinceMs === 1_000)).toBe(true);
+  });
+
+  test("is not lengthened by requests that were in flight when it began", () => {
+    const first = outageAfter(null, { error: away(), nowMs: 0 }, patienceMs);
+    const second = outageAfter(first, { error: away(), nowMs: 1_999 }, patienceMs);
+    expect(second).toMatchObject({ probes: 0, probeAtMs: 2_000 });
+  });
+
+  // Fault: service | 503 with a long Retry-After | the run's outage | probed as late as asked, but once a minute
+  test("is probed as late as Retry-After asks, but once a minute", () => {
+    expect([null, 0, 1_000, 20_000, 3_600_000].map(firstProbeMs)).toEqual([
+      2_000, 2_000, 2_000, 20_000, 60_000,
+    ]);
+  });
+});
+
+// Fault: limiter | 429 with Retry-After 0, for good | failures of a run | it is an outage: one request at a time, and the run fails after `http.patience` (I8)
+test("only errors that may pass begin an outage", () => {
+  const page = new ProtocolError("HTML", { retryable: true });
+  const passing = [away(), new NetworkError("reset"), page, new RateLimitedError("429")];
+  expect(passing.filter((error) => !mayPass(error))).toEqual([]);
+  const forGood = new NetworkError("certificate", { retryable: false });
+  const lasting = [
+    forGood,
+    new ForbiddenError("403"),
+    new ContradictionError("page 2"),
+    new TypeError("bug"),
+  ];
+  expect(lasting.filter(mayPass)).toEqual([]);
+});
+
+function policyWith(ask: () => Promise<unknown> = () => Promise.resolve()) {
+  const clock = new DrivenClock();
+  const ended = new AbortController().signal;
+  const parts = { clock, log: silentLog, tally: new Tally(), patienceMs: 900_000, ended };
+  return { policy: batchRetryPolicy(parts, ask), clock };
+}
+
+test("one record's own failures: tried again 5 times over a minute while others succeed, then set aside", () => {
+  const { policy } = policyWith();
+  const outcomes = Array.from({ length: 6 }, () => {
+    policy.succeeded(itemOf(2));
+    return policy.judge(away(), itemOf(1));
+  });
+  expect(outcomes.map(({ kind }) => kind)).toEqual(["postpone", "retry", "retry", "retry", "retry", "dead"]);
+  const pausesMs = outcomes.map((outcome) => ("afterMs" in outcome ? outcome.afterMs : 0));
+  expect(pausesMs.reduce((sum, ms) => sum + ms)).toBe(60_000);
+});
+
+test("an outage uses up no attempt, however long", async () => {
+  const { policy, clock } = policyWith();
+  policy.succeeded(itemOf(2));
+  for (let minutes = 0; minutes < 14; minutes++) {
+    expect(policy.judge(away(), itemOf(1))).toEqual({ kind: "postpone", afterMs: 2_000 });
+    await clock.advance(60_000);
+  }
+  expect(policy.isFailing("people")).toBe(true);
+  await clock.advance(60_000);
+  expect(policy.judge(away(), itemOf(3))).toMatchObject({ kind: "stop", because: { kind: "unavailable" } });
+});
+
+test("any answer of the service ends the outage, a refusal too", () => {
+  const { policy } = policyWith();
+  policy.judge(away(), itemOf(1));
+  policy.judge(new ForbiddenError("403", { status: 403 }), itemOf(2));
+  expect(policy.outage).toBeNull();
+});
+
+test("a probe that is answered shows that the failures are the items' own", async () => {
+  const { policy } = policyWith();
+  const kinds: string[] = [];
+  for (let times = 1; times <= 6; times++) {
+    kinds.push(policy.judge(away(), itemOf(1)).kind);
+    await policy.probe();
+    expect(policy.outage).toBeNull();
+  }
+  expect(kinds.at(-1)).toBe("dead");
+});
+
+test("a probe that fails keeps the run waiting; one that is refused ends it", async () => {
+  const { policy } = policyWith(() => Promise.reject(away()));
+  policy.judge(away(), itemOf(1));
+  await policy.probe();
+  expect(policy.outage).not.toBeNull();
+  const refusedProbe = policyWith(() => Promise.reject(new ForbiddenError("403")));
+  await expect(refusedProbe.policy.probe()).rejects.toBeInstanceOf(ForbiddenError);
+});
+
+const eventItem = (id: number, attempts = 0) =>
+  workItem({ id, attempts, target: `id:${id}`, lane: "webhook", reason: "people.updated" });
+
+/** `probe`: why the service does not answer; null when it does. */
+function continuousPolicy(probe: () => unknown) {
+  const seen = { working: 0, probes: 0 };
+  const ask = async () => {
+    seen.probes += 1;
+    const why = probe();
+    if (why !== null) throw why;
+  };
+  const policy = continuousRetryPolicy(silentLog, ask, () => (seen.working += 1));
+  return { policy, seen };
+}
+
+// Fault: service | a well-formed answer shows another record | the event worker | not taken for an outage, without a probe: tried 5 times, then set aside
+test("an answer that contradicts its question is no outage, however often: the record is tried 5 times", async () => {
+  const { policy, seen } = continuousPolicy(() => new NetworkError("nobody there"));
+  const kinds: string[] = [];
+  for (let times = 0; times < 40; times++)
+    kinds.push(
+      (await policy.judge(new ContradictionError("returned record 8"), eventItem(times, times % 5))).kind,
+    );
+  expect(kinds.slice(0, 5)).toEqual(["retry", "retry", "retry", "retry", "dead"]);
+  expect(new Set(kinds)).toEqual(new Set(["retry", "dead"]));
+  expect(seen.probes).toBe(0);
+});
+
+describe("in the event worker, a failure that may be an outage", () => {
+  test.each([
+    ["503", away()],
+    ["no answer", new NetworkError("reset")],
+    ["429 for ever", new RateLimitedError("429")],
+    ["a page with 200", new ProtocolError("HTML")],
+    ["a page with 404", notFound(null)],
+  ])("%s: the service is probed; where that fails, its error is the reason to pause", async (_c, error) => {
+    const why = new NetworkError("nobody there");
+    const { policy, seen } = continuousPolicy(() => why);
+    expect(await policy.judge(error, eventItem(1))).toEqual({ kind: "stop", because: why });
+    expect(seen.probes).toBe(1);
+  });
+
+  test("is probed once, for all items that fail meanwhile", async () => {
+    const { policy, seen } = continuousPolicy(() => null);
+    await Promise.all([1, 2, 3].map((id) => policy.judge(away(), eventItem(id))));
+    expect(seen.probes).toBe(1);
+  });
+
+  // Fault: service | every record's route answers 500, and /whoami answers | failures, with a probe that succeeds | no attempt is used up, the event worker pauses
+  test("uses up no attempt of an item that fails while nothing else succeeds", async () => {
+    const { policy } = continuousPolicy(() => null);
+    for (let times = 1; times < 12; times++) {
+      expect((await policy.judge(away(), eventItem(1, 1))).kind).toBe("postpone");
+    }
+    expect((await policy.judge(away(), eventItem(1, 1))).kind).toBe("stop");
+  });
+
+  // Fault: service | one record answers 500 while others are read | failures of one item, between successes of others | a dead letter
+  test("counts as the item's own when others succeeded in between, not it, and ends as a dead letter", async () => {
+    const policy = continuousPolicy(() => null).policy;
+    const judge = async (attempts: number) => (await policy.judge(away(), eventItem(1, attempts))).kind;
+    const kinds = [await judge(0)];
+    policy.succeeded(eventItem(2));
+    kinds.push(await judge(0));
+    policy.succeeded(eventItem(1));
+    kinds.push(await judge(1));
+    policy.succeeded(eventItem(2));
+    kinds.push(await judge(2));
+    expect(kinds).toEqual(["postpone", "retry", "postpone", "dead"]);
+  });
+
+  test("a probe that was aborted by the end of the worker is no outage", async () => {
+    const { policy } = continuousPolicy(() => new MirrorError("stopped", "closing"));
+    expect(await policy.judge(away(), eventItem(1))).toEqual({ kind: "drain" });
+  });
+});
+
+describe("in the event worker, a failure that is the record's own", () => {
+  test.each([
+    ["403 concerns one item, not the resource", new ForbiddenError("403"), "dead"],
+    ["422 is a dead letter", new InvalidError("422", {}), "dead"],
+    ["404 with the service's message is judged by its proofs", notFound("No"), "missing"],
+    ["an unforeseen error concerns that item only", new TypeError("undefined is no function"), "dead"],
+  ])("%s, without a probe", async (_case, error, kind) => {
+    const { policy, seen } = continuousPolicy(() => null);
+    expect((await policy.judge(error, eventItem(1))).kind).toBe(kind);
+    expect(seen).toEqual({ probes: 0, working: 1 });
+  });
+
+  test("an odd answer is, once the probe has succeeded", async () => {
+    const { policy } = continuousPolicy(() => null);
+    expect(await policy.judge(new ProtocolError("HTML"), eventItem(1))).toEqual({ kind: "dead" });
+  });
+});
+
+test.each([new UnauthenticatedError("401"), new MirrorError("database", "full")])(
+  "%s pauses everything at once",
+  async (error) => {
+    const { policy, seen } = continuousPolicy(() => null);
+    expect(await policy.judge(error, eventItem(1))).toEqual({ kind: "stop" });
+    expect(seen).toEqual({ probes: 0, working: 0 });
+  },
+);
+
+test("in the event worker, having nothing to do counts as working, unless the last read failed", async () => {
+  const { policy, seen } = continuousPolicy(() => null);
+  policy.idle();
+  expect(seen.working).toBe(1);
+  await policy.judge(away(), eventItem(1));
+  policy.idle();
+  expect(seen.working).toBe(1);
+});
