@@ -2,7 +2,6 @@ import { expect } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
-import { scrubSources } from "../../src/sync/plan/scrub.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
@@ -79,15 +78,4 @@ test("recent activity is a change, date, event or referring record; not the firs
   expect(idsOf(candidates.recent([orders], times, 1))).toEqual([4]);
   const early = { ...times, untilMs: startMs - 6 * dayMs };
   expect(idsOf(candidates.recent([orders], early, 9))).toEqual([4]);
-});
-
-test("sources are lists of previews, and parents' lists where the scrub reads them", ({ mirror }) => {
-  const manifest = mirror.manifest.resources;
-  const asked = { manifest, resources: manifest, parentsPerRun: "auto" } as const;
-  expect(scrubSources(asked).map(({ table, listOf }) => `${table} ${listOf}`)).toEqual([
-    "orders null",
-    "people notes",
-  ]);
-  expect(scrubSources(asked)[1]?.referrers).toEqual([{ table: "notes", column: "person_id", date: null }]);
-  expect(scrubSources({ ...asked, parentsPerRun: "all" }).map(({ table }) => table)).toEqual(["orders"]);
 });
