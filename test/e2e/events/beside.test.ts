@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual, expectTombstonesTrue, serviceIds } from "../../support/truth/equal.ts";
-import { eventOf, inboxOf, startWorker, until, waitingRows } from "../../support/mirror/event-worker.ts";
+import { eventOf, inboxOf, startWorker, waitingRows } from "../../support/mirror/event-worker.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** Holds the answer of the first request to this path, once it is there, until the test releases it. */
 function holdAnswer({ proxy }: Company, path: string): { readonly isHeld: () => boolean; letGo: () => void } {
@@ -25,7 +26,7 @@ describe("a run beside the event worker", () => {
     const gone = serviceIds(company, "suppliers").at(-1) ?? 0;
     const list = holdAnswer(company, "/suppliers");
     const run = worker.run();
-    await until(list.isHeld);
+    await eventually(list.isHeld, "the list is held");
     const made = Number(company.sandbox.control.create("suppliers", { name: "Medzitým" })["id"]);
     company.sandbox.control.remove("suppliers", gone);
     worker.deliver(eventOf("suppliers.created", made), eventOf("suppliers.deleted", gone));
@@ -47,8 +48,8 @@ describe("a run beside the event worker", () => {
     company.sandbox.control.alter("orders", id, { issueDate: "2026-11-03" });
     const read = holdAnswer(company, `/orders/${id}`);
     const run = worker.run();
-    await until(read.isHeld);
-    await until(() => waitingRows(worker.mirror).length === 1);
+    await eventually(read.isHeld, "the read is held");
+    await eventually(() => waitingRows(worker.mirror).length === 1, "one item is left");
     company.sandbox.control.alter("orders", id, { note: "Počas čítania" });
     worker.deliver(eventOf("orders.updated", id));
     read.letGo();

@@ -3,7 +3,8 @@ import type { ServiceRequest, Transport } from "../../../src/connector/transport
 import { aMirroredCompany } from "../../support/company/company.ts";
 import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 import { truthOf } from "../../support/truth/truth.ts";
-import { inboxOf, pass, startWorker, until } from "../../support/mirror/event-worker.ts";
+import { inboxOf, pass, startWorker } from "../../support/mirror/event-worker.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** Records the lane of each request; only events pass while the gate is shut. */
 function gate() {
@@ -34,15 +35,16 @@ test("an event's read uses the budget that is kept for events; its recheck waits
   worker.follow();
   const [late = 0, ...ids] = [...(truthOf(company.sandbox).get("clients")?.keys() ?? [])].map(Number);
   for (const id of ids) company.sandbox.control.alter("clients", id, { note: "first" }, { event: true });
-  await until(() => inboxOf(worker.mirror).filter((row) => row.includes("done")).length === ids.length);
+  const done = () => inboxOf(worker.mirror).filter((row) => row.includes("done")).length;
+  await eventually(() => done() === ids.length, "the events are done");
   expect(
     lanes.filter((line) => line.startsWith("/clients/")).every((line) => line.endsWith(" webhook")),
   ).toBe(true);
   shut();
   await clock.advance(61_000);
-  await until(() => waiting.length === 2);
+  await eventually(() => waiting.length === 2, "both wait");
   company.sandbox.control.alter("clients", late, { note: "in between" }, { event: true });
-  await until(() => inboxOf(worker.mirror).filter((row) => row.includes("done")).length === ids.length + 1);
+  await eventually(() => done() === ids.length + 1, "the late event is done");
   expect(waiting).toHaveLength(2);
   open();
   await pass(clock, worker, 30_000);

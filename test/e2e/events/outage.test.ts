@@ -9,11 +9,11 @@ import {
   inboxOf,
   pass,
   startWorker,
-  until,
   waitingRows,
   type RunningWorker,
   type WorkerOptions,
 } from "../../support/mirror/event-worker.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const quick: WorkerOptions = { attempts: 1 };
 const unauthenticated = () => jsonReply(401, { message: "Unauthenticated." });
@@ -26,18 +26,20 @@ async function mirrored() {
 }
 
 const state = ({ eventWorker }: RunningWorker) => eventWorker.state().state;
+const reaches = (worker: RunningWorker, what: string) =>
+  eventually(() => state(worker) === what, `the worker is ${what}`);
 
 describe("an outage", () => {
   // Fault: service | away for half an hour: 503, broken connections, pages with 404 and 200 | a proxy, while events arrive | few requests, no attempt used up, every event is read afterwards
   test("of half an hour, in four ways: few requests, no attempt used up, nothing lost", async () => {
     const { clock, company, worker } = await mirrored();
-    await until(() => state(worker) === "working");
+    await reaches(worker, "working");
     const ways = [unavailable, "reset", missingPage, { ...missingPage, status: 200 }] as const;
     company.proxy.obstruct(({ n }) => ways[n % ways.length]);
     const changed = serviceIds(company, "invoices").slice(0, 3);
     for (const id of changed) company.sandbox.control.alter("invoices", id, { note: "Počas výpadku" });
     worker.deliver(...changed.map((id) => eventOf("invoices.updated", id)));
-    await until(() => state(worker) === "unavailable");
+    await reaches(worker, "unavailable");
     const asked = company.proxy.asked.length;
     await pass(clock, worker, hourMs / 2);
     expect(company.proxy.asked.length - asked).toBeLessThan(45);
@@ -45,7 +47,7 @@ describe("an outage", () => {
     expect(count(company.file, "SELECT max(attempts) FROM _work")).toBe(0);
     company.proxy.clear();
     await pass(clock, worker, 180_000);
-    await until(() => state(worker) === "working");
+    await reaches(worker, "working");
     await worker.rest();
     expectEqual(company, { tables: ["invoices"] });
     expect(company.said.filter((line) => /events are|cannot be reached/.test(line))).toHaveLength(3);
@@ -56,12 +58,12 @@ describe("a token that is refused", () => {
   // Fault: identity | the token is refused for an hour, then works again | a proxy, while events arrive | fewer than 16 requests, and the event is read afterwards
   test("in between: events are kept and shown, the token is tried every few minutes, and they are read when it works again", async () => {
     const { clock, company, worker } = await mirrored();
-    await until(() => state(worker) === "working");
+    await reaches(worker, "working");
     company.proxy.obstruct(unauthenticated);
     const [id = 0] = serviceIds(company, "orders");
     company.sandbox.control.remove("orders", id);
     worker.deliver(eventOf("orders.deleted", id));
-    await until(() => state(worker) === "unauthenticated");
+    await reaches(worker, "unauthenticated");
     const asked = company.proxy.asked.length;
     await pass(clock, worker, hourMs);
     expect(company.proxy.asked.length - asked).toBeLessThan(16);
@@ -82,7 +84,7 @@ describe("a token that is refused", () => {
     const worker = await startWorker(company, { ...quick, clock, token });
     const [id = 0] = serviceIds(company, "clients");
     worker.deliver(eventOf("clients.updated", id));
-    await until(() => state(worker) === "identity");
+    await reaches(worker, "identity");
     await pass(clock, worker, 21 * 60_000);
     expect(company.proxy.asked.filter(({ path }) => path.startsWith("/clients/"))).toEqual([]);
     expect(
@@ -101,12 +103,12 @@ describe("a token that is refused", () => {
 // Fault: disk | the mirror cannot be written for ten minutes | a read-only connection under the event worker | it pauses, and nothing is lost
 test("a mirror that cannot be written pauses the event worker, and nothing is lost", async () => {
   const { clock, company, worker } = await mirrored();
-  await until(() => state(worker) === "working");
+  await reaches(worker, "working");
   const [id = 0] = serviceIds(company, "clients");
   company.sandbox.control.alter("clients", id, { name: "Nové" });
   worker.deliver(eventOf("clients.updated", id));
   worker.mirror.db.pragma("query_only = ON");
-  await until(() => state(worker) === "database");
+  await reaches(worker, "database");
   await pass(clock, worker, 600_000);
   expect(state(worker)).toBe("database");
   worker.mirror.db.pragma("query_only = OFF");

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
@@ -16,7 +15,7 @@ import type { DrivenClock } from "../virtual/driven-clock.ts";
 import { loggingTo, resourcesNamed, transportTo } from "../company/open-company.ts";
 import type { Company, SyncOptions } from "../company/open-company.ts";
 import { defaultRun, runOnce } from "./whole-run.ts";
-import { longestWaitMs } from "../eventually.ts";
+import { eventually } from "../eventually.ts";
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
 
@@ -83,7 +82,7 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
     asking: () => asking > 0,
     /** Waits until nothing in the lane of events is due. */
     rest: () =>
-      until(
+      eventually(
         () => due(mirror, clock) === 0,
         () => `still due: ${waitingRows(mirror).join(", ")}`,
       ),
@@ -97,7 +96,10 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
 export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
     await clock.advance(Math.min(10_000, ms - passedMs));
-    await until(() => !worker.asking() && (clock.sleeping > 0 || due(worker.mirror, clock) === 0));
+    await eventually(
+      () => !worker.asking() && (clock.sleeping > 0 || due(worker.mirror, clock) === 0),
+      "what is due is done",
+    );
   }
 }
 
@@ -138,14 +140,4 @@ export function waitingRows({ db }: Mirror): string[] {
 export function inboxOf({ db }: Mirror): string[] {
   const sql = "SELECT type || ' ' || state || coalesce(' ' || outcome, '') FROM _inbox ORDER BY rowid";
   return db.prepare(sql).pluck().all() as string[];
-}
-
-/** Waits until the condition holds; nothing of what it waits for takes longer than some turns of the event loop. */
-export async function until(
-  holds: () => boolean,
-  why: () => string = () => "the condition never held",
-): Promise<void> {
-  for (const endMs = performance.now() + longestWaitMs; !holds(); await pause(2)) {
-    if (performance.now() > endMs) throw new Error(why());
-  }
 }
