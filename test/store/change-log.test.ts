@@ -90,15 +90,6 @@ describe("I2, I7: an unchanged record writes nothing at all", () => {
     expect(held()).toEqual(before);
     expect(rows(mirror, "SELECT read_at FROM _fence_people")).toEqual([{ read_at: startMs + 60_000 }]);
   });
-
-  test("a deletion reported twice is one", ({ mirror }) => {
-    put(mirror, "people", person(1, "A"));
-    expect(remove(mirror, "people", 1)).toBe("removed");
-    const before = written(mirror);
-    expect(remove(mirror, "people", 1)).toBe("absent");
-    expect(remove(mirror, "people", 99)).toBe("absent");
-    expect(written(mirror)).toBe(before);
-  });
 });
 
 type Step = readonly ["put" | "detail" | "remove", resource: "people" | "colours", id: number, value: string];

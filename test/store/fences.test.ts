@@ -18,15 +18,6 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(nameOf(mirror, 1)).toBe("second");
   });
 
-  test("a list that confirms a record, and writes nothing, holds back earlier reads", ({ mirror }) => {
-    put(mirror, "people", person(1, "A"));
-    const early = send(mirror);
-    const later = send(mirror);
-    expect(put(mirror, "people", person(1, "A"), { stamp: later.receive() })).toBe("unchanged");
-    later.end();
-    expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
-  });
-
   test("a list that writes the same otherwise holds back the reads sent before it", ({ mirror }) => {
     put(mirror, "people", person(1, "A"), { source: "detail" });
     const early = send(mirror);
@@ -44,23 +35,6 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(putPreview(mirror, "orders", shown, later.receive()).result).toBe("unchanged");
     later.end();
     expect(putPreview(mirror, "orders", { ...shown, total: 2 }, early.receive()).result).toBe("stale");
-  });
-
-  test("an overlapping answer that says what the mirror holds answers its reason", ({ mirror }) => {
-    const [first, second] = [send(mirror), send(mirror)];
-    put(mirror, "people", person(1, "A"), { stamp: second.receive() });
-    const answer = first.receive({ cause: "hydrate" });
-    expect(put(mirror, "people", person(1, "A"), { stamp: answer, source: "detail" })).toBe("unchanged");
-  });
-
-  test("an older answer does not release a newer one from quarantine", ({ mirror }) => {
-    put(mirror, "people", person(1, "A"));
-    const [list, detail] = [send(mirror), send(mirror)];
-    const odd = { ...person(1, "B"), score: "many" };
-    expect(put(mirror, "people", odd, { stamp: detail.receive(), source: "detail" })).toBe("quarantined");
-    detail.end();
-    expect(put(mirror, "people", person(1, "C"), { stamp: list.receive() })).toBe("stale");
-    expect(mirror.quarantine.all()).toHaveLength(1);
   });
 });
 

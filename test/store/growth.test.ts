@@ -1,7 +1,6 @@
 import { describe, expect } from "vitest";
 import * as schema from "../../src/connector/record-schema.ts";
 import { guardWrites } from "../../src/store/database.ts";
-import type { NewColumn } from "../../src/store/tables/table-plan.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty, openShop, withPeople } from "../support/mirror/mirror.ts";
@@ -28,18 +27,6 @@ function grownColumns(mirror: Mirror, table: string): string[] {
 const weights = (mirror: Mirror) => texts(mirror, "SELECT weight FROM order_lines ORDER BY position");
 
 describe("I12: an unknown field", () => {
-  test("becomes a column, reported once after the commit", async () => {
-    const reported: NewColumn[] = [];
-    const mirror = await openShop({ notices: { onNewColumn: (column) => reported.push(column) } });
-    put(mirror, "people", person(1, { nickName: "Ed" }));
-    put(mirror, "people", person(2, { nickName: "Al" }));
-    expect(texts(mirror, "SELECT id, nick_name FROM people")).toEqual(["1 Ed", "2 Al"]);
-    expect(reported.map(({ table, column }) => `${table}.${column.name}`)).toEqual(["people.nick_name"]);
-    expect(rows(mirror, "SELECT table_name, column_name, path FROM _schema_changes")).toEqual([
-      { table_name: "people", column_name: "nick_name", path: '["nickName"]' },
-    ]);
-  });
-
   test("has its column in snapshots and lines too, also after a reopening", async ({ mirror }) => {
     const buyer = { name: "b", taste: { colour: "red" } };
     const first = order(1, { buyer, lines: [{ id: 1, weight: 2.5 }, { id: 2 }] });
@@ -52,19 +39,6 @@ describe("I12: an unknown field", () => {
     expect(put(again, "orders", later, { source: "detail" })).toBe("updated");
     expect([row(again, "orders", 1)?.["buyer_taste"], weights(again)]).toEqual([1, ["3"]]);
     expect(rows(again, "SELECT what FROM _schema_changes WHERE what = 'added'")).toHaveLength(2);
-  });
-
-  test("a widening 1 -> 1.5 -> x stays one column, each value of its own type", ({ mirror }) => {
-    for (const [i, size] of [1, 1.5, "x", true, null, [2]].entries())
-      put(mirror, "people", person(i + 1, { size }));
-    expect(texts(mirror, "SELECT size, typeof(size) AS type FROM people ORDER BY id")).toEqual([
-      "1 integer",
-      "1.5 real",
-      "x text",
-      "1 integer",
-      "null null",
-      "[2] text",
-    ]);
   });
 
   // Fault: data | unknown fields whose names are taken, or are SQL's own | a record's keys | a column of another name; nothing is overwritten

@@ -145,6 +145,7 @@ describe("a record that comes", () => {
     put(mirror, "people", person(1, { name: { odd: true } }));
     const stamp = early.receive();
     expect(put(mirror, "people", person(1, { name: "later" }), { stamp })).toBe("unchanged");
+    expect(put(mirror, "people", person(1, { name: "older" }), { stamp })).toBe("stale");
     expect(mirror.quarantine.all()).toHaveLength(1);
     put(mirror, "people", person(1, { name: "later" }));
     expect(mirror.quarantine.all()).toEqual([]);
