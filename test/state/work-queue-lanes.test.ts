@@ -40,16 +40,6 @@ describe("a queue that is shared", () => {
     expect(next(queue)).toBeNull();
   });
 
-  test("a leased item that moves to the webhook lane is not leased a second time", ({ queue }) => {
-    queue.add(work({ lane: "hydration" }));
-    const row = next(queue, "others");
-    queue.add(work({ dirtySeq: 2 }));
-    expect(next(queue, "events")).toBeNull();
-    if (row) queue.done(row, 1);
-    if (row) queue.release(row);
-    expect(next(queue, "events")?.dirtySeq).toBe(2);
-  });
-
   test("knows when the next item is due: rechecks too, leased ones not", ({ queue }) => {
     expect(queue.nextDueMs(people, "events")).toBeNull();
     queue.add(work({ target: "id:1", dueAtMs: 0 }));
@@ -98,12 +88,6 @@ describe("reasons that replace no other", () => {
     queue.addIfAbsent(work({ target: "id:2", reason: "recheck", dueAtMs: 60_000 }));
     queue.add(work({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
     expect(next(queue)).toMatchObject({ target: "id:2", reason: "people.updated", dueAtMs: 0 });
-  });
-
-  test("a route probe keeps the reason and question of a queued event", ({ queue }) => {
-    queue.add(work({ reason: "people.updated" }));
-    queue.add(work({ reason: "route probe", kind: "confirm", dirtySeq: 2 }));
-    expect(next(queue)).toMatchObject({ reason: "people.updated", kind: "detail", dirtySeq: 2 });
   });
 });
 

@@ -8,28 +8,12 @@ import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
-import { put, stampOf, rows, startMs, written } from "../support/mirror/store.ts";
+import { put, stampOf, startMs, written } from "../support/mirror/store.ts";
 import { childPage, detail, detailWork, leased, page, runContextOf } from "../support/mirror/run.ts";
 import { stillClock, waiting } from "../support/mirror/run.ts";
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });
-
-describe("a list that stayed the same", () => {
-  test("is read page by page, the last page first, and counted once", async () => {
-    const run = runContextOf(await openHasty(), {}, ["people"]);
-    await page(run, "people", [person(1), person(2)], { total: 5 });
-    expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
-    await page(run, "people", [person(5)], { page: 3, total: 5 });
-    expect(run.tally.swept.has("people")).toBe(false);
-    await page(run, "people", [person(3), person(4)], { page: 2, total: 5 });
-    expect(waiting(run)).toEqual([]);
-    expect(run.tally.swept.has("people")).toBe(true);
-    expect(run.tally.of("people")).toMatchObject({ listed: 5, inserted: 5 });
-    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
-    expect(run.runs.latest(1)[0]?.swept).toHaveProperty("people");
-  });
-});
 
 describe("I12: a record in quarantine that never became a row", () => {
   test("is released when a complete list shows it no more, as it has no row to check", async ({ mirror }) => {
@@ -74,16 +58,6 @@ test("I1, I7: a long answer is applied in parts, and repeated after a crash betw
 });
 
 describe("a parent's list", () => {
-  test("is read page by page, and only then it is known which records are missing", async ({ mirror }) => {
-    const run = runContextOf(mirror, {}, ["people", "notes"]);
-    put(mirror, "notes", note(9, 1));
-    await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3 });
-    expect(waiting(run)).toEqual(["notes child:people:1:2 child parent"]);
-    await childPage(run, 1, [note(3, 1)], { page: 2, total: 3 });
-    expect(waiting(run)).toEqual(["notes id:9 confirm absent"]);
-    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
-  });
-
   // Fault: pagination | a parent's list that changes while it is read | a list's answers | read again, named at last, and nothing is deleted
   test("that changed is read again, at last reported as unsettled, and nothing is deleted", async () => {
     const run = runContextOf(await openHasty(), {}, ["people", "notes"]);
@@ -94,15 +68,6 @@ describe("a parent's list", () => {
       expect(waiting(run)).toEqual(next);
     }
     expect(run.tally.allTroubles()).toMatchObject([{ resource: "notes", kind: "unsettled" }]);
-  });
-
-  test("is queued with each person listed, and not a second time when the list is read again", async () => {
-    const run = runContextOf(await openHasty(), {}, ["people", "notes"]);
-    await page(run, "people", [person(1)], { total: 2 });
-    expect(waiting(run)).toEqual(["notes child:people:1:1 child parent", "people page::1 list sweep"]);
-    await childPage(run, 1, []);
-    await page(run, "people", [person(1), person(2)], { attempt: 2, total: 2 });
-    expect(waiting(run)).toEqual(["notes child:people:2:1 child parent"]);
   });
 });
 
