@@ -27,16 +27,14 @@ export function companySnapshot(index: number) {
 
 /** The number of records of each kind: so many documents, everything else in proportion. */
 function volumesOf(size: number) {
-  let share = 0;
-  const ofKinds = Object.entries(words.shares).map(([kind, own]) => {
-    const before = Math.round(size * share);
-    share += own;
-    return [kind, Math.round(size * share) - before];
-  });
+  const counts = Object.values(words.percents).map((percent) => Math.floor((size * percent) / 100));
+  // What rounding leaves goes to the kinds in turn.
+  const left = size - counts.reduce((sum, count) => sum + count, 0);
+  const kinds = Object.keys(words.percents).map((kind, i) => [kind, (counts[i] ?? 0) + (i < left ? 1 : 0)]);
   const others = Object.entries(words.volumes).map(([table, [least = 0, part = 0, most = 0]]) => {
     return [table, size === 0 ? 0 : Math.min(most, Math.max(least, Math.ceil(size * part)))];
   });
-  return Object.fromEntries([...ofKinds, ...others]) as Record<
+  return Object.fromEntries([...kinds, ...others]) as Record<
     DocumentKind | keyof typeof words.volumes,
     number
   >;
