@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import Database from "better-sqlite3";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { dayMs, isoTime } from "../../src/base/clock.ts";
 import { formatCount, formatSize } from "../../src/base/units.ts";
@@ -12,6 +11,7 @@ import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { openCompany, sync, type Company } from "../support/company/open-company.ts";
 import { publish } from "../support/export/published.ts";
+import { count } from "../support/truth/compare.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { BenchResult } from "./result.ts";
 
@@ -44,11 +44,12 @@ export async function benchDisk(): Promise<BenchResult[]> {
 
 async function measure(records: number, changes: number, days: number): Promise<string> {
   const company = await openCompany({ records });
+  const { file } = company;
   try {
     await sync(company);
     await sync(company, { quick: true });
     await sync(company);
-    const first = read(company, "SELECT sum(pgsize) FROM dbstat");
+    const first = count(file, "SELECT sum(pgsize) FROM dbstat");
     const mirror = await openMirror(company.file, manifest);
     const before = partsOf(company);
     const report = await publish(mirror);
@@ -57,14 +58,14 @@ async function measure(records: number, changes: number, days: number): Promise<
     const after = partsOf(company);
     const added = (part: keyof typeof after, of: number) =>
       formatSize(Math.round((after[part] - before[part]) / of));
-    const whole = read(company, "SELECT sum(pgsize) FROM dbstat");
+    const whole = count(file, "SELECT sum(pgsize) FROM dbstat");
     copyRuns(mirror, "quick", quickRuns * days);
     mirror.close();
     const quick = partsOf(company).runs - after.runs;
-    const counts = documents.map((table) => read(company, `SELECT count(*) FROM "${table}"`));
+    const counts = documents.map((table) => count(file, `SELECT count(*) FROM "${table}"`));
     const cells = [
       formatCount(counts.reduce((one, other) => one + other, 0)),
-      formatCount(read(company, "SELECT count(*) FROM _raw")),
+      formatCount(count(file, "SELECT count(*) FROM _raw")),
       formatSize(first),
       formatSize(reportBytes),
       formatCount(changes),
@@ -81,20 +82,11 @@ async function measure(records: number, changes: number, days: number): Promise<
   }
 }
 
-function read({ file }: Pick<Company, "file">, sql: string): number {
-  const db = new Database(file, { readonly: true });
-  try {
-    return Number(db.prepare(sql).pluck().get());
-  } finally {
-    db.close();
-  }
-}
-
 /** Bytes of the pages that each part takes, with its indexes. */
-function partsOf(company: Company) {
+function partsOf({ file }: Pick<Company, "file">) {
   const bytes = (table: string) =>
-    read(
-      company,
+    count(
+      file,
       `SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN (SELECT name FROM sqlite_master WHERE tbl_name = '${table}')`,
     );
   return { changes: bytes("_change_log") + bytes("_reads"), events: bytes("_inbox"), runs: bytes("_runs") };
