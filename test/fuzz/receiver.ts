@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import path from "node:path";
@@ -12,7 +11,15 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/server/server.ts";
-import { eventText, keyringOf, post, secret, shopWithEvents, wire } from "../support/webhook/webhook.ts";
+import {
+  acceptedSockets,
+  eventText,
+  keyringOf,
+  post,
+  secret,
+  shopWithEvents,
+  wire,
+} from "../support/webhook/webhook.ts";
 import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
 import { bytesOf, connectionPlan, type ConnectionPlan } from "./request-bytes.ts";
 import { memoryScratch } from "../support/memory-folder.ts";
@@ -74,14 +81,6 @@ async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
   const reader = openDatabase(path.join(folder, "shop.db"), { readonly: true });
   atEnd(() => reader.close());
   return { port: server.port, accepted, commits: () => commits, reader };
-}
-
-function acceptedSockets(atEnd: AtEnd): Socket[] {
-  const accepted: Socket[] = [];
-  const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
-  subscribe("net.server.socket", remember);
-  atEnd(() => unsubscribe("net.server.socket", remember));
-  return accepted;
 }
 
 /** Errors that nobody caught: in `serve` each would end the process. */

@@ -64,9 +64,9 @@ export function expressionMutants(node: Node, text: (node: Node) => string, isMe
     case "AssignmentExpression": {
       const [left, right] = [node["left"] as Node, node["right"] as Node];
       const others = operators[node["operator"] as string] ?? [];
-      return others
-        .map((operator) => `(${text(left)}) ${operator} (${text(right)})`)
-        .map(plainTarget(node, text));
+      // The target of an assignment stands without brackets.
+      const first = node.type === "AssignmentExpression" ? text(left) : `(${text(left)})`;
+      return others.map((operator) => `${first} ${operator} (${text(right)})`);
     }
     case "UnaryExpression":
       return node["operator"] === "!" ? [`!!(${text(node["argument"] as Node)})`] : [];
@@ -83,13 +83,6 @@ export function expressionMutants(node: Node, text: (node: Node) => string, isMe
     default:
       return [];
   }
-}
-
-/** The target of an assignment stands without brackets. */
-function plainTarget(node: Node, text: (node: Node) => string) {
-  const left = text(node["left"] as Node);
-  return (mutant: string) =>
-    node.type === "AssignmentExpression" ? left + mutant.slice(left.length + 2) : mutant;
 }
 
 function literalMutants(node: Node, isMessage: boolean): string[] {

@@ -11,6 +11,7 @@ import type { Transport } from "../../../src/connector/transport.ts";
 import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { testRateLimiter } from "../rate-limit/rate-limit.ts";
+import { createNotices } from "../../../src/runs/store-notices.ts";
 import { createHttpTransport } from "../../../src/http/http-transport.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
@@ -85,15 +86,8 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
   const { clock = fastClock(options.startAtMs) } = options;
   const log = loggingTo(company.said);
-  const notices = {
-    newColumns: [] as string[],
-    missingFields: new Set<string>(),
-    unkeptFields: new Set<string>(),
-  };
-  const mirror = await openMirror(company.file, manifest, {
-    onNewColumn: ({ table, column }) => notices.newColumns.push(`${table}.${column.name}`),
-    onMissing: (resource, paths) => paths.forEach((one) => notices.missingFields.add(`${resource}.${one}`)),
-  });
+  const notices = createNotices(log);
+  const mirror = await openMirror(company.file, manifest, notices.store);
   options.onMirror?.(mirror);
   const transport = transportTo(company, options, log);
   const rateLimited = () => transport.stats().rateLimited;
@@ -109,7 +103,7 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
     token,
     tally: new Tally(),
     rateLimited,
-    notices,
+    notices: notices.begin(),
   };
   try {
     return await runSync(parts, { ...defaultRun, ...options, resources: resourcesNamed(options.resources) });

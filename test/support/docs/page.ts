@@ -6,7 +6,7 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { runCommand, startProgram } from "../program/cli.ts";
 import type { Block } from "./docs.ts";
-import { processEnv } from "../program/process-env.ts";
+import { outputOf, processEnv } from "../program/process-env.ts";
 import { portToKeep } from "../program/serve-process.ts";
 import { longestWaitMs } from "../eventually.ts";
 
@@ -28,7 +28,7 @@ interface PageShell extends PageEnvironment {
 
 interface Started {
   readonly child: ChildProcess;
-  output: string;
+  output(): string;
 }
 
 /** A line that did not end as its page promises. */
@@ -119,7 +119,7 @@ function variablesOf(shell: PageShell, text: string): Variables {
 }
 
 function givenToken({ started, token }: PageShell): string {
-  const printed = started.map((one) => /token:? +(\S+)/m.exec(one.output)?.[1]);
+  const printed = started.map((one) => /token:? +(\S+)/m.exec(one.output())?.[1]);
   return printed.find((one) => one !== undefined) ?? token;
 }
 
@@ -148,15 +148,14 @@ async function startLasting(shell: PageShell, line: string, args: readonly strin
   const port = shell.ports.get(args[0] === "serve" ? "8787" : "8080") ?? 0;
   const where = args[0] === "serve" ? ["--listen", `127.0.0.1:${port}`] : [];
   const child = startProgram([...args, ...where], { cwd: shell.folder, env });
-  const started: Started = { child, output: "" };
-  shell.started.push(started);
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding("utf8").on("data", (text: string) => (started.output += text));
+  const written = outputOf(child);
+  const output = () => written.stdout + written.stderr;
+  shell.started.push({ child, output });
   for (let attempt = 0; attempt < longestWaitMs / 50 && child.exitCode === null; attempt++) {
     if (await answers(port)) return [];
     await pause(50);
   }
-  return [{ line, code: child.exitCode, output: started.output }];
+  return [{ line, code: child.exitCode, output: output() }];
 }
 
 async function answers(port: number): Promise<boolean> {

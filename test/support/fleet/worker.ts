@@ -6,7 +6,8 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
-import { endOf, firstLine, jsonLines, startProgram } from "../program/cli.ts";
+import { endOf, firstLine, startProgram, wholeLines } from "../program/cli.ts";
+import { outputOf } from "../program/process-env.ts";
 import { aCompany } from "../company/company.ts";
 import { connectNode, freshDatabase } from "../postgres/databases.ts";
 import { secret } from "../program/serve.ts";
@@ -85,19 +86,18 @@ export async function startWorker(
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
   const args = ["worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
   const child = startProgram(args, { cwd: folder, env: secrets });
-  let stderr = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const written = outputOf(child);
   const ended = endOf(child);
   const line = await firstLine(child);
   const { url: address } = JSON.parse(line) as { readonly url?: string };
-  if (address === undefined) throw new Error(`the worker does not listen: ${line} ${stderr}`);
+  if (address === undefined) throw new Error(`the worker does not listen: ${line} ${written.stderr}`);
   /** Messages of its log. */
-  const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1)).map(({ msg }) => String(msg));
+  const said = () => wholeLines(written.stderr).map(({ msg }) => String(msg));
   /** Waits for a text in its log. */
   const until = (text: string) =>
     eventually(
-      () => stderr.includes(text),
-      () => `"${text}" in ${stderr}`,
+      () => written.stderr.includes(text),
+      () => `"${text}" in ${written.stderr}`,
     );
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal);

@@ -1,4 +1,6 @@
 import type { ServiceAnswer } from "../../../src/connector/transport.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { createNotices } from "../../../src/runs/store-notices.ts";
 import type { RunParts } from "../../../src/sync/context/run-context.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import type { RunOptions } from "../../../src/sync/run/begin-run.ts";
@@ -29,7 +31,7 @@ type Asked = Partial<RunOptions> & Pick<RunOptions, "resources">;
 
 /** A whole run, as `sync` makes it, with a tally of its own. */
 export function runOnce(parts: Omit<RunParts, "tally" | "rateLimited" | "notices">, asked: Asked) {
-  const notices = { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
+  const notices = createNotices(silentLog).begin();
   const counted = { tally: new Tally(), rateLimited: () => 0, notices };
   return runSync({ ...parts, ...counted }, { ...defaultRun, ...asked });
 }

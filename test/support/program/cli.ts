@@ -22,7 +22,7 @@ import type { CommandEnding } from "../../../src/cli/program/exit-code.ts";
 import type { DataStream } from "../../../src/cli/console/output.ts";
 import { createInvocation } from "../../../src/cli/program/invocation.ts";
 import { createTerminal, jumpingClock } from "../terminal/terminal.ts";
-import { spawnProgram, type Start } from "./process-env.ts";
+import { outputOf, spawnProgram, type Start } from "./process-env.ts";
 import { tempFolder } from "../temporary-folder.ts";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -56,12 +56,9 @@ export async function runProgram(args: readonly string[], start: Start = {}): Pr
 }
 
 export async function endOf(child: ChildProcess): Promise<Ended> {
-  const stdout: string[] = [];
-  const stderr: string[] = [];
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => stdout.push(text));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => stderr.push(text));
+  const written = outputOf(child);
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, stdout: stdout.join(""), stderr: stderr.join("") };
+  return { code, ...written };
 }
 
 /** The first line on stdout; fails with what the program said when it ends before. */
@@ -77,6 +74,11 @@ export async function firstLine(child: ChildProcess): Promise<string> {
 export function jsonLines(text: string): Record<string, unknown>[] {
   const lines = text.split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** The same of a log that is still written: without the line that is not whole yet. */
+export function wholeLines(text: string): Record<string, unknown>[] {
+  return jsonLines(text.slice(0, text.lastIndexOf("\n") + 1));
 }
 
 export const binFile = path.join(root, "bin/fintoro-mirror.js");

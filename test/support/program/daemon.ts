@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
@@ -9,6 +8,7 @@ import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Daemon } from "../../../src/daemon/daemon.ts";
+import { openDatabase } from "../../../src/store/database.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
 import type { Company } from "../company/company.ts";
 import { loggingTo } from "../company/open-company.ts";
@@ -62,20 +62,10 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
 
 /** Puts all that the mirror remembers of runs and receiving so much further into the past. */
 export function age(company: Company, byMs: number): void {
-  const db = new Database(company.file);
-  try {
-    db.prepare("UPDATE _receiver SET started_ms = started_ms - ?, seen_ms = seen_ms - ?").run(byMs, byMs);
-    const runs = db.prepare("SELECT id, started_at AS startedAt FROM _runs").all() as {
-      id: number;
-      startedAt: string;
-    }[];
-    for (const { id, startedAt } of runs) {
-      const earlier = new Date(Date.parse(startedAt) - byMs).toISOString();
-      db.prepare(
-        "UPDATE _runs SET started_at = ?, report = json_set(report, '$.swept', json('{}')) WHERE id = ?",
-      ).run(earlier, id);
-    }
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(company.file);
+  db.prepare("UPDATE _receiver SET started_ms = started_ms - ?, seen_ms = seen_ms - ?").run(byMs, byMs);
+  const earlier = "strftime('%Y-%m-%dT%H:%M:%fZ', started_at, ? || ' seconds')";
+  db.prepare(
+    `UPDATE _runs SET started_at = ${earlier}, report = json_set(report, '$.swept', json('{}'))`,
+  ).run(-byMs / 1_000);
 }

@@ -36,6 +36,14 @@ export interface Start {
   readonly gid?: number;
 }
 
+/** What a process has written so far, from now on. */
+export function outputOf(child: ChildProcess): { readonly stdout: string; readonly stderr: string } {
+  const written = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name]?.setEncoding("utf8").on("data", (text: string) => (written[name] += text));
+  return written;
+}
+
 /** The program as a process of its own; ended by force after `mostMs`, whatever it does. */
 export function spawnProgram(args: readonly string[], start: Start): ChildProcess {
   const { env, file = program, mostMs = longestWaitMs, nodeOptions = [], ...others } = start;

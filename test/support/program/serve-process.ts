@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { spawnProgram, type Start } from "./process-env.ts";
+import { outputOf, spawnProgram, type Start } from "./process-env.ts";
 import { eventually } from "../eventually.ts";
 
 const probe = new URL("process-probe.ts", import.meta.url).href;
@@ -25,9 +25,7 @@ export function startProcess(
   { folder: cwd, ...start }: Omit<Start, "cwd"> & { readonly folder: string },
 ): Process {
   const child = spawnProgram(args, { cwd, ...start });
-  const written = { stdout: "", stderr: "" };
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (written.stdout += text));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (written.stderr += text));
+  const written = outputOf(child);
   const ended = once(child, "close").then(([code, signal]) => ({ code, signal }));
   return { child, stdout: () => written.stdout, stderr: () => written.stderr, ended };
 }

@@ -11,13 +11,14 @@ import type { CompanyStatus } from "../../../src/status/read-status.ts";
 import {
   createTestInvocation,
   endOf,
-  jsonLines,
   runCommand,
   startProgram,
+  wholeLines,
   type Ended,
   type InvocationParts,
 } from "./cli.ts";
 import { look } from "../truth/compare.ts";
+import { outputOf } from "./process-env.ts";
 import type { Company } from "../company/company.ts";
 import { eventually } from "../eventually.ts";
 
@@ -73,10 +74,7 @@ const serveArgs = ["serve", "--json", "--listen", "127.0.0.1:0"];
 /** `serve` as a process of its own on a free port, once its mirror is open or cannot be opened. */
 export async function serve(company: Company, args: readonly string[] = []) {
   const child = startIn(company, [...serveArgs, ...args]);
-  const written = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const)
-    child[name]?.setEncoding("utf8").on("data", (text: string) => (written[name] += text));
-  const served = await onceOpen(written, endOf(child), (signal) => void child.kill(signal));
+  const served = await onceOpen(outputOf(child), endOf(child), (signal) => void child.kill(signal));
   return { child, ...served };
 }
 
@@ -112,7 +110,7 @@ async function onceOpen(
   await eventually(() => over || written.stdout.includes("\n"), "an address of serve");
   if (over) throw new Error(`serve ended: ${written.stderr}`);
   const { url } = JSON.parse(written.stdout) as { readonly url: string };
-  const said = () => jsonLines(written.stderr.slice(0, written.stderr.lastIndexOf("\n") + 1));
+  const said = () => wholeLines(written.stderr);
   const heard = (message: string) => said().some(({ msg }) => String(msg).includes(message));
   const until = (message: string) =>
     eventually(
