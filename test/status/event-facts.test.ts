@@ -14,18 +14,15 @@ import {
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { rows, startMs } from "../support/mirror/store.ts";
+import { receiverRan } from "../support/status/receiver-spans.ts";
+import { startMs } from "../support/mirror/store.ts";
 
 const at = (ms: number) => new Date(startMs + ms).toISOString();
 
-function arrived(
-  mirror: Mirror,
-  id: string,
-  ms: number,
-  state: string,
-  more: { type?: string; target?: string } = {},
-) {
-  const { type = "people.updated", target = null } = more;
+type Event = { type?: string; target?: string };
+
+function arrived(mirror: Mirror, id: string, ms: number, state: string, event: Event = {}) {
+  const { type = "people.updated", target = null } = event;
   const sql = `INSERT INTO _inbox (event_id, type, received_at, body, state, resource, target, dirty_seq)
     VALUES (?, ?, ?, '{}', ?, 'people', ?, 1)`;
   mirror.db.prepare(sql).run(id, type, at(ms), state, target);
@@ -43,22 +40,10 @@ describe("the facts of events", () => {
     arrived(mirror, "f", 6, "unknown", { type: "dogs.created" });
     arrived(mirror, "g", 7, "unreadable");
     const queue = new WorkQueue(mirror.db);
-    const read = {
-      kind: "detail",
-      resource: "people",
-      lane: "webhook",
-      reason: "people.updated",
-      dirtySeq: 1,
-    } as const;
-    queue.add({ ...read, target: "id:7" });
-    queue.add({ ...read, target: "id:8" });
-    const [work] = rows(mirror, "SELECT id FROM _work WHERE target = 'id:8'");
-    mirror.db.prepare("UPDATE _work SET state = 'dead', error = 'odd' WHERE id = ?").run(work?.["id"]);
-    mirror.db
-      .prepare(
-        "INSERT INTO _receiver (started_ms, seen_ms, ended) VALUES (10, 20, 'drained'), (30, 40, NULL)",
-      )
-      .run();
+    const read = { kind: "detail", resource: "people", lane: "webhook", dirtySeq: 1 } as const;
+    for (const target of ["id:7", "id:8"]) queue.add({ ...read, target, reason: "people.updated" });
+    mirror.db.exec(`UPDATE _work SET state = 'dead', error = 'odd' WHERE target = 'id:8';
+      INSERT INTO _receiver (started_ms, seen_ms, ended) VALUES (10, 20, 'drained'), (30, 40, NULL)`);
     const service = { state: "unauthenticated", message: "Unauthenticated.", since: at(0) };
     new Meta(mirror.db).set("service", service);
     const receiver = { ...emptyReceiverNote, refused: { bad_signature: 4 }, dropped_connections: 3 };
@@ -104,42 +89,31 @@ describe("the facts of events", () => {
   });
 });
 
-/** A receiver in these spans, hours after the start, and the last event so many hours before now. */
-async function mirrorWith(spans: readonly (readonly [number, number])[], eventHoursAgo: number) {
+/** A receiver that ran in these spans, and the last event so many hours before now. */
+async function mirrorWith(spans: string, eventHoursAgo: number | null) {
   const mirror = await openShop();
-  arrived(mirror, "last", 10 * dayMs - eventHoursAgo * hourMs, "done");
-  const insert = mirror.db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");
-  for (const [from, to] of spans) insert.run(startMs + from * hourMs, startMs + to * hourMs);
+  if (eventHoursAgo !== null) arrived(mirror, "last", 10 * dayMs - eventHoursAgo * hourMs, "done");
+  receiverRan(mirror.db, spans);
   return mirror.db;
 }
 
 describe("webhooks cover a time", () => {
-  const nowMs = startMs + 10 * dayMs;
-
-  test("in which a receiver ran without a gap that can hide all attempts of an event", async () => {
-    const db = await mirrorWith(
-      [
-        [0, 100],
-        [101, 240],
-      ],
+  test.each<[string, string, number | null, number, boolean]>([
+    [
+      "in which a receiver ran without a gap that can hide all attempts of an event",
+      "0-100 101-240",
       2,
-    );
-    expect(webhooksCover(db, startMs + hourMs, nowMs)).toBe(true);
-    expect(webhooksCover(db, startMs - dayMs, nowMs)).toBe(false);
-  });
-
-  test("not where the receiver was away for long since, or no event came for a week", async () => {
-    const gap = await mirrorWith(
-      [
-        [0, 100],
-        [130, 240],
-      ],
-      2,
-    );
-    expect(webhooksCover(gap, startMs + hourMs, nowMs)).toBe(false);
-    expect(webhooksCover(gap, startMs + 131 * hourMs, nowMs)).toBe(true);
-    expect(webhooksCover(await mirrorWith([[0, 240]], 169), startMs + hourMs, nowMs)).toBe(false);
-    expect(webhooksCover(await mirrorWith([], 2), startMs + hourMs, nowMs)).toBe(false);
-    expect(webhooksCover((await openShop()).db, startMs, nowMs)).toBe(false);
+      1,
+      true,
+    ],
+    ["but not one that began before it ran", "0-100 101-240", 2, -24, false],
+    ["but not one in which it was away for long", "0-100 130-240", 2, 1, false],
+    ["since it came back", "0-100 130-240", 2, 131, true],
+    ["but not where no event came for a week", "0-240", 169, 1, false],
+    ["but not where no event ever came", "0-240", null, 1, false],
+    ["but not where no receiver ever ran", "", 2, 1, false],
+  ])("%s", async (_, spans, eventHoursAgo, sinceHours, isCovered) => {
+    const db = await mirrorWith(spans, eventHoursAgo);
+    expect(webhooksCover(db, startMs + sinceHours * hourMs, startMs + 10 * dayMs)).toBe(isCovered);
   });
 });

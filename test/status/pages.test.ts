@@ -12,6 +12,12 @@ async function read(path: string, ...views: readonly CompanyStatusView[]) {
   return page;
 }
 
+/** Its status and its JSON. */
+async function said(path: string, ...views: readonly CompanyStatusView[]): Promise<unknown> {
+  const { status, body } = await read(path, ...views);
+  return [status, JSON.parse(body)];
+}
+
 function unreadable(): never {
   throw new Error("disk I/O error");
 }
@@ -20,14 +26,10 @@ describe("over HTTP", () => {
   test("each page has its type, no sniffing, and every header once", async () => {
     const views = [companyView({ open: false })];
     const { url } = await servePages({ pages: createPages(() => views, systemClock, pagesOptions) });
-    const types = {
-      "/healthz": "application/json",
-      "/readyz": "application/json",
-      "/metrics": "text/plain",
-    };
+    const types = { healthz: "application/json", readyz: "application/json", metrics: "text/plain" };
     for (const [path, type] of Object.entries(types)) {
-      const { headers, status } = await fetch(`${url}${path}`);
-      expect(status).toBe(path === "/readyz" ? 503 : 200);
+      const { headers, status } = await fetch(`${url}/${path}`);
+      expect(status).toBe(path === "readyz" ? 503 : 200);
       expect(headers.get("content-type")).toContain(type);
       expect(headers.get("cache-control")).toBe("no-store");
       expect(headers.get("content-security-policy")).toBe("default-src 'none'");
@@ -39,41 +41,23 @@ describe("over HTTP", () => {
 describe("the pages of serve", () => {
   test("/healthz is 200 as long as the process answers, whatever the companies are like", async () => {
     const sick = companyView({ open: false, service: service("unauthenticated", 0) });
-    for (const views of [[], [sick]]) {
-      const { status, body } = await read("/healthz", ...views);
-      expect({ status, said: JSON.parse(body) as unknown }).toEqual({
-        status: 200,
-        said: { status: "ok", version: "1.2.3" },
-      });
-    }
+    for (const views of [[], [sick]])
+      expect(await said("/healthz", ...views)).toEqual([200, { status: "ok", version: "1.2.3" }]);
   });
 
   test("/readyz is 200 only if every company is ready, and shows each", async () => {
     const well = companyView();
     const sick = companyView({ company: "beta", service: service("unauthenticated", 0, "Unauthenticated.") });
     expect(await read("/readyz", well)).toMatchObject({ status: 200 });
-    const { status, body } = await read("/readyz", well, sick);
-    expect(status).toBe(503);
-    expect(JSON.parse(body)).toMatchObject({
-      ready: false,
-      companies: {
-        acme: { ready: true, service: "working" },
-        beta: {
-          ready: false,
-          service: "unauthenticated",
-          service_message: "Unauthenticated.",
-          reasons: ["the service does not take the token"],
-        },
-      },
-    });
+    const refused = { service: "unauthenticated", service_message: "Unauthenticated." };
+    const beta = { ready: false, reasons: ["the service does not take the token"], ...refused };
+    const companies = { acme: { ready: true, service: "working" }, beta };
+    expect(await said("/readyz", well, sick)).toMatchObject([503, { ready: false, companies }]);
   });
 
   test("/readyz is 503 before there is any company", async () => {
-    const { status, body } = await read("/readyz");
-    expect({ status, said: JSON.parse(body) as unknown }).toEqual({
-      status: 503,
-      said: { ready: false, companies: {}, refused_elsewhere: {} },
-    });
+    const nothing = { ready: false, companies: {}, refused_elsewhere: {} };
+    expect(await said("/readyz")).toEqual([503, nothing]);
   });
 
   test("/readyz is 503 when the status cannot be read", async () => {

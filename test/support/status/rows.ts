@@ -30,40 +30,28 @@ function addEvent(db: Database.Database, facts: Record<string, unknown>): void {
     ...facts,
   };
   const names = Object.keys(row);
-  db.prepare(`INSERT INTO _inbox (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`).run(
-    row,
-  );
+  const values = names.map((name) => `@${name}`);
+  db.prepare(`INSERT INTO _inbox (${names.join()}) VALUES (${values.join()})`).run(row);
 }
 
 /** Events of a day, and a receiver that has run since. */
 export function events(db: Database.Database): void {
-  db.exec(
-    "UPDATE _runs SET finished_at = strftime('%Y-%m-%dT%H:%M:%fZ', started_at, (180 / id) || ' seconds')",
-  );
+  const end = "strftime('%Y-%m-%dT%H:%M:%fZ', started_at, (180 / id) || ' seconds')";
+  db.exec(`UPDATE _runs SET finished_at = ${end}`);
   addEvent(db, { resource_id: 14, outcome: "unchanged", received_at: ago(5 * hourMs) });
   addEvent(db, { type: "clients.deleted", resource_id: 3, outcome: "deleted", received_at: ago(3 * hourMs) });
-  addEvent(db, {
-    type: "orders.created",
-    resource_id: 77,
-    outcome: "inserted",
-    received_at: ago(2 * hourMs),
-  });
+  const created = { type: "orders.created", resource_id: 77, outcome: "inserted" };
+  addEvent(db, { ...created, received_at: ago(2 * hourMs) });
   addEvent(db, {});
   db.exec(`INSERT INTO _hand_overs (month, position, log, at, command, files)
     SELECT substr(issue_date, 1, 7), 0, '', '${ago(24 * hourMs)}', '', '{}' FROM invoices ORDER BY issue_date DESC LIMIT 1`);
-  db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)").run(
-    lookedAtMs - 9 * hourMs,
-    lookedAtMs,
-  );
+  const receiver = db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");
+  receiver.run(lookedAtMs - 9 * hourMs, lookedAtMs);
 }
 
-function addWork(
-  db: Database.Database,
-  target: string,
-  lane: number,
-  state: string,
-  error: string | null,
-): void {
+type Db = Database.Database;
+
+function addWork(db: Db, target: string, lane: number, state: string, error: string | null = null): void {
   db.prepare(
     `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq, attempts, state, error)
      VALUES ('invoices', ?, 'detail', ?, 0, 'changed', 1, 5, ?, ?)`,
@@ -79,7 +67,7 @@ function addQuarantined(db: Database.Database, key: string, reason: string): voi
 export function failures(db: Database.Database): void {
   addWork(db, "id:17", laneRank("changed"), "dead", "GET /invoices/17 answered 500 five times");
   addWork(db, "id:18", laneRank("changed"), "dead", "the answer is no JSON");
-  addWork(db, "id:19", laneRank("webhook"), "ready", null);
+  addWork(db, "id:19", laneRank("webhook"), "ready");
   addQuarantined(db, "7", "total is no number: 12,50");
   const older = "UPDATE _runs SET swept = (SELECT json_group_object(key, ?) FROM json_each(swept))";
   db.prepare(older).run(ago(31 * hourMs));
@@ -91,7 +79,7 @@ export function failures(db: Database.Database): void {
 export function firstRun(db: Database.Database): void {
   db.prepare("DELETE FROM _runs").run();
   db.prepare("INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, 1)").run(ago(4 * minuteMs));
-  for (let i = 0; i < 40; i++) addWork(db, `id:${1_000 + i}`, laneRank("hydration"), "ready", null);
+  for (let i = 0; i < 40; i++) addWork(db, `id:${1_000 + i}`, laneRank("hydration"), "ready");
 }
 
 /** Hostile texts wherever texts come from outside. */
@@ -104,12 +92,9 @@ export function hostileRows(db: Database.Database): void {
   addWork(db, "id:1", laneRank("changed"), "dead", long);
   addQuarantined(db, script, script + turned + wide);
   const json = JSON.stringify({ number: script, [script]: turned, note: long, [wide]: wide });
-  db.prepare(
-    "UPDATE _change_log SET op = 'update', before = ? WHERE seq > (SELECT max(seq) - 6 FROM _change_log)",
-  ).run(json);
-  const report = { resources: {}, error: { kind: script, message: script + wide } };
-  db.prepare("UPDATE _runs SET outcome = ?, report = ? WHERE id = (SELECT max(id) FROM _runs)").run(
-    script,
-    JSON.stringify(report),
-  );
+  const last = "seq > (SELECT max(seq) - 6 FROM _change_log)";
+  db.prepare(`UPDATE _change_log SET op = 'update', before = ? WHERE ${last}`).run(json);
+  const report = JSON.stringify({ resources: {}, error: { kind: script, message: script + wide } });
+  const run = "UPDATE _runs SET outcome = ?, report = ? WHERE id = (SELECT max(id) FROM _runs)";
+  db.prepare(run).run(script, report);
 }

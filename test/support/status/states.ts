@@ -90,23 +90,19 @@ function allViews(): Map<string, CompanyStatusView> {
     const sick = i % 40 === 7 ? { service: service("unauthenticated", hourMs, "Unauthenticated.") } : {};
     return companyView({ company, ...current, ...sick });
   });
+  const unread = { sweptMs: swept(null), wholeRunMs: null, lastRun: null };
   const all = [
     companyView({ company: "acme", ...current }),
     companyView({
       company: "empty",
-      sweptMs: swept(null),
-      wholeRunMs: null,
-      lastRun: null,
+      ...unread,
       budget: null,
       fileBytes: null,
       events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
-      afterRun: steps(),
     }),
     companyView({
       company: "first_run",
-      sweptMs: swept(null),
-      wholeRunMs: null,
-      lastRun: null,
+      ...unread,
       run: { mode: "incremental", startedMs: lookedAtMs - 4 * minuteMs },
       queue: [{ resource: "invoices", kind: "detail", state: "ready", count: 1_454 }],
     }),
@@ -160,10 +156,7 @@ function hostileView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
     missingSecrets: [script, turned, long],
     lastRun: { outcome: "failed", startedMs: lookedAtMs - hourMs, finishedMs: lookedAtMs, message: script },
     afterRun: { steps: [step], problem: long, isReportScheduled: false },
-    alerts: {
-      incidents: [anIncident(script, turned + long)],
-      undelivered: [],
-    },
+    alerts: { incidents: [anIncident(script, turned + long)], undelivered: [] },
   });
 }
 
