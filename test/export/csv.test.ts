@@ -85,11 +85,8 @@ describe("numbers stay numbers", () => {
   });
 
   test("booleans are `true` and `false`, dates ISO, ids keep all digits", () => {
-    const columns: CellColumn[] = [
-      { name: "paid", type: "BOOLEAN" },
-      { name: "day", type: "DATE" },
-      { name: "id", type: "INTEGER" },
-    ];
+    const types = ["BOOLEAN", "DATE", "INTEGER"] as const;
+    const columns = types.map((type): CellColumn => ({ name: type, type }));
     const cells = [true, "2026-12-31", 9007199254740993n];
     expect(csvOf(columns, [cells, [false, null, null]])).toBe(
       "true,2026-12-31,9007199254740993\r\nfalse,,\r\n",

@@ -25,6 +25,7 @@ function exporter(mirror: Mirror): (asked: Asked) => Promise<Exported> {
 }
 
 const names = ["people", "orders", "order_lines"];
+const flat = { format: "parquet", tables: ["orders"] } as const;
 const redact = [{ columns: "people.email", mode: "drop" } as const];
 const hashed = [{ columns: "people.email", mode: "hash" } as const];
 
@@ -33,17 +34,9 @@ describe("an export where nothing changed leaves its files alone, and one in ano
     ["dialect", [{}], [{ dialect: "excel-sk" }]],
     ["partition", [{}], [{ partition: "year" }]],
     ["size of partitions", [{ partition: "year" }], [{ partition: "month" }]],
-    [
-      "nested form",
-      [{ format: "parquet", tables: ["orders"] }],
-      [{ format: "parquet", tables: ["orders"], nested: true }],
-    ],
+    ["nested form", [flat], [{ ...flat, nested: true }]],
     ["rows of a sheet", [{ format: "xlsx" }], [{ format: "xlsx", rowsPerSheet: 10 }]],
-    [
-      "sheets of a workbook",
-      [{ format: "xlsx", tables: names }],
-      [{ format: "xlsx", tables: names.slice(1) }],
-    ],
+    ["sheets of a workbook", [{ format: "xlsx" }], [{ format: "xlsx", tables: names.slice(1) }]],
     ["period", [{}], [{ period: { from: "2026-01-01", to: null } }]],
     ["redaction", [{}, { redact }], [{}, { redact: hashed }]],
     ["redaction of a record within others", [{ format: "jsonl" }], [{ format: "jsonl" }, { redact }]],

@@ -15,17 +15,9 @@ describe("types", () => {
     const mirror = await openHasty();
     putAs(mirror, "orders", 1, orderRecord(1, { extra: { a: 1 } }));
     const types = await duckTypes(await parquetOf(mirror, "orders"));
-    expect(types.slice(0, 9)).toEqual([
-      "id BIGINT",
-      "number VARCHAR",
-      "total DECIMAL(18,6)",
-      "paid BOOLEAN",
-      "issued_on DATE",
-      "changed_at TIMESTAMP WITH TIME ZONE",
-      "extra VARCHAR",
-      "colour_id BIGINT",
-      "buyer_name VARCHAR",
-    ]);
+    const dates = ["issued_on DATE", "changed_at TIMESTAMP WITH TIME ZONE"];
+    const first = ["id BIGINT", "number VARCHAR", "total DECIMAL(18,6)", "paid BOOLEAN", ...dates];
+    expect(types.slice(0, 9)).toEqual([...first, "extra VARCHAR", "colour_id BIGINT", "buyer_name VARCHAR"]);
   });
 
   test("a table without rows has all its columns", async () => {
@@ -47,10 +39,8 @@ describe("types", () => {
     putAs(mirror, "orders", 3, orderRecord(3, { total: 1e300 }));
     const widest = await parquetOf(mirror, "orders");
     expect(await duckTypes(widest)).toContain("total DOUBLE");
-    expect(await duckRows(`SELECT total FROM '${widest}' WHERE id > 1 ORDER BY id`)).toEqual([
-      ["-123456789012.34"],
-      ["1e+300"],
-    ]);
+    const doubles = await duckRows(`SELECT total FROM '${widest}' WHERE id > 1 ORDER BY id`);
+    expect(doubles).toEqual([["-123456789012.34"], ["1e+300"]]);
   });
 
   // Fault: data | a text that is no date in a date column | cells of Parquet | the column is text in this export
@@ -70,23 +60,15 @@ describe("values", () => {
   test("equal the mirror's: extremes, nulls, empty texts, letters of every kind", async () => {
     const mirror = await openHasty();
     const big = 9223372036854775807n;
+    const odd = 'a "b"\n🐎 ž\u0000';
+    const changedAt = "2026-12-31T23:59:59.123456Z";
     const records = [
-      orderRecord(1, {
-        total: 0,
-        remark: "",
-        issuedOn: "0001-01-01",
-        changedAt: "2026-12-31T23:59:59.123456Z",
-      }),
-      orderRecord(2, { total: -0.000001, remark: null, paid: null, issuedOn: null, changedAt: null }),
-      orderRecord(3, {
-        total: 999999999999.99,
-        remark: 'a "b"\n🐎 ž\u0000',
-        issuedOn: "9999-12-31",
-        paid: false,
-      }),
-      orderRecord(big, { remark: "x", changedAt: "2026-03-01 12:00:00" }),
+      { id: 1, total: 0, remark: "", issuedOn: "0001-01-01", changedAt },
+      { id: 2, total: -0.000001, remark: null, paid: null, issuedOn: null, changedAt: null },
+      { id: 3, total: 999999999999.99, remark: odd, issuedOn: "9999-12-31", paid: false },
+      { id: big, remark: "x", changedAt: "2026-03-01 12:00:00" },
     ];
-    for (const [i, record] of records.entries()) putAs(mirror, "orders", i === 3 ? big : i + 1, record);
+    for (const { id, ...record } of records) putAs(mirror, "orders", id, orderRecord(id, record));
     const file = await parquetOf(mirror, "orders");
     const sql = `SELECT id, total, paid, issued_on, epoch_us(changed_at), remark FROM '${file}'`;
     const noon = String(Date.UTC(2026, 2, 1, 12) * 1000);
@@ -94,7 +76,7 @@ describe("values", () => {
     expect(await duckRows(sql)).toEqual([
       ["1", "0.000000", "true", "0001-01-01", `${Date.UTC(2026, 11, 31, 23, 59, 59) / 1000}123456`, ""],
       ["2", "-0.000001", null, null, null, null],
-      ["3", "999999999999.990000", "false", "9999-12-31", eleven, 'a "b"\n🐎 ž\u0000'],
+      ["3", "999999999999.990000", "false", "9999-12-31", eleven, odd],
       [String(big), "10.500000", "true", "2026-03-01", noon, "x"],
     ]);
   });
@@ -122,11 +104,7 @@ describe("row groups", () => {
       SELECT i, 'no ' || i, i / 4.0, date('2020-01-01', '+' || (i / 100) || ' days'), CASE WHEN i % 3 = 0 THEN 'x' END, '' FROM n`);
     const file = await parquetOf(mirror, "orders");
     const groups = `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata('${file}') ORDER BY 1`;
-    expect(await duckRows(groups)).toEqual([
-      ["0", "20000"],
-      ["1", "20000"],
-      ["2", "5000"],
-    ]);
+    expect((await duckRows(groups)).flat()).toEqual(["0", "20000", "1", "20000", "2", "5000"]);
     const facts =
       await duckRows(`SELECT path_in_schema, row_group_id, stats_min_value, stats_max_value, stats_null_count, compression
       FROM parquet_metadata('${file}') WHERE path_in_schema IN ('id', 'total', 'issued_on', 'remark') AND row_group_id = 1`);

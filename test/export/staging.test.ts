@@ -57,10 +57,8 @@ describe("a run that was killed", () => {
       { path: "acme/moved-already.csv", sha256: hash("sha256", "moved") },
       { path: "acme/orders.csv", sha256: hash("sha256", "new") },
     ];
-    writeFileSync(
-      path.join(folder, "record.json"),
-      JSON.stringify({ files, manifest, remove: ["acme/people.csv"] }),
-    );
+    const record = JSON.stringify({ files, manifest, remove: ["acme/people.csv"] });
+    writeFileSync(path.join(folder, "record.json"), record);
     await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/moved-already.csv", "acme/orders.csv"]);
     expect(readFileSync(path.join(out, "acme/orders.csv"), "utf8")).toBe("new");
@@ -72,10 +70,8 @@ describe("a run that was killed", () => {
     mkdirSync(path.join(out, ".acme.export"), { recursive: true });
     const files = [{ path: "acme/orders.csv", sha256: hash("sha256", "new") }];
     const manifest = { path: "acme/manifest.json", text: '{"files":[{"file":"orders.csv"}]}' };
-    writeFileSync(
-      path.join(out, ".acme.export/record.json"),
-      JSON.stringify({ files, manifest, remove: [] }),
-    );
+    const record = JSON.stringify({ files, manifest, remove: [] });
+    writeFileSync(path.join(out, ".acme.export/record.json"), record);
     await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
     expect(filesIn(out)).toEqual([]);
   });
@@ -85,9 +81,8 @@ describe("a run that was killed", () => {
     const mirror = await aShop();
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, "acme/people.csv/in-the-way"), { recursive: true });
-    await expect(exportOf(mirror, { out, tables: ["orders", "people"] })).rejects.toThrow(
-      "something else stands",
-    );
+    const failed = exportOf(mirror, { out, tables: ["orders", "people"] });
+    await expect(failed).rejects.toThrow("something else stands");
     // It holds no lock when it fails again.
     for (const _ of [1, 2]) await expect(Staging.open(out, "acme")).rejects.toThrow("something else stands");
     rmSync(path.join(out, "acme/people.csv"), { recursive: true });

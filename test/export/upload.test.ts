@@ -19,6 +19,13 @@ async function upload(mirror: Mirror, store: FileStore, request: Partial<ExportR
   return uploadExport(store, asked, exported.manifest, ownRight(signal));
 }
 
+/** A store that takes no file whose name ends like this. */
+function cutOffAt(end: string, store: FileStore): FileStore {
+  const putUnless: FileStore["put"] = (key, ...rest) =>
+    key.endsWith(end) ? Promise.reject(new Error("cut off")) : store.put(key, ...rest);
+  return { ...store, put: putUnless };
+}
+
 describe("an upload", () => {
   test("puts every file, the manifest last, and removes what no longer belongs", async () => {
     const mirror = await aShop();
@@ -59,12 +66,8 @@ describe("an upload", () => {
     await upload(mirror, real, { tables: ["people"] });
     const before = await textOf(real, "acme/manifest.json");
     put(mirror, "people", { ...ann, id: 2, name: "Bob" });
-    const failing: FileStore = {
-      ...real,
-      put: (key, ...rest) =>
-        key.endsWith(".csv") ? Promise.reject(new Error("cut off")) : real.put(key, ...rest),
-    };
-    await expect(upload(mirror, failing, { tables: ["people"] })).rejects.toThrow("cut off");
+    const failing = upload(mirror, cutOffAt(".csv", real), { tables: ["people"] });
+    await expect(failing).rejects.toThrow("cut off");
     expect(await textOf(real, "acme/manifest.json")).toBe(before);
     expect(await textOf(real, "acme/people.csv")).not.toContain("Bob");
   });
@@ -76,13 +79,9 @@ test("an upload after an interrupted one sends again what that one may have repl
   const real = (await aFileStore("folder")).store;
   await upload(mirror, real, { tables: ["people"] });
   const before = await textOf(real, "acme/people.csv");
-  const late: FileStore = {
-    ...real,
-    put: (key, ...rest) =>
-      key.endsWith("manifest.json") ? Promise.reject(new Error("cut off")) : real.put(key, ...rest),
-  };
   put(mirror, "people", { ...ann, name: "Bob" });
-  await expect(upload(mirror, late, { tables: ["people"] })).rejects.toThrow("cut off");
+  const interrupted = upload(mirror, cutOffAt("manifest.json", real), { tables: ["people"] });
+  await expect(interrupted).rejects.toThrow("cut off");
   expect(await textOf(real, "acme/people.csv")).toContain("Bob");
   put(mirror, "people", ann);
   await upload(mirror, real, { tables: ["people"] });

@@ -82,14 +82,13 @@ describe("a second reader finds", () => {
     expect(rowsOf(sheet)[0]).toMatchObject({ month: day("2026-10-01"), currency: "EUR", revenue: 10.3 });
     const xml = parts.get("xl/worksheets/sheet1.xml") ?? "";
     const styles = parts.get("xl/styles.xml") ?? "";
-    const formats = [...styles.matchAll(/numFmtId="(\d+)" formatCode="([^"]*)"/g)].map(([, id, code]) => [
-      id,
-      code,
-    ]);
+    const formats = new Map(
+      [...styles.matchAll(/numFmtId="(\d+)" formatCode="([^"]*)"/g)].map(([, id, code]) => [id, code]),
+    );
     const cells = [...(styles.split("<cellXfs")[1] ?? "").matchAll(/<xf numFmtId="(\d+)" fontId="(\d)"/g)];
     const styleOf = (cell: string) => {
       const [, format, font] = cells[Number(new RegExp(`r="${cell}" s="(\\d+)"`).exec(xml)?.[1])] ?? [];
-      return [formats.find(([id]) => id === format)?.[1], font === "1" ? "bold" : "plain"];
+      return [formats.get(format), font === "1" ? "bold" : "plain"];
     };
     const letterOf = (name: string) => columnName(sheet.rows[0]?.indexOf(name) ?? -1);
     expect(["month", "revenue"].map((name) => styleOf(`${letterOf(name)}2`))).toEqual([
@@ -107,11 +106,8 @@ describe("a second reader finds", () => {
     const mirror = await aMirror();
     const { file, sheets } = await workbookOf(mirror, { tables: ["clients", "invoices", "v_stock"] });
     expect(path.basename(file)).toBe("acme.xlsx");
-    expect(sheets.map(({ name, rows }) => [name, rows.length])).toEqual([
-      ["clients", 1],
-      ["invoices", 4],
-      ["v_stock", 1],
-    ]);
+    const found = Object.fromEntries(sheets.map(({ name, rows }) => [name, rows.length]));
+    expect(found).toEqual({ clients: 1, invoices: 4, v_stock: 1 });
     expect(path.basename((await workbookOf(mirror, { tables: ["invoices"] })).file)).toBe("invoices.xlsx");
   });
 
