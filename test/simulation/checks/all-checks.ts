@@ -4,7 +4,6 @@ import { unequal } from "./equality.ts";
 import {
   changesUnlikeTheirRead,
   falseTombstones,
-  neverShown,
   staleOverwrites,
   unaskedDeletions,
   unreplayable,
@@ -12,7 +11,7 @@ import {
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
-import { overlappedUnread, overlappingChanges } from "./overlap.ts";
+import { overlappingChanges } from "./overlap.ts";
 import { doneByNothing, readTooSeldom, waitingWithoutRead } from "./event-reads.ts";
 import { doneWithoutData, unqueuedWork, unreadReferences } from "./progress.ts";
 
@@ -28,8 +27,6 @@ const always: readonly Check[] = [
   changesUnlikeTheirRead,
   staleOverwrites,
   overlappingChanges,
-  overlappedUnread,
-  neverShown,
   falseTombstones,
   unaskedDeletions,
   lostDeliveries,

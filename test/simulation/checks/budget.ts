@@ -1,20 +1,5 @@
 import type { SimulatedService } from "../service/simulated-service.ts";
 
-/** A 429 as the service sent it. */
-export interface RefusedAnswer {
-  /** When the service refused the request: `retryAfterS` counts from then. */
-  readonly refusedAtMs: number;
-  readonly windowEndsAtMs: number;
-  readonly retryAfterS: number | null;
-}
-
-/** A 429 as one process received it, and when that process sent requests afterwards; times of one clock. */
-export interface Refused extends RefusedAnswer {
-  readonly receivedAtMs: number;
-  /** When the same process sent its next request. */
-  readonly nextSentAtMs: number | null;
-}
-
 /** When the machine lost its monotonic clock, and when its wall clock was set. */
 export interface ClockLosses {
   readonly reboots: readonly number[];
@@ -42,22 +27,5 @@ export function overspent(
         ? [`I8 ${seen} answered in the window from ${openedAt}, ${limit} allowed`]
         : []),
     ];
-  });
-}
-
-/**
- * I8: after a 429 nothing is sent before the time that it asked for, nor before its window ends: the service may ask for up
- * to a second too little. One that was under way until this time was over asks
- * for nothing any more: the window that refused has ended.
- */
-export function impatient(refused: readonly Refused[]): string[] {
-  return refused.flatMap(({ refusedAtMs, windowEndsAtMs, receivedAtMs, retryAfterS, nextSentAtMs }) => {
-    if (nextSentAtMs === null) return [];
-    const waitedMs = nextSentAtMs - receivedAtMs;
-    const least = Math.max(1, retryAfterS ?? 1) * 1000;
-    const isOver = waitedMs >= least && nextSentAtMs >= windowEndsAtMs;
-    return isOver || receivedAtMs >= refusedAtMs + least
-      ? []
-      : [`I8 sent again ${waitedMs} ms after a 429 that asked for ${retryAfterS} s`];
   });
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Exchange, TableName } from "../service/service-types.ts";
-import { invoiceOf, isText, wasGoneAfter, type Witness } from "../service/service-truth.ts";
+import { invoiceOf, wasGoneAfter, type Witness } from "../service/service-truth.ts";
 import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
 import type { Check } from "./mirror-contents.ts";
 
@@ -79,14 +79,6 @@ export const changesUnlikeTheirRead: Check = (mirror, { service: { company, exch
 function isDetailOf({ company }: Witness, table: TableName, id: number, text: string): boolean {
   return company.log.history(table, id).some(({ shown }) => shown?.detail === text);
 }
-
-/** I3 and I12: what is here of a record is, byte for byte, what the service showed of it at some time. */
-export const neverShown: Check = (mirror, { service }) =>
-  [...mirror.everyRecord()].flatMap(({ table, id, json }) => {
-    const history = service.company.log.history(table, id);
-    const isKnown = history.some(({ shown }) => shown && isText(shown, json));
-    return isKnown ? [] : [`I12 ${table} ${id}: the service never showed ${json}`];
-  });
 
 /**
  * I5: whatever is called deleted was gone at the service at a time after it was last seen. A broken route that denies the

@@ -1,9 +1,9 @@
 import { codeOfEnding } from "../../../src/cli/program/exit-code.ts";
-import type { Db } from "../../support/truth/compare.ts";
+import { dump, type Db } from "../../support/truth/compare.ts";
 import type { TokenKind } from "../scenarios/scenario.ts";
 import type { Witness } from "../service/service-truth.ts";
+import type { TableName } from "../service/service-types.ts";
 import type { MirrorContents } from "./mirror-contents.ts";
-import { changedContent, contentOf, type Content } from "./replay.ts";
 
 /** The company that a mirror belongs to, as it says itself. */
 interface PinnedCompany {
@@ -15,17 +15,18 @@ interface PinnedCompany {
 /** A mirror before a process asks with a token. */
 export interface MirrorBefore {
   readonly pinned: PinnedCompany | null;
-  readonly content: Content;
+  /** What a token of another company must leave as it is. */
+  readonly content: ReadonlyMap<string, string>;
   /** Would any invoice of the mirror, asked for from now on, prove the company? Null where it has none. */
   readonly invoices: readonly number[];
 }
 
-/** What the mirror holds before the process; `kind` decides what must stay. */
+/** What the mirror holds before the process. */
 export function beforeToken(mirror: MirrorContents, kind: "sync" | "serve"): MirrorBefore {
   const invoices = [...mirror.records("invoices").values()].filter(({ isDeleted }) => !isDeleted);
   return {
     pinned: pinnedIn(mirror.db),
-    content: contentOf(mirror, kind === "sync" ? isAny : isOfRecords),
+    content: contentOf(mirror, kind),
     invoices: invoices.map(({ id }) => id),
   };
 }
@@ -40,14 +41,15 @@ export function foreignTokenMistakes(
   kind: "sync" | "serve",
   outcomes: readonly Parameters<typeof codeOfEnding>[0][],
 ): string[] {
-  const after = contentOf(mirror, kind === "sync" ? isAny : isOfRecords);
+  const after = contentOf(mirror, kind);
+  const changed = [...after].filter(([table, rows]) => rows !== before.content.get(table));
   const codes = outcomes
     .filter((outcome) => outcome !== "stopped")
     .map((outcome) => codeOfEnding(outcome, null))
     .filter((code) => code !== 4);
   return [
     ...codes.map((code) => `I10 a token of another company: exit code ${code}`),
-    ...changedContent(before.content, after).map((what) => `I10 a token of another company: ${what}`),
+    ...changed.map(([table]) => `I10 a token of another company changed ${table}`),
   ];
 }
 
@@ -102,11 +104,20 @@ function pinnedIn(db: Db): PinnedCompany | null {
   return typeof text === "string" ? (JSON.parse(text) as PinnedCompany) : null;
 }
 
-function isAny(): boolean {
-  return true;
+/** Each table with its rows. Beside `serve` events come in, whoever the token is of: then only what is of records. */
+function contentOf({ db }: MirrorContents, kind: "sync" | "serve"): ReadonlyMap<string, string> {
+  const tables = Object.entries(dump(db.name, []));
+  const kept = kind === "sync" ? tables : tables.filter(([table]) => !/^_(?!raw_|fence_)/.test(table));
+  return new Map(kept.map(([table, rows]) => [table, rows.join("\n")]));
 }
 
-/** Beside `serve` events come in, whoever the token is of. */
-function isOfRecords(table: string): boolean {
-  return !table.startsWith("_") || table.startsWith("_raw_") || table.startsWith("_fence_");
+/** I10: records that are another company's. */
+export function foreignRecords(mirror: MirrorContents, own: Witness, foreign: Witness): string[] {
+  return [...mirror.everyRecord()]
+    .filter(({ table, id, json }) => showed(foreign, table, id, json) && !showed(own, table, id, json))
+    .map(({ table, id }) => `I10 ${table} ${id}: of another company`);
+}
+
+function showed({ company }: Witness, table: TableName, id: number, json: string | null): boolean {
+  return company.log.history(table, id).some(({ shown }) => shown?.detail === json || shown?.listed === json);
 }

@@ -1,8 +1,5 @@
-import { isText } from "../service/service-truth.ts";
-import type { TableName } from "../service/service-types.ts";
 import type { SeenRead } from "../machine/simulated-machine.ts";
 import type { Check } from "./mirror-contents.ts";
-import { queuedTargets } from "./progress.ts";
 
 /**
  * I3: no read changes a record that was sent before another read of it, by the same process, came with the record, or
@@ -24,41 +21,6 @@ export const overlappingChanges: Check = (mirror, { reads }) => {
     return earlier && isOf(read, `${resource} ${id}`)
       ? [`I3 ${resource} ${id}: changed by ${requestId}, which was sent before ${earlier.requestId} came`]
       : [];
-  });
-};
-
-/**
- * I3: a record that a list shows otherwise than it is here, because another read of it came meanwhile, is read once more:
- * nobody knows which of the two is newer.
- */
-export const overlappedUnread: Check = (mirror, { service, reads }) => {
-  const work = queuedTargets(mirror);
-  const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
-  return reads.flatMap((list, at) => {
-    const answer = byRequest.get(list.requestId);
-    const others = reads.filter((other) => other !== list && isDuring(other, list) && !other.isMissing);
-    // The process lived on, so that it has applied the list.
-    const isApplied = reads.some(
-      (one, i) => i > at && one.process === list.process && one.sentAtMs > list.receivedAtMs,
-    );
-    if (!answer || list.isMissing || !isApplied || others.length === 0) return [];
-    return [...list.shown]
-      .filter((key) => {
-        const [table, id] = key.split(" ") as [TableName, string];
-        if (answer.route.endsWith(`/${id}`) || !others.some((other) => isOf(other, key))) return false;
-        const held = mirror.records(table).get(Number(id));
-        const shown = service.company.log.at(table, Number(id), answer.asOfMs);
-        if (!held || held.isDeleted || work.has(`${table} id:${id}`)) return false;
-        if (shown && isText(shown, held.json)) return false;
-        const route = `/${table.replaceAll("_", "-")}`;
-        return !service.exchanges.some(
-          (one) =>
-            one.hitAtMs >= list.receivedAtMs &&
-            (one.route === route || one.route === `${route}/${id}`) &&
-            (one.status === 200 || one.status === 404),
-        );
-      })
-      .map((key) => `I3 ${key}: ${list.requestId} overlapped with another read, and nothing is queued`);
   });
 };
 

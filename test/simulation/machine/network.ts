@@ -11,7 +11,6 @@ import type { HttpTransport } from "../../../src/http/http-transport.ts";
 import { createSafeText } from "../../../src/http/http-errors.ts";
 import { HttpCounters, type Wire } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
-import type { RefusedAnswer } from "../checks/budget.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import { indiscretions } from "./indiscreet-answers.ts";
 import { latencyOf, wayThereMs } from "./request-times.ts";
@@ -28,9 +27,6 @@ export interface Sender {
   readonly clock: Clock;
   readonly token: string;
   readonly isAlive: boolean;
-  /** Called before each request. */
-  sent(): void;
-  refused(answer: RefusedAnswer): void;
   /** The process comes to a point where it may crash. Returns whether it goes on. */
   passes(point: "before a request" | "request in flight" | "answer not applied"): boolean;
 }
@@ -121,7 +117,6 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const token = request.headers["authorization"]?.slice("Bearer ".length) ?? "";
   const service = machine.tokens.serviceOf(token);
   if (!sender.passes("before a request")) return noAnswer;
-  sender.sent();
   const sentAtMs = time.passedMs;
   const isOwn = service === machine.service;
   const watched = isOwn ? machine.budgetWatch.sent(sentAtMs) : null;
@@ -138,9 +133,8 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
     machine.note(`${route} is lost`);
     return noAnswer;
   }
-  const hitAtMs = time.passedMs;
   const answer = service.begin(route, new URLSearchParams(search), token);
-  const { openedAt = 0, endsAt = 0, others = 0 } = service.limiter.windows.at(-1) ?? {};
+  const { openedAt = 0, others = 0 } = service.limiter.windows.at(-1) ?? {};
   if (watched) machine.budgetWatch.counted(watched, service, request.lane !== "webhook");
   sender.passes("request in flight");
   const early = choice.probability(0.5) ? answer() : null;
@@ -156,9 +150,6 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (isOwn && requestId !== null) machine.receivedAtMs.set(requestId, time.passedMs);
   if (watched && reply.headers["X-RateLimit-Remaining"] !== undefined)
     machine.budgetWatch.showed(openedAt, others, time.passedMs);
-  const retryAfter = reply.headers["Retry-After"];
-  const retryAfterS = retryAfter === undefined ? null : Number(retryAfter);
-  if (reply.status === 429) sender.refused({ refusedAtMs: hitAtMs, windowEndsAtMs: endsAt, retryAfterS });
   if (!sender.passes("answer not applied")) return noAnswer;
   if (machine.busy === 0 && kind === null) noteRead(machine, sender, { route, sentAtMs }, reply);
   return replyOf(reply);

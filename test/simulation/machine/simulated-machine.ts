@@ -7,7 +7,6 @@ import {
   type DeliveryFaults,
   type NetworkFaults,
 } from "../scenarios/scenario.ts";
-import type { Refused } from "../checks/budget.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { leaks, type SentRequest } from "../checks/secrecy.ts";
 import { BudgetWatch } from "./budget-watch.ts";
@@ -60,8 +59,6 @@ export class SimulatedMachine {
   readonly asked = new Map<string, readonly AskedRecord[]>();
   /** Answers as the processes received them, while nothing else held the database. */
   readonly reads: SeenRead[] = [];
-  /** Answers 429 as the processes received them. */
-  readonly refused: Refused[] = [];
   /** When the monotonic clock began anew, and when the wall clock was set. */
   readonly clockLosses = { reboots: [] as number[], settings: [] as number[] };
   /** How far the machine's wall clock is from the true time. */

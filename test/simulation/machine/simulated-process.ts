@@ -1,7 +1,6 @@
 import Database from "better-sqlite3";
 import type { Log } from "../../../src/base/logger.ts";
 import type { Db } from "../../../src/store/database.ts";
-import type { RefusedAnswer } from "../checks/budget.ts";
 import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
 import { unwatchCommits, watchCommits } from "./commit-points.ts";
 import type { Sender } from "./network.ts";
@@ -38,8 +37,6 @@ export class SimulatedProcess implements Sender {
   private pointsSeen = 0;
   /** Frames of the log after each commit. */
   private readonly boundaries: number[];
-  /** Answers 429 after which nothing was sent yet. */
-  private readonly waiting: { nextSentAtMs: number | null }[] = [];
   private db: Db | null = null;
   /** Code of SQLite's error with which the next transaction fails before it commits. */
   private failure: string | null = null;
@@ -115,17 +112,6 @@ export class SimulatedProcess implements Sender {
     if (failure === null) return;
     this.machine.meet(`transaction fails: ${failure}`);
     throw new Database.SqliteError("simulated", failure);
-  }
-
-  sent(): void {
-    const { passedMs } = this.machine.time;
-    for (const one of this.waiting.splice(0)) one.nextSentAtMs = passedMs;
-  }
-
-  refused(answer: RefusedAnswer): void {
-    const one = { ...answer, receivedAtMs: this.machine.time.passedMs, nextSentAtMs: null };
-    this.waiting.push(one);
-    this.machine.refused.push(one);
   }
 
   private isEnd(point: CrashPoint): boolean {

@@ -4,7 +4,7 @@ import { look } from "../../support/truth/compare.ts";
 import { seededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
-import { impatient, overspent } from "../checks/budget.ts";
+import { overspent } from "../checks/budget.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
 import { ParentShares } from "../checks/parent-shares.ts";
 import { staleAfterRun } from "../checks/progress.ts";
@@ -80,11 +80,6 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
 
 /** Their lists show all of a record. */
 const listedInFull: readonly TableName[] = ["company", "units", "clients", "business_cases"];
-
-/** I8 */
-function budgetMistakes({ service, refused, clockLosses }: SimulatedMachine): string[] {
-  return [...overspent(service, clockLosses), ...impatient(refused)];
-}
 
 /** Opens a mirror that nobody writes, for the checks. */
 function lookAt<T>(file: string, use: (mirror: MirrorContents) => T): T {
@@ -277,7 +272,10 @@ class Simulation {
     await this.runProcess({ activity: { kind: "final runs" }, durationMs: 0, seed: 2 }, ending);
     if (machine.broken.length > 0) return;
     const { disk, broken } = machine;
-    broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
+    broken.push(
+      ...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)),
+      ...overspent(service, machine.clockLosses),
+    );
     broken.push(...this.leaks(), ...strayRequests("https://simulated.example", machine.strayed));
   }
 

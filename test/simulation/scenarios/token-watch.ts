@@ -1,12 +1,12 @@
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   beforeToken,
+  foreignRecords,
   foreignTokenMistakes,
   ownTokenMistakes,
   type MirrorBefore,
 } from "../checks/identity.ts";
 import type { MirrorContents } from "../checks/mirror-contents.ts";
-import { foreignRecords } from "../checks/replay.ts";
 import type { SimulatedMachine } from "../machine/simulated-machine.ts";
 import type { EndedRun } from "../machine/ended-run.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
