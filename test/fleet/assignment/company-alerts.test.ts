@@ -5,7 +5,7 @@ import type { AlertState } from "../../../src/status/alerts/incidents.ts";
 import { jsonReply } from "../../support/company/proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
-import { aWorkedFleet } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { openSink, type WebhookSink } from "../../support/sandbox/webhook-sink.ts";
 
@@ -18,7 +18,7 @@ async function refusedCompany(sink: WebhookSink) {
     { when: ["failed"], url: sink.url },
     { when: ["failed"], command },
   ];
-  await fleet.add("acme", { alerts, rate_limit: { window: "2s" } });
+  await fleet.add("acme", { ...little, alerts, rate_limit: { window: "2s" } });
   const states = () => fleet.postgres.query<{ state: AlertState }>("SELECT state FROM fintoro_mirror.alerts");
   return { fleet, recover, states };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { aWorkedFleet, startWorker, type FleetWorker } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little, startWorker, type FleetWorker } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { wholeRuns } from "../../support/program/serve.ts";
@@ -30,7 +30,7 @@ describeWithPostgres("SIGTERM ends a worker within 25 s", () => {
   // Fault: network | Postgres is gone or silent when a worker is terminated | a stopped server, a silent relay | it ends within 25 s
   test.each(["stopped", "silent"])("while Postgres is %s", async (how) => {
     const { server, relay, fleet } = await aRelayedFleet();
-    await fleet.add("acme");
+    await fleet.add("acme", little);
     const worker = await startWorker(fleet, "one");
     await eventually(() => wholeRuns(worker.company) === 1, "a first run");
     if (how === "stopped") await server.stop();
@@ -45,7 +45,7 @@ describeWithPostgres("SIGTERM ends a worker within 25 s", () => {
     const fleet = await aWorkedFleet({ records: 3 });
     const { proxy } = fleet.company;
     proxy.obstruct(({ path }) => (path.startsWith("/whoami") ? undefined : "hang"));
-    await fleet.add("acme");
+    await fleet.add("acme", little);
     const worker = await startWorker(fleet, "one");
     await eventually(() => proxy.inFlight() > 0, "a request that hangs");
     const { code, ms } = await terminate(worker);
@@ -65,7 +65,7 @@ describeWithPostgres("SIGTERM ends a worker within 25 s", () => {
     const stored = { ...fleet, secrets: { ...fleet.secrets, ...env } };
     const worker = await startWorker(stored, "one", { snapshots: "s3://fleet/mirrors" });
     relay.silence();
-    await fleet.add("acme");
+    await fleet.add("acme", little);
     await eventually(() => existsSync(worker.company.file) && wholeRuns(worker.company) === 1, "a run");
     const { code, ms } = await terminate(worker);
     expect(code).toBe(0);

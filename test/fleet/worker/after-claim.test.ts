@@ -5,7 +5,7 @@ import { recordStep, stepsAfterRun } from "../../../src/status/after-run-record.
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { eventually } from "../../support/eventually.ts";
-import { aWorkedFleet } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { wholeRuns } from "../../support/program/serve.ts";
 import { look } from "../../support/truth/compare.ts";
@@ -30,7 +30,7 @@ function aReporter() {
 /** A company that is read nightly, and where reports are published. */
 async function aFleet(schedule: object = {}) {
   const fleet = await aWorkedFleet({ records: 1 });
-  await fleet.add("acme", { schedule: { sync: "15 2 * * *", ...schedule }, rate_limit: { window: "1s" } });
+  await fleet.add("acme", { ...little, schedule: { sync: "15 2 * * *", ...schedule } });
   return { fleet, reports: tempFolder() };
 }
 

@@ -17,7 +17,7 @@ import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
-import { aWorkedFleet } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { inMirror, wholeRuns } from "../../support/program/serve.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
@@ -30,7 +30,7 @@ const goesOn = "claimed: goes on from the mirror that is here";
 /** A fleet whose company was read and released by a node that has ended. */
 async function aReadFleet() {
   const fleet = await aWorkedFleet({ records: 1 });
-  await fleet.add("acme", { rate_limit: { window: "1s" } });
+  await fleet.add("acme", little);
   const one = await startNode(fleet, "one");
   await eventually(() => one.said("acme").includes(released), "a release");
   await one.stop();
@@ -63,13 +63,13 @@ describeWithPostgres("a node", () => {
 
   test("applies a changed config, and lets go of a company that left the fleet", async () => {
     const fleet = await aWorkedFleet({ records: 1 });
-    await fleet.add("acme");
+    await fleet.add("acme", little);
     const node = await startNode(fleet, "one", { times: { idleMs: 600_000 } });
     await eventually(() => wholeRuns(node.company) === 1, "a first run");
     const counts = () => node.node.assignments.counts;
     await eventually(() => counts().snapshots.published === 1, "a snapshot that counts while it is held");
-    expect(node.node.assignments.requests["200"]).toBeGreaterThan(10);
-    await fleet.add("acme", { language: "sk" });
+    expect(node.node.assignments.requests["200"]).toBeGreaterThan(0);
+    await fleet.add("acme", { ...little, language: "sk" });
     const opened = () =>
       node.said("acme").filter((message) => message.startsWith("the mirror is open")).length;
     await eventually(() => opened() === 2, "a mirror that was opened anew");
@@ -83,7 +83,7 @@ describeWithPostgres("a node", () => {
   test("holds as many companies as it may, and gives the place of one without work to the next", async () => {
     const fleet = await aWorkedFleet({ records: 1, companies: 3 });
     const names = ["acme", "beta", "gamma"];
-    for (const [index, name] of names.entries()) await fleet.add(name, {}, index);
+    for (const [index, name] of names.entries()) await fleet.add(name, little, index);
     const node = await startNode(fleet, "one", { capacity: 1, times: { idleMs: 600_000 } });
     let most = 0;
     const isDone = async () => {
@@ -119,7 +119,7 @@ describeWithPostgres("a node", () => {
     const snapshots = path.join(fleet.company.folder, "snapshots");
     mkdirSync(snapshots);
     writeFileSync(path.join(snapshots, "acme"), "no folder");
-    await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish: "off" } });
+    await fleet.add("acme", { ...little, schedule: { sync: "15 2 * * *", publish: "off" } });
     const node = await startNode(fleet, "one");
     await eventually(() => node.said("acme").includes("the snapshot could not be published"), "a failure");
     expect(await fleet.tables.nodes.drain("one")).toBe(true);
@@ -155,7 +155,7 @@ describeWithPostgres("a node", () => {
   // Fault: process | the nodes that hold a company die one after another | owners that renew no more, and a node after them | it leaves the company alone and works on, and fleet status names it
   test("leaves a company alone that the last three nodes died of, and works on", async () => {
     const fleet = await aWorkedFleet({ records: 1, companies: 2 });
-    for (const [index, name] of ["acme", "beta"].entries()) await fleet.add(name, {}, index);
+    for (const [index, name] of ["acme", "beta"].entries()) await fleet.add(name, little, index);
     for (const dying of ["one", "two", "three"]) {
       await fleet.tables.owners.claim("acme", dying, 60_000);
       await fleet.postgres.query("UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second'");
@@ -177,7 +177,7 @@ describeWithPostgres("a node", () => {
 
   test("publishes no report that is ahead of the snapshot: the next owner's changes would get numbers that readers have seen", async () => {
     const fleet = await aWorkedFleet({ records: 1 });
-    await fleet.add("acme");
+    await fleet.add("acme", little);
     const published: (number | undefined)[] = [];
     const publishReport = async () => {
       published.push((await fleet.tables.snapshots.current("acme"))?.seq);
@@ -216,10 +216,10 @@ describeWithPostgres("a node", () => {
     await fleet.postgres.query("UPDATE fintoro_mirror.snapshots SET seq = $1", [last]);
     await fleet.tables.companies.remove("acme");
     expect(await forgetCompany(fleet.postgres, "acme")).toBe("forgotten");
-    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    await fleet.add("acme", little);
     const two = await startNode(fleet, "two");
     await eventually(() => two.said("acme").includes(released), "a release");
-    expectEqual(two.company);
+    expectEqual(two.company, { tables: ["clients"] });
     const [after, ...more] = await fleet.postgres.query<{ log: string; first: number }>(logs);
     expect(more).toEqual([]);
     expect(after?.log).not.toBe(before?.log);
@@ -228,7 +228,7 @@ describeWithPostgres("a node", () => {
 
   test("removes a report of a company that was lost while it was made: the next owner changes other things", async () => {
     const fleet = await aWorkedFleet({ records: 1 });
-    await fleet.add("acme");
+    await fleet.add("acme", little);
     const [made, lost] = [Promise.withResolvers<string>(), Promise.withResolvers<undefined>()];
     const afterRun: DaemonContext["afterRun"] = async ({ config, company }) => {
       const { report } = mirrorFiles(config, company.name);
@@ -248,7 +248,7 @@ describeWithPostgres("a node", () => {
 
   test("whose file of a company is damaged gives the company back, and goes on from the snapshot", async () => {
     const fleet = await aWorkedFleet({ records: 1 });
-    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    await fleet.add("acme", little);
     const node = await startNode(fleet, "one", { times: { openMs: 1_500 } });
     await eventually(() => node.said("acme").includes(released), "a release");
     await eventually(() => node.node.assignments.size === 0, "nothing held");
@@ -260,7 +260,7 @@ describeWithPostgres("a node", () => {
       () => node.said("acme").filter((message) => message === released).length > 1,
       "a release",
     );
-    expectEqual(node.company);
+    expectEqual(node.company, { tables: ["clients"] });
   });
 });
 

@@ -19,6 +19,12 @@ export type WorkedFleet = Awaited<ReturnType<typeof aWorkedFleet>>;
 /** A worker as a process of its own. */
 export type FleetWorker = Awaited<ReturnType<typeof startWorker>>;
 
+/**
+ * Of a company's document, where the test is about something else: a run reads one list, and a new owner waits a second
+ * for the requests of the one before.
+ */
+export const little = { resources: { include: ["clients"] }, rate_limit: { window: "1s" } };
+
 /** No worker runs yet. `database`: its URL; a new one on the shared server where it is left out. */
 export async function aWorkedFleet(options: SandboxOptions = {}, database?: string) {
   const company = await aCompany(options);
