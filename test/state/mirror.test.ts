@@ -56,23 +56,21 @@ describe("the sequence", () => {
   });
 });
 
-describe("the tables", () => {
-  test("are all STRICT; child tables are their key and need no rowid", ({ mirror }) => {
-    const loose = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0
-      AND name NOT LIKE 'sqlite_%'`;
-    expect(rows(mirror, loose)).toEqual([]);
-    const keyed =
-      "SELECT name FROM pragma_table_list WHERE wr = 1 AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name";
-    expect(rows(mirror, keyed).map(({ name }) => name)).toEqual([
-      "document_files",
-      "note_attachments",
-      "order_lines",
-    ]);
-    expect(texts(mirror, "SELECT name, pk FROM pragma_table_info('order_lines') WHERE pk > 0")).toEqual([
-      "order_id 1",
-      "position 2",
-    ]);
-  });
+test("the tables are all STRICT; child tables are their key and need no rowid", ({ mirror }) => {
+  const loose = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0
+    AND name NOT LIKE 'sqlite_%'`;
+  expect(rows(mirror, loose)).toEqual([]);
+  const keyed =
+    "SELECT name FROM pragma_table_list WHERE wr = 1 AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name";
+  expect(rows(mirror, keyed).map(({ name }) => name)).toEqual([
+    "document_files",
+    "note_attachments",
+    "order_lines",
+  ]);
+  expect(texts(mirror, "SELECT name, pk FROM pragma_table_info('order_lines') WHERE pk > 0")).toEqual([
+    "order_id 1",
+    "position 2",
+  ]);
 });
 
 // Fault: process | an error in the middle of applying an answer | the transaction | all of it or nothing (I1)

@@ -104,34 +104,30 @@ describe("the change log", () => {
   });
 });
 
-describe("the inbox", () => {
-  test("I7: a pruned event is still known; waiting ones keep their body; a replay says what was pruned", async () => {
-    const { mirror, ingest } = await openIngest();
-    const texts = [about(1), about(2, "unheard.of", "x"), about(3)];
-    const store = (text: string, atMs: number) => ingest.store([deliveryOf(text)], atMs)[0];
-    const [first, , third] = texts.map(
-      (text, day) => store(text, pruneMs - (30 - day) * dayMs)?.eventId ?? "",
-    );
-    mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 1");
-    store(about(4), pruneMs - 1_000);
-    const { inbox_bodies } = await prune(mirror, { inboxBodiesMs: dayMs });
-    expect(inbox_bodies).toEqual({ rows: 2, bytes: (texts[0]?.length ?? 0) + (texts[1]?.length ?? 0) });
-    expect(rows(mirror, "SELECT seq, typeof(body) AS body FROM _inbox")).toMatchObject([
-      { body: "integer" },
-      { body: "integer" },
-      { body: "text" },
-      { body: "text" },
-    ]);
-    for (const text of texts) expect(store(text, pruneMs)?.outcome).toBe("duplicate");
-    const replayed = ingest.replay([first ?? "", third ?? "", "unknown"], pruneMs);
-    expect(replayed).toEqual({ queued: 1, unread: 0, missing: ["unknown"], pruned: [first] });
-    mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 3");
-    expect((await prune(mirror, { inboxBodiesMs: dayMs })).inbox_bodies.rows).toBe(1);
-    const before = written(mirror);
-    expect((await prune(mirror, { inboxBodiesMs: dayMs })).inbox_bodies.rows).toBe(0);
-    expect(written(mirror)).toBe(before);
-    expect(named(await check(mirror))).toEqual([]);
-  });
+test("I7: a pruned event is still known; waiting ones keep their body; a replay says what was pruned", async () => {
+  const { mirror, ingest } = await openIngest();
+  const texts = [about(1), about(2, "unheard.of", "x"), about(3)];
+  const store = (text: string, atMs: number) => ingest.store([deliveryOf(text)], atMs)[0];
+  const [first, , third] = texts.map((text, day) => store(text, pruneMs - (30 - day) * dayMs)?.eventId ?? "");
+  mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 1");
+  store(about(4), pruneMs - 1_000);
+  const { inbox_bodies } = await prune(mirror, { inboxBodiesMs: dayMs });
+  expect(inbox_bodies).toEqual({ rows: 2, bytes: (texts[0]?.length ?? 0) + (texts[1]?.length ?? 0) });
+  expect(rows(mirror, "SELECT seq, typeof(body) AS body FROM _inbox")).toMatchObject([
+    { body: "integer" },
+    { body: "integer" },
+    { body: "text" },
+    { body: "text" },
+  ]);
+  for (const text of texts) expect(store(text, pruneMs)?.outcome).toBe("duplicate");
+  const replayed = ingest.replay([first ?? "", third ?? "", "unknown"], pruneMs);
+  expect(replayed).toEqual({ queued: 1, unread: 0, missing: ["unknown"], pruned: [first] });
+  mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 3");
+  expect((await prune(mirror, { inboxBodiesMs: dayMs })).inbox_bodies.rows).toBe(1);
+  const before = written(mirror);
+  expect((await prune(mirror, { inboxBodiesMs: dayMs })).inbox_bodies.rows).toBe(0);
+  expect(written(mirror)).toBe(before);
+  expect(named(await check(mirror))).toEqual([]);
 });
 
 describe("a prune", () => {

@@ -42,16 +42,14 @@ describe("coalescing", () => {
   });
 });
 
-describe("I4: a reason that arrives while its item is leased", () => {
-  test("counts also where it is the very same event's reason once more", ({ queue }) => {
-    const event = { lane: "webhook", reason: "people.updated" } as const;
-    queue.add(work({ ...event, dirtySeq: 5 }));
-    const row = lease(queue);
-    queue.add(work({ ...event, dirtySeq: 8 }));
-    queue.done(row, 6);
-    queue.release(row);
-    expect(lease(queue)).toMatchObject({ dirtySeq: 8 });
-  });
+test("I4: the very same event's reason counts once more while its item is leased", ({ queue }) => {
+  const event = { lane: "webhook", reason: "people.updated" } as const;
+  queue.add(work({ ...event, dirtySeq: 5 }));
+  const row = lease(queue);
+  queue.add(work({ ...event, dirtySeq: 8 }));
+  queue.done(row, 6);
+  queue.release(row);
+  expect(lease(queue)).toMatchObject({ dirtySeq: 8 });
 });
 
 describe("leases", () => {
@@ -306,15 +304,13 @@ test("what an event worker retries stays with it beside a run, and goes to a run
   expect(next(queue, "others")).toMatchObject({ attempts: 0 });
 });
 
-describe("reasons that replace no other", () => {
-  test("a recheck is not added to a queued item, and an event overtakes a waiting recheck", ({ queue }) => {
-    queue.add(eventWork({ reason: "people.updated" }));
-    queue.addIfAbsent(eventWork({ reason: "recheck", dueAtMs: 60_000, dirtySeq: 9 }));
-    expect(next(queue)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
-    queue.addIfAbsent(eventWork({ target: "id:2", reason: "recheck", dueAtMs: 60_000 }));
-    queue.add(eventWork({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
-    expect(next(queue)).toMatchObject({ target: "id:2", reason: "people.updated", dueAtMs: 0 });
-  });
+test("a recheck is not added to a queued item, and an event overtakes a waiting recheck", ({ queue }) => {
+  queue.add(eventWork({ reason: "people.updated" }));
+  queue.addIfAbsent(eventWork({ reason: "recheck", dueAtMs: 60_000, dirtySeq: 9 }));
+  expect(next(queue)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
+  queue.addIfAbsent(eventWork({ target: "id:2", reason: "recheck", dueAtMs: 60_000 }));
+  queue.add(eventWork({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
+  expect(next(queue)).toMatchObject({ target: "id:2", reason: "people.updated", dueAtMs: 0 });
 });
 
 describe("an item that is postponed", () => {

@@ -71,34 +71,28 @@ describe("columns", () => {
   });
 });
 
-describe("values", () => {
-  test("an odd value is refused with its path and its kind", () => {
-    expect(reason({ total: "much" })).toBe('total is text ("much"), not decimal');
-    expect(reason({ buyer: { city: [1] } })).toBe("buyer.city is a list, not text");
-    expect(reason({ buyer: 5 })).toBe("buyer is number 5, not an object");
-    expect(reason({ buyer: [{ name: "a" }] })).toBe("buyer is a list, not an object");
-    expect(reason({ colour: [5] })).toBe("colour is a list, not an object");
-    expect(reason({ lines: { 0: { id: 1 } } })).toBe("lines is an object, not a list");
-    expect(reason({ lines: [{ id: 1 }, null] })).toBe("lines[1] is null, not an object");
-    expect(reason({ colourId: 1, colour: { id: "x" } })).toBe('colour.id is text ("x"), not integer');
-  });
+test("an odd value is refused with its path and its kind", () => {
+  expect(reason({ total: "much" })).toBe('total is text ("much"), not decimal');
+  expect(reason({ buyer: { city: [1] } })).toBe("buyer.city is a list, not text");
+  expect(reason({ buyer: 5 })).toBe("buyer is number 5, not an object");
+  expect(reason({ buyer: [{ name: "a" }] })).toBe("buyer is a list, not an object");
+  expect(reason({ colour: [5] })).toBe("colour is a list, not an object");
+  expect(reason({ lines: { 0: { id: 1 } } })).toBe("lines is an object, not a list");
+  expect(reason({ lines: [{ id: 1 }, null] })).toBe("lines[1] is null, not an object");
+  expect(reason({ colourId: 1, colour: { id: "x" } })).toBe('colour.id is text ("x"), not integer');
 });
 
-describe("what PHP sends", () => {
-  test("`[]` for an empty map is a snapshot, a lookup and an object of nothing", () => {
-    expect(cells({ id: "7", number: "1", buyer: [], colour: [] })).toEqual({ id: 7, number: "1" });
-    expect(cells({ buyer: { name: "n", country: [] } })).toEqual({ buyer_name: "n" });
-    expect(cells({ extra: [] })).toEqual({ extra: "[]" });
-    expect(paths({ buyer: [], colour: [] })).toEqual([]);
-  });
+test("PHP's `[]` for an empty map is a snapshot, a lookup and an object of nothing", () => {
+  expect(cells({ id: "7", number: "1", buyer: [], colour: [] })).toEqual({ id: 7, number: "1" });
+  expect(cells({ buyer: { name: "n", country: [] } })).toEqual({ buyer_name: "n" });
+  expect(cells({ extra: [] })).toEqual({ extra: "[]" });
+  expect(paths({ buyer: [], colour: [] })).toEqual([]);
 });
 
-describe("fields a record lacks", () => {
-  test("are reported when they are required, as a path; null and optional ones are not", () => {
-    expect(rowOf({ id: 1, number: null, lines: [{}], receipts: [] }).missing).toEqual(["total", "lines.id"]);
-    expect(rowOf({ id: 1, number: "1", total: 1 }).missing).toEqual(["lines"]);
-    expect(rowOf({ id: 1, number: "1", total: 1, lines: {} }).missing).toEqual([]);
-  });
+test("lacking fields are reported as paths when they are required; null and optional ones are not", () => {
+  expect(rowOf({ id: 1, number: null, lines: [{}], receipts: [] }).missing).toEqual(["total", "lines.id"]);
+  expect(rowOf({ id: 1, number: "1", total: 1 }).missing).toEqual(["lines"]);
+  expect(rowOf({ id: 1, number: "1", total: 1, lines: {} }).missing).toEqual([]);
 });
 
 const odd: fc.Arbitrary<JsonValue> = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;

@@ -67,13 +67,11 @@ describe("a statement", () => {
   });
 });
 
-describe("rows of own tables", () => {
-  test("are added, replaced, changed and removed by their columns, with one statement for each set of columns", () => {
-    for (const key of ["a", "b"]) insertRow(db, "_meta", { key, value: "1" });
-    insertRow(db, "_meta", { key: "b", value: "2" }, "or replace");
-    expect(updateRows(db, "_meta", { value: "3" }, { value: "1" })).toBe(1);
-    expect(removeRows(db, "_meta", { key: "a" })).toBe(1);
-    expect(removeRows(db, "_meta", {})).toBe(1);
-    expect(prepared).toHaveLength(5);
-  });
+test("rows are added, replaced, changed and removed, with one statement for each set of columns", () => {
+  for (const key of ["a", "b"]) insertRow(db, "_meta", { key, value: "1" });
+  insertRow(db, "_meta", { key: "b", value: "2" }, "or replace");
+  expect(updateRows(db, "_meta", { value: "3" }, { value: "1" })).toBe(1);
+  expect(removeRows(db, "_meta", { key: "a" })).toBe(1);
+  expect(removeRows(db, "_meta", {})).toBe(1);
+  expect(prepared).toHaveLength(5);
 });

@@ -95,8 +95,9 @@ function overtakingService(listed: Promise<void>, onList: () => Promise<void> | 
   return { asked, transport };
 }
 
-describe("I3 an answer that a list overtook does not overwrite the record, although the list changed nothing", () => {
-  test.each(["detail", "list"])("the %s was sent first", async (first) => {
+test.each(["detail", "list"])(
+  "I3 an answer that an unchanged list overtook is not used: %s first",
+  async (first) => {
     const mirror = await openHasty();
     const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", person(1, "new"));
@@ -114,5 +115,5 @@ describe("I3 an answer that a list overtook does not overwrite the record, altho
     expect(asked.toSorted()).toEqual(["/people", "/people/1", "/people/1"]);
     expect(rows(mirror, "SELECT name FROM people")).toEqual([{ name: "new" }]);
     expect(allChanges(mirror)).toHaveLength(1);
-  });
-});
+  },
+);

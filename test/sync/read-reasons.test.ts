@@ -145,22 +145,20 @@ test("what is in quarantine is read again where no list shows it in full", async
   expect(waiting(run)).toContain("people id:1 detail quarantined");
 });
 
-describe("records that no parent's list can show", () => {
-  test("are asked for once the parents' list is complete, and those of other resources are not", async () => {
-    const run = runContextOf(await withNotes());
-    put(run.mirror, "notes", { ...note(8, 1), personId: null });
-    const answer = (name: string) => {
-      const page = { kind: "list", target: "page::1", lane: "list", reason: "sweep" } as const;
-      const item = leased(run, { ...page, resource: name });
-      run.queue.done(item, run.mirror.sequence.next());
-      run.queue.release(item);
-      return { run, resource: resourceOf(name), item, stamp: stampOf(run.mirror) };
-    };
-    queueOrphans(answer("orders"));
-    expect(waiting(run)).toEqual([]);
-    queueOrphans(answer("people"));
-    expect(waiting(run)).toContain("notes id:7 confirm no parent");
-    expect(waiting(run)).toContain("notes id:8 confirm no parent");
-    expect(waiting(run)).not.toContain("notes id:5 confirm no parent");
-  });
+test("records that no parent's list can show are asked for once the parents' list is complete", async () => {
+  const run = runContextOf(await withNotes());
+  put(run.mirror, "notes", { ...note(8, 1), personId: null });
+  const answer = (name: string) => {
+    const page = { kind: "list", target: "page::1", lane: "list", reason: "sweep" } as const;
+    const item = leased(run, { ...page, resource: name });
+    run.queue.done(item, run.mirror.sequence.next());
+    run.queue.release(item);
+    return { run, resource: resourceOf(name), item, stamp: stampOf(run.mirror) };
+  };
+  queueOrphans(answer("orders"));
+  expect(waiting(run)).toEqual([]);
+  queueOrphans(answer("people"));
+  expect(waiting(run)).toContain("notes id:7 confirm no parent");
+  expect(waiting(run)).toContain("notes id:8 confirm no parent");
+  expect(waiting(run)).not.toContain("notes id:5 confirm no parent");
 });

@@ -31,16 +31,14 @@ describe("a list is complete", () => {
   });
 });
 
-describe("a list is read again", () => {
-  test.each([
-    ["the readings before named another total", listing, [1, 2], before([3, 4, 5], { total: 6 }), [1, 2]],
-    ["together they show more than there is", listing, [1, 2, 3], before([4, 5, 6]), [1, 2, 3]],
-    ["it moved in this reading", { ...listing, steady: false }, [1, 2, 3], before([4, 5]), undefined],
-  ])("without what counts no more: %s", (_case, reading, ids, earlier, kept) => {
-    const verdict = judgeReading(reading, shown(ids), earlier);
-    expect(verdict).toMatchObject({ kind: "again", startedSeq: 20 });
-    expect(verdict.earlier?.ids).toEqual(kept);
-  });
+test.each([
+  ["the readings before named another total", listing, [1, 2], before([3, 4, 5], { total: 6 }), [1, 2]],
+  ["together they show more than there is", listing, [1, 2, 3], before([4, 5, 6]), [1, 2, 3]],
+  ["it moved in this reading", { ...listing, steady: false }, [1, 2, 3], before([4, 5]), undefined],
+])("a list is read again without what counts no more: %s", (_case, reading, ids, earlier, kept) => {
+  const verdict = judgeReading(reading, shown(ids), earlier);
+  expect(verdict).toMatchObject({ kind: "again", startedSeq: 20 });
+  expect(verdict.earlier?.ids).toEqual(kept);
 });
 
 const page = (
@@ -54,13 +52,11 @@ const page = (
   showsNew: true,
 });
 
-describe("an append while a list is read", () => {
-  test.each([
-    ["a record of before moved away", { ...page(3, [6, 7], { total: 7 }), before: shown([5]) }],
-    ["the list shrank since", { ...page(3, [5, 6], { total: 6 }), before: shown([5]) }],
-    ["a page names fewer records than all before it", page(2, [3, 4], { total: 4 })],
-    ["a page has another size", page(2, [3], { perPage: 1 })],
-  ])("is none, and the list is read again, where %s", (_case, effect) => {
-    expect(withPage({ ...listing, total: 7 }, effect).steady).toBe(false);
-  });
+test.each([
+  ["a record of before moved away", { ...page(3, [6, 7], { total: 7 }), before: shown([5]) }],
+  ["the list shrank since", { ...page(3, [5, 6], { total: 6 }), before: shown([5]) }],
+  ["a page names fewer records than all before it", page(2, [3, 4], { total: 4 })],
+  ["a page has another size", page(2, [3], { perPage: 1 })],
+])("an append is none, and the list is read again, where %s", (_case, effect) => {
+  expect(withPage({ ...listing, total: 7 }, effect).steady).toBe(false);
 });

@@ -183,37 +183,32 @@ const anHour = { ...usual, timeMs: hourMs };
 const aMinute = { ...usual, atMostMs: 60_000 };
 const behind = { covered: true };
 
-describe("the plan of a day: nights, the stalest, and those with recent activity", () => {
-  test.each([
-    ["3,600 details and parents are proved whole every night", usual, 3_600, {}, [1, 3_600, 0]],
-    ["fewer of them leave time for recent activity", usual, 700, {}, [1, 700, 2_900]],
-    ["nothing needs no night", usual, 0, {}, [0, 0, 3_600]],
-    [
-      "12,500 are proved every four nights, in half an hour of the budget",
-      usual,
-      12_500,
-      {},
-      [4, 3_125, 475],
-    ],
-    ["they are read in equal nights", small, 900, {}, [5, 180, 20]],
-    ["recent activity takes what it needs", small, 900, { recent: 30 }, [6, 145, 55]],
-    ["it takes half at most", small, 900, { recent: 800 }, [8, 100, 100]],
-    ["the rest reads the others", small, 150, { recent: 150 }, [1, 50, 150]],
-    ["each is read once", small, 90, { recent: 90 }, [1, 0, 200]],
-    ["behind webhooks five minutes a night are enough", usual, 12_500, behind, [21, 596, 4]],
-    ["activity makes no night longer then", usual, 12_500, { ...behind, recent: 2_000 }, [30, 411, 189]],
-    ["the cycle may need more", usual, 500_000, {}, [30, 16_667, 0]],
-    ["activity adds the usual time at most", usual, 500_000, { recent: 20_000 }, [30, 16_547, 3_600]],
-    ["the longest time is never exceeded, and the cycle is longer", usual, 1_200_000, {}, [42, 28_572, 0]],
-    ["however short it is", aMinute, 3_000, {}, [25, 120, 0]],
-    ["the budget that the service grants counts", usual, 12_500, { limit: 60 }, [7, 1_786, 14]],
-    ["a time that is set counts behind webhooks, too", anHour, 12_500, behind, [2, 6_250, 950]],
-  ] as const)("%s", (_what, settings, total, more, expected) => {
+test.each([
+  ["3,600 details and parents are proved whole every night", usual, 3_600, {}, [1, 3_600, 0]],
+  ["fewer of them leave time for recent activity", usual, 700, {}, [1, 700, 2_900]],
+  ["nothing needs no night", usual, 0, {}, [0, 0, 3_600]],
+  ["12,500 are proved every four nights, in half an hour of the budget", usual, 12_500, {}, [4, 3_125, 475]],
+  ["they are read in equal nights", small, 900, {}, [5, 180, 20]],
+  ["recent activity takes what it needs", small, 900, { recent: 30 }, [6, 145, 55]],
+  ["it takes half at most", small, 900, { recent: 800 }, [8, 100, 100]],
+  ["the rest reads the others", small, 150, { recent: 150 }, [1, 50, 150]],
+  ["each is read once", small, 90, { recent: 90 }, [1, 0, 200]],
+  ["behind webhooks five minutes a night are enough", usual, 12_500, behind, [21, 596, 4]],
+  ["activity makes no night longer then", usual, 12_500, { ...behind, recent: 2_000 }, [30, 411, 189]],
+  ["the cycle may need more", usual, 500_000, {}, [30, 16_667, 0]],
+  ["activity adds the usual time at most", usual, 500_000, { recent: 20_000 }, [30, 16_547, 3_600]],
+  ["the longest time is never exceeded, and the cycle is longer", usual, 1_200_000, {}, [42, 28_572, 0]],
+  ["however short it is", aMinute, 3_000, {}, [25, 120, 0]],
+  ["the budget that the service grants counts", usual, 12_500, { limit: 60 }, [7, 1_786, 14]],
+  ["a time that is set counts behind webhooks, too", anHour, 12_500, behind, [2, 6_250, 950]],
+] as const)(
+  "the plan of a day, as nights, the stalest and those with recent activity: %s",
+  (_what, settings, total, more, expected) => {
     const { nights, stalest, recent, fills } = planScrub(settings, facts(total, more));
     expect([nights, stalest, recent]).toEqual(expected);
     expect(fills).toBe(total < 500_000);
-  });
-});
+  },
+);
 
 test("the plan takes whole requests and whole days, and one of each at least", () => {
   const tiny = planScrub({ timeMs: 1, cycleMs: 1, atMostMs: 1 }, facts(2));

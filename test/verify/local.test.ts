@@ -76,14 +76,12 @@ async function expectReplayable(mirror: Mirror): Promise<void> {
     );
 }
 
-describe("a mirror that is sound", () => {
-  test("has nothing to name, and is not written by a repair", async () => {
-    const mirror = await aFullShop();
-    expect(named(await check(mirror))).toEqual([]);
-    expect(await repair(mirror)).toEqual({ repaired: 0, queued: 0 });
-    expect((await check(mirror)).match).toBe(true);
-    expect(rows(mirror, "SELECT count(*) AS n FROM _work")).toEqual([{ n: 0 }]);
-  });
+test("a sound mirror has nothing to name, and is not written by a repair", async () => {
+  const mirror = await aFullShop();
+  expect(named(await check(mirror))).toEqual([]);
+  expect(await repair(mirror)).toEqual({ repaired: 0, queued: 0 });
+  expect((await check(mirror)).match).toBe(true);
+  expect(rows(mirror, "SELECT count(*) AS n FROM _work")).toEqual([{ n: 0 }]);
 });
 
 test("a payment that names its owner itself is not accused by a document that listed it before", async () => {
