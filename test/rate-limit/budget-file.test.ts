@@ -1,22 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { recordingLog } from "../support/http/http-client.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 let folder = "";
-const stores: RateLimitStore[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "budget-"));
-});
-afterEach(() => {
-  for (const store of stores.splice(0)) store.close();
-  rmSync(folder, { recursive: true, force: true });
+  folder = tempFolder();
 });
 
 const clock = new DrivenClock();
@@ -24,7 +19,7 @@ const path = () => join(folder, "data", "acme.budget.db");
 
 function opened(log = recordingLog()): BudgetFile {
   const store = openBudgetFile({ path: path(), clock, bootId: "boot-a", log });
-  stores.push(store);
+  onTestFinished(() => store.close());
   return store;
 }
 
@@ -43,13 +38,6 @@ const failing = () => {
 };
 
 describe("the budget's file", () => {
-  test("keeps the state across a restart", () => {
-    const first = opened();
-    first.transact(withLimit(240));
-    first.close();
-    expect(opened().read()).toMatchObject({ limit: 240 });
-  });
-
   test("counts requests and refusals by minute, of all who share it, for a day", async () => {
     const [first, second] = [opened(), opened()];
     const refused = (state: RateLimitState | null) => ({
