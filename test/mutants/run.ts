@@ -100,13 +100,9 @@ async function showsFault(what: string, failsWithout: () => Promise<boolean>): P
 }
 
 function lineOf({ fault, byTests, bySimulation }: Found): string {
-  const why =
-    withSimulation && fault.outsideSimulation ? `- (${fault.outsideSimulation})` : textOf(bySimulation);
-  return [fault.id, fault.invariant ?? "-", textOf(byTests), why].join(" | ");
-}
-
-function textOf(found: Finding | undefined): string {
-  return found?.text ?? "-";
+  const declared = withSimulation && fault.outsideSimulation ? `- (${fault.outsideSimulation})` : null;
+  const shown = [byTests?.text ?? "-", declared ?? bySimulation?.text ?? "-"];
+  return [fault.id, fault.invariant ?? "-", ...shown].join(" | ");
 }
 
 function summary(): boolean {

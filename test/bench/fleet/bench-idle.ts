@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { processFacts } from "../../support/company/many-companies.ts";
 import { endServe, type Process } from "../../support/program/serve-process.ts";
-import { markdownTable, type BenchResult } from "../result.ts";
+import { tableOf, type BenchResult } from "../result.ts";
 import { processorSeconds } from "./process-cost.ts";
 import { startSandbox } from "../../support/sandbox/control.ts";
 import { silentLog } from "../../../src/base/logger.ts";
@@ -51,7 +51,7 @@ export async function benchIdleFleet(isLarge: boolean): Promise<BenchResult[]> {
   for (const worker of workers) await endServe(worker, "SIGTERM");
   const held = await openHeldCompanies(resources, fleet, heldCount);
   costs.push(await measureHeld(fleet, held));
-  console.log(`\n${tableOf(costs)}\n`);
+  console.log(`\n${costsText(costs)}\n`);
   return costs.slice(0, 2).map((cost) => bound(cost, companies));
 }
 
@@ -115,16 +115,13 @@ function bound(cost: Cost, companies: number): BenchResult {
   };
 }
 
-function tableOf(costs: readonly Cost[]): string {
-  const rows: (readonly [string, (cost: Cost) => string])[] = [
+function costsText(costs: readonly Cost[]): string {
+  return tableOf("", costs, [
     ["statements a second", ({ statements, seconds }) => (statements / seconds).toFixed(2)],
     ["Postgres, of a core", ({ postgresCpu }) => percent(postgresCpu)],
     ["each worker, of a core", ({ workerCpu }) => workerCpu.map(percent).join(", ")],
     ["memory of a worker, MB", ({ memoryBytes }) => (memoryBytes / 1e6).toFixed(0)],
-  ];
-  const head = ["", ...costs.map(({ name }) => name)];
-  const lines = rows.map(([what, cell]) => [what, ...costs.map(cell)]);
-  return markdownTable(head, lines);
+  ]);
 }
 
 function workersText(count: number): string {

@@ -5,7 +5,7 @@ import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { memoryScratch } from "../../support/memory-folder.ts";
 import { processFacts } from "../../support/company/many-companies.ts";
 import { endServe, type Process } from "../../support/program/serve-process.ts";
-import { markdownTable, type BenchResult } from "../result.ts";
+import { tableOf, type BenchResult } from "../result.ts";
 import { openFleetBed, until } from "./fleet-bed.ts";
 import { processorSeconds } from "./process-cost.ts";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
@@ -46,7 +46,7 @@ export async function benchFleetCompany(): Promise<BenchResult[]> {
   const bed = await openBed(resources);
   const first = await bed.step("first run", "one");
   const night = await bed.step("a night on another worker", "two");
-  console.log(`\n${tableOf([first, night])}\n`);
+  console.log(`\n${costsText([first, night])}\n`);
   console.log(await bed.sizes());
   const cpu = night.workerSeconds;
   return [{ name: "CPU s of a worker for an unchanged night", ratio: cpu, aim: "at most 3", detail: "" }];
@@ -150,8 +150,8 @@ async function requestsOf(postgres: Postgres): Promise<number> {
   return row?.sum ?? 0;
 }
 
-function tableOf(costs: readonly StepCost[]): string {
-  const rows: (readonly [string, (cost: StepCost) => string])[] = [
+function costsText(costs: readonly StepCost[]): string {
+  return tableOf("for each company", costs, [
     ["requests of runs to the service", ({ requests }) => requests.toFixed(0)],
     ["worker and its children, CPU s", ({ workerSeconds }) => workerSeconds.toFixed(2)],
     [
@@ -166,10 +166,7 @@ function tableOf(costs: readonly StepCost[]): string {
     ["store: kB received", ({ receivedBytes }) => (receivedBytes / 1_000).toFixed(0)],
     ["worker, MB of all at most", ({ memoryBytes }) => (memoryBytes / 1e6).toFixed(0)],
     ["a child, MB at most", ({ childBytes }) => (childBytes / 1e6).toFixed(0)],
-  ];
-  const head = ["for each company", ...costs.map(({ name }) => name)];
-  const lines = rows.map(([what, cell]) => [what, ...costs.map(cell)]);
-  return markdownTable(head, lines);
+  ]);
 }
 
 async function sizesOf(postgres: Postgres): Promise<string> {

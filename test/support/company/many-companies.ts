@@ -63,17 +63,8 @@ function subscribe({ control }: Sandbox, company: number, url: string): string {
   return control.secret(id, company);
 }
 
-/** How much a process has now. */
-export interface ProcessFacts {
-  readonly rssBytes: number;
-  readonly peakBytes: number;
-  readonly descriptors: number;
-  /** Of the descriptors. */
-  readonly sockets: number;
-}
-
-/** Reads `/proc`, on Linux only. */
-export function processFacts(pid: number): ProcessFacts {
+/** How much a process has now; `sockets` are some of its `descriptors`. Reads `/proc`, on Linux only. */
+export function processFacts(pid: number) {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const bytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1024;
   const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
@@ -92,10 +83,7 @@ function targetOf(descriptor: string): string | null {
 }
 
 /** One page of a daemon, and how long it took. */
-export async function askPage(
-  port: number,
-  page: string,
-): Promise<{ readonly text: string; readonly tookMs: number }> {
+export async function askPage(port: number, page: string) {
   const startedMs = performance.now();
   const response = await fetch(`http://127.0.0.1:${port}${page}`);
   const text = await response.text();

@@ -5,13 +5,11 @@ import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { onTestFinished, vi } from "vitest";
 
-/** What was done to files, in order: `sync NAME` of a file or folder, `rename NAME`: a file got this name. */
-export interface DiskOrder {
-  readonly steps: readonly string[];
-}
-
-/** Records from now on until the test ends what this process brings to the disk, and when it renames files. */
-export async function recordDiskOrder(): Promise<DiskOrder> {
+/**
+ * Records from now on until the test ends what this process brings to the disk, and when it renames files, in order:
+ * `sync NAME` of a file or folder, `rename NAME`: a file got this name.
+ */
+export async function recordDiskOrder() {
   const steps: string[] = [];
   const { fsyncSync, renameSync } = fs;
   const { rename } = promises;

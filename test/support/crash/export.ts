@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
@@ -8,16 +7,10 @@ import { openMirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { startProgram, temporaryFolder } from "../program/cli.ts";
 
-/** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
-export interface ExportCrashSetup {
-  readonly folder: string;
-  readonly out: string;
-  change(generation: number): void;
-  /** Starts the real program. */
-  start(args: readonly string[]): ChildProcess;
-}
+export type ExportCrashSetup = Awaited<ReturnType<typeof setUpExportCrash>>;
 
-export async function setUpExportCrash(clients: number): Promise<ExportCrashSetup> {
+/** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
+export async function setUpExportCrash(clients: number) {
   const folder = temporaryFolder({
     "config.yaml": "data_dir: .\ncompanies: { acme: { token: '${env:FINTORO_TOKEN}' } }\n",
   });
@@ -30,12 +23,13 @@ export async function setUpExportCrash(clients: number): Promise<ExportCrashSetu
   return {
     folder,
     out,
-    change: (generation) => {
+    change: (generation: number) => {
       const db = openDatabase(file);
       db.prepare("UPDATE clients SET email = ?").run(String(generation));
       db.close();
     },
-    start: (args) => startProgram(["export", ...args, "--out", out], { cwd: folder }),
+    /** Starts the real program. */
+    start: (args: readonly string[]) => startProgram(["export", ...args, "--out", out], { cwd: folder }),
   };
 }
 

@@ -4,17 +4,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A file system of its own that holds little. */
-export interface SmallDisk {
-  readonly folder: string;
-  /** Takes all space but so many bytes. */
-  fill(leftBytes: number): void;
-  /** Gives the space back. */
-  clear(): void;
-  /** As a disk is mounted after a fault. */
-  forbidWrites(): void;
-}
-
 function mount(folder: string, bytes: number): boolean {
   return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", folder]).status === 0;
 }
@@ -28,8 +17,8 @@ export function canMount(): boolean {
   return isMounted;
 }
 
-/** Gone with the test. */
-export function aSmallDisk(bytes: number): SmallDisk {
+/** A file system of its own that holds little; gone with the test. */
+export function aSmallDisk(bytes: number) {
   const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-disk-"));
   if (!mount(folder, bytes)) throw new Error(`nothing can be mounted at ${folder}`);
   onTestFinished(() => {
@@ -39,7 +28,8 @@ export function aSmallDisk(bytes: number): SmallDisk {
   const filler = path.join(folder, "filler");
   return {
     folder,
-    fill: (leftBytes) => {
+    /** Takes all space but so many bytes. */
+    fill: (leftBytes: number) => {
       const { bavail, bsize } = statfsSync(folder);
       try {
         writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
@@ -48,7 +38,9 @@ export function aSmallDisk(bytes: number): SmallDisk {
         if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
       }
     },
+    /** Gives the space back. */
     clear: () => rmSync(filler, { force: true }),
+    /** As a disk is mounted after a fault. */
     forbidWrites: () => void spawnSync("mount", ["-o", "remount,ro", folder]),
   };
 }

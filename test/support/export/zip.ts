@@ -1,15 +1,10 @@
 import { crc32, inflateRawSync } from "node:zlib";
 
-export interface ZipText {
-  readonly name: string;
-  readonly text: string;
-}
-
 /** What a ZIP archive holds, by its central directory; every entry's checksum is looked at. */
-export function entriesOf(archive: Buffer): ZipText[] {
+export function entriesOf(archive: Buffer) {
   const end = archive.lastIndexOf(Buffer.from("PK\u0005\u0006"));
   if (end < 0) throw new Error("no ZIP archive: it has no end record");
-  const entries: ZipText[] = [];
+  const entries: { readonly name: string; readonly text: string }[] = [];
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
     const nameLength = archive.readUInt16LE(at + 28);

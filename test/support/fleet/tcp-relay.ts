@@ -2,16 +2,11 @@ import { createServer, connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { listen } from "../http/loopback.ts";
 
-/** A way to a port on loopback that can become silent, as a network does that loses every packet. */
-export interface TcpRelay {
-  readonly port: number;
-  /** From now on nothing arrives, and no connection is refused or closed. */
-  silence(): void;
-  /** What was held back arrives. */
-  resume(): void;
-}
-
-export async function aTcpRelay(target: number): Promise<TcpRelay> {
+/**
+ * A way to a port on loopback that can become silent, as a network does that loses every packet: nothing arrives, and no
+ * connection is refused or closed, until what was held back is let through again.
+ */
+export async function aTcpRelay(target: number) {
   const sockets = new Set<Socket>();
   let isSilent = false;
   const keep = (socket: Socket) => {

@@ -20,13 +20,8 @@ const emptyPage = { data: [], paginator: { currentPage: 1, totalPages: 1, totalR
 
 type Answering = (request: ServiceRequest) => ServiceAnswer | Promise<ServiceAnswer>;
 
-export interface Recorded {
-  readonly client: FintoroClient;
-  readonly sent: readonly ServiceRequest[];
-}
-
 /** A client over a transport that sends nothing and remembers what it was asked to. */
-export function recordingClient(answering: Answering = () => answer(emptyPage)): Recorded {
+export function recordingClient(answering: Answering = () => answer(emptyPage)) {
   const sent: ServiceRequest[] = [];
   const transport: Transport = {
     send: async (request) => {

@@ -3,13 +3,12 @@ import { onTestFinished } from "vitest";
 import { listen } from "../http/loopback.ts";
 
 /**
- * What a connection pooler does with a session's start. `ignores`: it leaves out all parameters but user and database,
- * as PgBouncer does with `ignore_startup_parameters`. `refuses`: it knows no other parameters.
+ * A connection pooler before the Postgres at a port. Gives its own port.
+ *
+ * @param manner what it does with a session's start: it `ignores` all parameters but user and database, as PgBouncer
+ *   does with `ignore_startup_parameters`, or `refuses` others
  */
-export type PoolerManner = "ignores" | "refuses";
-
-/** Stands before the Postgres at a port. Gives its own port. */
-export async function aPooler(target: number, manner: PoolerManner): Promise<number> {
+export async function aPooler(target: number, manner: "ignores" | "refuses"): Promise<number> {
   const sockets: Socket[] = [];
   const server = createServer((near) => {
     sockets.push(near.on("error", () => undefined));
