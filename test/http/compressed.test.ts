@@ -5,17 +5,13 @@ import { get } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { jsonHead, serviceWith } from "../support/http/http.ts";
 
-const content = JSON.stringify({
-  data: Array.from({ length: 20_000 }, (_, id) => ({ id, name: `Č${id}` })),
-});
+const data = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `Č${id}` }));
+const content = JSON.stringify({ data });
+
+type Options = Partial<HttpOptions>;
 
 /** A service whose answers have these bodies one after another, and one attempt. */
-const packed = (
-  encoding: string,
-  bodies: readonly Buffer[],
-  options: Partial<HttpOptions> = {},
-  status = 200,
-) =>
+const packed = (encoding: string, bodies: readonly Buffer[], options: Options = {}, status = 200) =>
   serviceWith(
     (answer, _, index) =>
       void answer.writeHead(status, { ...jsonHead, "content-encoding": encoding }).end(bodies[index]),

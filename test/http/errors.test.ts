@@ -39,11 +39,8 @@ describe("any other answer becomes an error with its request id and a hint", () 
     ["with a message that is no text", '{"message":{"a":1},"errors":[1]}'],
   ])("an error %s is reported by its status alone", async (_, body) => {
     const { http } = await serviceWith((answer) => void answer.writeHead(404).end(body));
-    expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
-      status: 404,
-      serviceMessage: null,
-      requestId: null,
-    });
+    const facts = { status: 404, serviceMessage: null, requestId: null };
+    expect(await rejectionOf(http.send(get("/x")))).toMatchObject(facts);
   });
 
   // Fault: network | an error answer whose body never ends | a server in the service's place | reported by its status, and the connection is closed

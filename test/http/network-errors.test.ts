@@ -16,17 +16,9 @@ describe("what breaks a request has a plain message", () => {
     ["UND_ERR_SOCKET", "the connection was closed before the answer was complete"],
     ["UND_ERR_CONNECT_TIMEOUT", "the connection timed out"],
   ])("%s is retryable", (code, why) => {
-    const facts = {
-      retryable: true,
-      requestId: "req-9",
-      hint: expect.any(String) as string,
-      cause: { code },
-    };
-    expect(failureFrom(withCode(code))).toMatchObject({
-      kind: "network",
-      message: `GET /x: ${why}`,
-      ...facts,
-    });
+    const facts = { requestId: "req-9", hint: expect.any(String) as string, cause: { code } };
+    const error = { kind: "network", message: `GET /x: ${why}`, retryable: true };
+    expect(failureFrom(withCode(code))).toMatchObject({ ...error, ...facts });
   });
 
   // Fault: network | the certificate is expired, self-signed or another name's | the error's code | ended at once: it cannot pass by itself

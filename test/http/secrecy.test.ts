@@ -78,9 +78,8 @@ describe("I9: the token and secrets are in no error and no log line", () => {
   test("nor after a broken connection or a deadline", async () => {
     const { http } = await rawServiceWith(
       (socket, index) => {
-        socket.once("data", (sent) =>
-          index === 0 ? socket.end(sent) : index === 1 ? socket.resetAndDestroy() : undefined,
-        );
+        if (index === 0) socket.once("data", (sent) => socket.end(sent));
+        if (index === 1) socket.once("data", () => socket.resetAndDestroy());
       },
       { attempts: 1, timeoutMs: 80 },
     );
@@ -148,11 +147,8 @@ describe("I9: redirects", () => {
     const answer = await http.send(get("/a", { query: { page: 1 }, onSent: () => void sent++ }));
     expect(answer.body.toString()).toBe('{"url":"/api/v1/c"}');
     expect(answer.attempts).toBe(1);
-    expect(service.asked.map((asked) => asked.url)).toEqual([
-      "/api/v1/a?page=1",
-      "/api/v1/b?page=2",
-      "/api/v1/c",
-    ]);
+    const paths = service.asked.map((asked) => asked.url.replace("/api/v1", ""));
+    expect(paths).toEqual(["/a?page=1", "/b?page=2", "/c"]);
     expect([rateLimiter.lanes.length, rateLimiter.open(), sent]).toEqual([3, 0, 3]);
   });
 

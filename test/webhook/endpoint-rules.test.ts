@@ -15,11 +15,8 @@ function lookup(host: string): Promise<readonly string[]> {
 const judged = (url: string, loopback = false) => endpointFault(url, { lookup, loopback });
 
 describe("an endpoint", () => {
-  test.each([
-    "https://hooks.example.com/webhooks/acme",
-    "https://8.8.8.8:8443/in",
-    "https://[2a00:1450::1]/",
-  ])("%s is fine", async (url) => {
+  const fine = "https://hooks.example.com/webhooks/acme https://8.8.8.8:8443/in https://[2a00:1450::1]/";
+  test.each(fine.split(" "))("%s is fine", async (url) => {
     expect(await judged(url)).toBeNull();
   });
 
@@ -53,10 +50,8 @@ describe("an endpoint", () => {
   test.each(["https://nowhere.example.com/", "https://nothing.example.com/"])(
     "%s, whose name means nothing here, may mean something to the service",
     async (url) => {
-      expect(await judged(url)).toMatchObject({
-        what: expect.stringContaining("cannot be resolved here"),
-        certain: false,
-      });
+      const what = expect.stringContaining("cannot be resolved here") as string;
+      expect(await judged(url)).toMatchObject({ what, certain: false });
     },
   );
 

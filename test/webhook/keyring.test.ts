@@ -65,10 +65,8 @@ describe("the keyring", () => {
     expect([inNoFile(), refresh()]).toEqual([["one"], false]);
     const absent = Secret.absent(new Error("not set"));
     const unset = { secrets: [absent, absent], places: [fromVariable, fromFile()] };
-    expect([keyring({}, unset).accepted(), keyring({}, unset).missing()]).toEqual([
-      [],
-      ["not set", "not set"],
-    ]);
+    const { accepted: none, missing: problems } = keyring({}, unset);
+    expect([none(), problems()]).toEqual([[], ["not set", "not set"]]);
     writeFileSync(hook, "in-the-file-0123\n");
     expect(keyring({}, unset).missing()).toEqual(["not set"]);
     const places = { one: fromVariable, two: { kind: "config" }, "in-the-file-0123": fromFile() } as const;

@@ -73,16 +73,9 @@ describe("a valid delivery is accepted", () => {
   test("I12 signed but unreadable, or of a type that nobody knows", async () => {
     const receiver = await aReceiver();
     const bytes = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff]);
-    const odd = [
-      post("<html>"),
-      post(bytes, { "content-encoding": "gzip" }),
-      post(eventText({ type: "a.b" })),
-    ];
-    for (const one of odd) {
-      const id = one.headers["webhook-id"] ?? "none";
-      const answer = await receiver.deliver({ ...one, headers: { ...one.headers, "webhook-id": id } });
-      expect(answer.status).toBe(204);
-    }
+    const packed = post(bytes, { "content-encoding": "gzip" });
+    for (const one of [post("<html>"), packed, post(eventText({ type: "a.b" }))])
+      expect((await receiver.deliver(one)).status).toBe(204);
     const states = receiver.mirror.db.prepare("SELECT state FROM _inbox ORDER BY seq").pluck().all();
     expect(states).toEqual(["unreadable", "unreadable", "unknown"]);
     expect(counted(receiver.mirror, "_work")).toBe(0);
