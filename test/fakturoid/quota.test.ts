@@ -16,13 +16,8 @@ describe("the month's calls", () => {
     const one = await openForTest({ monthly: null });
     await one.sync();
     const { length } = one.standIn.visits;
-    expect(await month(one)).toEqual({
-      month: "2026-11",
-      used: length,
-      limit: 1_500,
-      kept: 150,
-      left: 1_350 - length,
-    });
+    const november = { month: "2026-11", used: length, limit: 1_500, kept: 150, left: 1_350 - length };
+    expect(await month(one)).toEqual(november);
     one.passDays(30);
     expect(await month(one)).toMatchObject({ month: "2026-12", used: 0 });
   });
@@ -40,11 +35,8 @@ describe("the month's calls", () => {
     one.passDays(29);
     one.standIn.callsUsed = 2_990;
     expect(await one.sync()).toMatchObject({ outcome: "complete" });
-    expect(await month(one)).toMatchObject({
-      month: "2026-12",
-      limit: 3_000,
-      used: one.standIn.visits.length,
-    });
+    const used = one.standIn.visits.length;
+    expect(await month(one)).toMatchObject({ month: "2026-12", limit: 3_000, used });
     one.passDays(1);
     one.standIn.callsUsed = 500;
     await one.sync();
@@ -82,10 +74,8 @@ describe("the month's calls", () => {
   });
 
   test("bound the whole lists of a week: one that would take more than half of what is left waits", async () => {
-    const one = await openForTest(
-      { invoices: 400, monthly: null },
-      "rate_limit: { monthly: 75, reserve: 0% }\n",
-    );
+    const limit = "rate_limit: { monthly: 75, reserve: 0% }\n";
+    const one = await openForTest({ invoices: 400, monthly: null }, limit);
     await one.sync();
     one.passDays(8);
     one.asked();
@@ -93,9 +83,8 @@ describe("the month's calls", () => {
     expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(1);
     one.passDays(7);
     await one.sync();
-    expect(
-      one.said.filter((line) => line.startsWith("warn invoices: the whole list is overdue")),
-    ).toHaveLength(1);
+    const overdue = "warn invoices: the whole list is overdue";
+    expect(one.said.filter((line) => line.startsWith(overdue))).toHaveLength(1);
     one.passDays(15);
     one.asked();
     await one.sync();

@@ -14,9 +14,7 @@ const tables = [...tablesOfManifest(manifest), ...sheets.map(viewTable), deleted
 test("every table, column and known value has Slovak words", () => {
   const missing = tables.flatMap(({ name, columns }) => [
     ...(slovak.titles[name] === undefined ? [name] : []),
-    ...columns
-      .filter((column) => translatedHeading(slovak, column.name) === null)
-      .map((column) => column.name),
+    ...columns.flatMap((column) => (translatedHeading(slovak, column.name) === null ? [column.name] : [])),
     ...columns.flatMap((column) =>
       (column.values ?? []).filter((value) => slovak.values[column.name]?.[value] === undefined),
     ),
@@ -60,8 +58,6 @@ test("an export in Slovak has its headings and values, in English it is as witho
     { Číslo: "0001", "Odberateľ: názov": "paid", "S DPH": "áno", Stav: "uhradená", "Spolu bez DPH": "2" },
     { Číslo: "x", "S DPH": "nie", Stav: "new" },
   ]);
-  expect(await csvOf("en")).toMatchObject([
-    { number: "0001", has_vat: "true", status: "paid" },
-    { status: "new" },
-  ]);
+  const paid = { number: "0001", has_vat: "true", status: "paid" };
+  expect(await csvOf("en")).toMatchObject([paid, { status: "new" }]);
 });

@@ -42,12 +42,10 @@ describe("the age of what is to be paid", () => {
   test.each(edges)("%i days past due is %s", (daysOverdue, age) => {
     const db = reportWith([{ daysOverdue, open: 10 }]);
     const days = Math.max(0, daysOverdue);
-    expect(rowsOf(db, "SELECT age, days_overdue FROM v_open_invoices")).toEqual([
-      { age, days_overdue: days },
-    ]);
-    expect(rowsOf(db, "SELECT age, most_days_overdue, to_be_paid FROM v_receivables")).toEqual([
-      { age, most_days_overdue: days, to_be_paid: 10 },
-    ]);
+    const open = rowsOf(db, "SELECT age, days_overdue FROM v_open_invoices");
+    expect(open).toEqual([{ age, days_overdue: days }]);
+    const owed = rowsOf(db, "SELECT age, most_days_overdue, to_be_paid FROM v_receivables");
+    expect(owed).toEqual([{ age, most_days_overdue: days, to_be_paid: 10 }]);
   });
 
   test("what is due today is not overdue, what was due yesterday is", () => {
@@ -60,11 +58,7 @@ describe("the age of what is to be paid", () => {
   });
 
   test("documents without a client stand under the name on them, and no sum loses them", () => {
-    const db = reportWith([
-      { daysOverdue: 0, open: 10 },
-      { daysOverdue: 0, open: 5 },
-      { daysOverdue: 0, open: 7 },
-    ]);
+    const db = reportWith([10, 5, 7].map((open) => ({ daysOverdue: 0, open })));
     db.exec("UPDATE invoices SET client_id = NULL, client_name = 'Walk-in' WHERE id > 0");
     const sql =
       "SELECT client_id, client_name, invoices, to_be_paid, revenue_eur FROM v_client_summary ORDER BY 1";

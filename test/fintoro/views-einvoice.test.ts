@@ -97,13 +97,9 @@ describe("v_einvoice_gaps, compared with drafts that the published rules judge",
       for (const document of rows(`SELECT * FROM ${bill}s`)) {
         const isRecent = String(document["issue_date"]) > yearBefore;
         const lines = rows(`SELECT * FROM ${bill}_items WHERE ${bill}_id = ${document["id"]}`);
-        const { company_vat_id: vatId, company_tax_id: taxId } = document as Record<string, string | null>;
-        const { client_vat_id: buyers, client_subject_id: subjectId } = document as Record<
-          string,
-          string | null
-        >;
-        const seller = { ...good, vat_id: vatId ?? null, tax_id: taxId ?? null };
-        const buyer = { ...good, vat_id: buyers ?? null, subject_id: subjectId ?? null };
+        const given = (column: string) => (document[column] ?? null) as string | null;
+        const seller = { ...good, vat_id: given("company_vat_id"), tax_id: given("company_tax_id") };
+        const buyer = { ...good, vat_id: given("client_vat_id"), subject_id: given("client_subject_id") };
         const expected = isRecent ? brokenRules(draftOf(document, lines, seller, buyer)) : [];
         const key = `${bill}s ${document["id"]}`;
         expect([key, ...broken(key)]).toEqual([key, ...expected]);

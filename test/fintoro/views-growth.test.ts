@@ -50,11 +50,7 @@ function fill(db: Db, rows: number, isShared: (column: string) => boolean): void
   for (const { name, columns } of tables) {
     db.exec(`DELETE FROM main.${name}`);
     const values = columns.map((column) =>
-      column.name === "id"
-        ? "n"
-        : column.name === "position"
-          ? "n"
-          : valueOf(column.name, column.type, isShared),
+      ["id", "position"].includes(column.name) ? "n" : valueOf(column.name, column.type, isShared),
     );
     db.exec(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${rows})
       INSERT INTO main.${name} SELECT ${values.join(", ")} FROM number`);

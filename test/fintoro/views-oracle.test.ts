@@ -26,16 +26,8 @@ function rawRecords({ db }: Mirror): Records {
 }
 
 /** Some records of each of these kinds are deleted. */
-const deletable = [
-  "invoices",
-  "credit_notes",
-  "proformas",
-  "clients",
-  "orders",
-  "quotations",
-  "suppliers",
-  "warehouse_inbound_receipts",
-];
+const deletable = `invoices credit_notes proformas clients orders quotations suppliers
+  warehouse_inbound_receipts`.split(/\s+/);
 
 const goneFrom = (share: number) => (truth: Truth) =>
   Object.fromEntries(
