@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../support/sandbox/control.ts";
 import { runCommand } from "../support/program/cli.ts";
-import { openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { openSink } from "../support/sandbox/webhook-sink.ts";
 
 async function opened() {
@@ -11,36 +11,18 @@ async function opened() {
   return { sandbox, sink };
 }
 
-async function ask({ port }: Sandbox, method: string, path: string, input?: unknown) {
-  const body = input === undefined ? null : JSON.stringify(input);
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body });
-  const text = await response.text();
-  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Dict };
-}
-
 describe("the control server", () => {
   test("is closed to those who call this machine by another name", async () => {
     const { sandbox } = await opened();
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { host: "sandbox.example.com" };
-      const target = { port: sandbox.port, host: "127.0.0.1", path: "/sandbox/tick", headers };
+      const target = { port: sandbox.port, host: "127.0.0.1", path: "/sandbox/work", headers };
       request(target, (response) => resolve(response.resume().statusCode))
         .on("error", reject)
         .end();
     });
     expect(status).toBe(404);
     expect(sandbox.requests()).toHaveLength(1);
-  });
-
-  test("one working day at a time; it can be watched and ended", async () => {
-    const { sandbox } = await opened();
-    const day = { changes: 50, durationMs: 60_000 };
-    expect((await ask(sandbox, "POST", "/sandbox/tick", day)).status).toBe(202);
-    expect((await ask(sandbox, "POST", "/sandbox/tick", day)).status).toBe(409);
-    expect((await ask(sandbox, "GET", "/sandbox/tick")).json).toMatchObject({ of: 50, ended: false });
-    expect((await ask(sandbox, "DELETE", "/sandbox/tick")).status).toBe(204);
-    expect((await ask(sandbox, "GET", "/sandbox/tick")).json).toMatchObject({ of: 50, ended: true });
-    expect((await ask(sandbox, "POST", "/sandbox/tick", { ...day, durationMs: 0 })).status).toBe(202);
   });
 });
 

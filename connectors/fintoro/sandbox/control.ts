@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError, messageOf } from "../../../src/base/errors.ts";
-import { SeededRandom } from "./base/seeded-random.ts";
+import { randomFor, SeededRandom } from "./base/seeded-random.ts";
 import { Actor } from "./made-up/record-inputs.ts";
-import { demoChanges, startTick, trigger, type Tick, type TickOptions } from "./made-up/company-changes.ts";
+import { demoChanges, doSomeWork, trigger } from "./made-up/company-changes.ts";
 import type { Company } from "./model/company.ts";
 import { isRefusedByRules, present } from "./rules/rules.ts";
 import type { ServiceParts } from "./service/http-service.ts";
 import type { Limiter } from "./service/limiter.ts";
-import { error, nothing, parseJsonBody, replyWith } from "./service/messages.ts";
+import { error, parseJsonBody, replyWith } from "./service/messages.ts";
 import type { Reply, WholeRequest } from "./service/messages.ts";
 import type { Sender } from "./webhooks/sender.ts";
 
@@ -24,14 +24,11 @@ export type Control = ReturnType<typeof controlOf>;
 /**
  * Gives the control over a sandbox's parts. Without a company's index it is about the first one, where it does
  * not say otherwise.
- *
- * @param closing aborts when the sandbox ends
  */
 export function controlOf(
   parts: ServiceParts & { readonly failures: readonly unknown[] },
   companies: readonly StandInCompany[],
   seed: number,
-  closing: AbortSignal,
 ) {
   const at = (index = 0) => present(companies[index]);
   const ownRandom = new SeededRandom(seed);
@@ -46,12 +43,9 @@ export function controlOf(
       id: number | null = null,
       how: { readonly forge?: boolean | undefined; readonly company?: number | undefined } = {},
     ) => trigger(actor(how.company), event, id, how.forge),
-    /** Starts a working day (`sandbox tick`); it ends with the sandbox at the latest. */
-    day: (options: TickOptions = {}) => {
-      const tick = startTick(actor(options.company, new SeededRandom(options.seed ?? seed)), options);
-      closing.addEventListener("abort", () => tick.stop(), { once: true });
-      return tick;
-    },
+    /** Does something of a working day (`sandbox tick`): seed and turn decide what, the rules what is allowed. */
+    work: (turn: number, ownSeed = seed, index = 0) =>
+      doSomeWork(actor(index, randomFor(ownSeed, "work", turn))),
     /** What `demo` does to the first company, ready to be done. */
     demoChanges: () => demoChanges(actor()),
   };
@@ -84,9 +78,8 @@ const triggerInput = z.object({
   id: z.int().min(1).optional(),
   forge: z.boolean().optional(),
 });
-const tickInput = z.object({
-  changes: z.int().min(1).max(100_000).optional(),
-  durationMs: z.number().min(0).max(86_400_000).optional(),
+const workInput = z.object({
+  turn: z.int().min(0),
   seed: z.int().min(0).max(4_294_967_295).optional(),
 });
 
@@ -95,19 +88,11 @@ const deliveredWithinMs = 15_000;
 
 /** What other processes on this machine may ask of a running sandbox: a part of the control, by HTTP. */
 export function controlServerOf(control: Control): (incoming: WholeRequest) => Promise<Reply> {
-  let tick: Tick | null = null;
   const handlers: Readonly<Record<string, (input: unknown) => Reply | Promise<Reply>>> = {
     "POST /sandbox/trigger": (input) => triggerAnswer(control, input),
-    "POST /sandbox/tick": (input) => {
-      if (tick && !tick.report().ended) return error(409, "a working day is under way already");
-      tick = control.day(tickInput.parse(input));
-      void tick.done.catch(() => undefined);
-      return replyWith(tick.report(), 202);
-    },
-    "GET /sandbox/tick": () => (tick ? replyWith(tick.report()) : error(404, "there was no working day yet")),
-    "DELETE /sandbox/tick": () => {
-      tick?.stop();
-      return nothing();
+    "POST /sandbox/work": (input) => {
+      const { turn, seed } = workInput.parse(input);
+      return replyWith(control.work(turn, seed));
     },
   };
   return async ({ method, fullPath, body }) => {

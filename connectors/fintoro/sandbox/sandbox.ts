@@ -88,8 +88,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     subscribe(companies[0]?.company, one, hashOf(`${seed}/webhook/${index}`)),
   );
   const port = await service.listen(options.port ?? 0);
-  const closing = new AbortController();
-  const control = controlOf({ ...parts, failures: service.failures }, companies, seed, closing.signal);
+  const control = controlOf({ ...parts, failures: service.failures }, companies, seed);
   service.controlServer = controlServerOf(control);
   return {
     /** `http://127.0.0.1:PORT/api/public/v1` */
@@ -105,7 +104,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     /** Answers a request that another server of this process received, as if it had come here. */
     answer: (request: IncomingMessage, response: ServerResponse) => service.answer(request, response),
     close: () => {
-      closing.abort();
       for (const { sender } of companies) sender.close();
       return service.close();
     },

@@ -54,7 +54,7 @@ interface TriggerAnswer {
 export const sandboxTriggerCommand: CommandRun<"sandbox trigger"> = async (context, { args, options }) => {
   const [event] = args;
   const asked = { event, id: options.id, forge: options.forge };
-  const done = (await connectTo(context, options)("POST", "/sandbox/trigger", asked)) as TriggerAnswer;
+  const done = (await connectTo(context, options)("/sandbox/trigger", asked)) as TriggerAnswer;
   await context.print(done, triggerLines(done));
   // A delivery that the sandbox lost on purpose has ended, too.
   const ended = done.deliveries.filter(({ outcome }) => outcome === "delivered" || outcome === "lost");
@@ -83,74 +83,48 @@ function attemptText({ subscription, attempt, status, error, outcome }: TriggerA
   return `${outcome}: subscription ${subscription} (${details})`;
 }
 
-interface TickReport {
-  readonly changes: number;
-  readonly of: number;
-  readonly ended: boolean;
-  readonly problem: string | null;
-  readonly events: number;
-  readonly kinds: Readonly<Record<string, number>>;
-}
-
-const pollEveryMs = 250;
-/** How much longer than planned a working day may take. */
-const lateByMs = 60_000;
-
+/** Has the sandbox do one thing after the other, spread evenly over the time. The same seed does the same work. */
 export const sandboxTickCommand: CommandRun<"sandbox tick"> = async (context, { options }) => {
-  const { duration = 60_000, changes = 200, seed } = options;
-  const ask = connectTo(context, options);
-  await ask("POST", "/sandbox/tick", { durationMs: duration, changes, seed });
-  const report = await followTick(context, ask, duration + lateByMs);
-  if (report.problem !== null) throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
-  await context.print(report, tickLines(report));
-  return report.changes < report.of ? "interrupted" : "complete";
-};
-
-/** Polls the working day until it ends, and ends it early when this program is to stop. */
-async function followTick(context: CommandContext, ask: Ask, mostMs: number): Promise<TickReport> {
   const { clock, log, signal } = context;
+  const { duration = 60_000, changes: of = 200, seed } = options;
+  const ask = connectTo(context, options);
+  const kinds: Record<string, number> = {};
   const startMs = clock.monotonicMs();
-  let loggedTenths = 0;
-  while (clock.monotonicMs() - startMs < mostMs) {
-    if (signal.aborted) await ask("DELETE", "/sandbox/tick");
-    const report = (await ask("GET", "/sandbox/tick")) as TickReport;
-    const { changes, of, events } = report;
-    const tenths = Math.floor((changes * 10) / of);
+  let [changes, events] = [0, 0];
+  for (; changes < of; changes++) {
+    const waitMs = startMs + (changes * duration) / of - clock.monotonicMs();
+    if (waitMs > 0) await clock.sleep(waitMs, signal);
+    if (signal.aborted) break;
+    const done = (await ask("/sandbox/work", { turn: changes, seed })) as { name: string; events: number };
+    kinds[done.name] = (kinds[done.name] ?? 0) + 1;
+    events += done.events;
     const after = formatDuration(clock.monotonicMs() - startMs);
-    if (tenths > loggedTenths) log.info("the working day goes on", { changes, of, events, after });
-    loggedTenths = Math.max(loggedTenths, tenths);
-    if (report.ended) return report;
-    await clock.sleep(pollEveryMs, signal.aborted ? undefined : signal);
+    if (changes % Math.ceil(of / 10) === 0)
+      log.info("the working day goes on", { changes: changes + 1, of, events, after });
   }
-  throw new MirrorError("unavailable", "the sandbox does not come to the end of its working day");
-}
-
-function tickLines({ changes, of, events, kinds }: TickReport): string[] {
   const rows = Object.entries(kinds).toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   const lines = rows.map(([kind, count]) => `${String(count).padStart(6)}  ${kind}`);
-  return [`${changes} of ${of} changes, ${events} events`, ...lines];
-}
+  const report = { changes, events, ended: true, problem: null, of, kinds };
+  await context.print(report, [`${changes} of ${of} changes, ${events} events`, ...lines]);
+  return changes < of ? "interrupted" : "complete";
+};
 
 type SandboxAddress = Pick<CommandOptions<"sandbox tick">, "url" | "port">;
-
-type Ask = (method: "GET" | "POST" | "DELETE", path: string, input?: unknown) => Promise<unknown>;
 
 const answerWithinMs = 30_000;
 const errorKinds: Readonly<Record<number, ErrorKind>> = { 404: "not_found", 409: "invalid", 422: "usage" };
 
-function connectTo(context: CommandContext, address: SandboxAddress): Ask {
+function connectTo(context: CommandContext, address: SandboxAddress) {
   const origin = originOf(context, address);
-  return async (method, path, input) => {
-    const json = { headers: { "Content-Type": "application/json" }, body: JSON.stringify(input) };
+  return async (path: string, input: object): Promise<unknown> => {
     const signal = AbortSignal.timeout(answerWithinMs);
-    const request = { method, redirect: "error", signal, ...(input !== undefined && json) } as const;
+    const request = { method: "POST", redirect: "error", signal, body: JSON.stringify(input) } as const;
     const response = await fetch(`${origin}${path}`, request).catch((cause: unknown) => {
       const why = messageOf((cause as Error).cause ?? cause);
       const hint = "start one with `fintoro-mirror sandbox --port N`, and name it with --url or --port";
       throw new MirrorError("network", `no sandbox answers at ${origin}: ${why}`, { hint, cause });
     });
-    const parsed = response.status === 204 ? Promise.resolve({}) : response.json();
-    const answer: unknown = await parsed.catch((cause: unknown) => {
+    const answer: unknown = await response.json().catch((cause: unknown) => {
       throw new MirrorError("protocol", `what answers at ${origin} is no sandbox`, { cause });
     });
     if (response.ok) return answer;

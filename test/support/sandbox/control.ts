@@ -1,3 +1,4 @@
+import { systemClock } from "../../../src/base/clock.ts";
 import { dayOf } from "../../../connectors/fintoro/sandbox/base/calendar.ts";
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import {
@@ -27,6 +28,14 @@ export async function startSandbox(options: SandboxOptions = {}) {
 }
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 export type Control = Sandbox["control"];
+
+interface Day {
+  readonly changes: number;
+  readonly durationMs: number;
+  readonly seed: number;
+  /** Index of the company. @default the first one */
+  readonly company?: number;
+}
 
 /** Changes and looks past HTTP, budget and faults. Without a company's index it is about the first one. */
 function controlOf({ control }: Started) {
@@ -62,6 +71,18 @@ function controlOf({ control }: Started) {
       const { company } = at(how.company);
       company.tables[table].replace({ ...known(table, id, how.company), ...changes });
       if (how.event) emit(company, table, "updated", id);
+    },
+    /** Works for a while as `sandbox tick` has it do; `done` resolves when the day ends or is stopped. */
+    day: ({ changes, durationMs, seed, company }: Day) => {
+      const stopped = new AbortController();
+      const work = async () => {
+        for (let turn = 0; turn < changes; turn++) {
+          control.work(turn, seed, company);
+          await systemClock.sleep(durationMs / changes, stopped.signal);
+          if (stopped.signal.aborted) return;
+        }
+      };
+      return { done: work(), stop: () => stopped.abort() };
     },
     /** Returns what removes the fault. */
     fault: (fault: Fault) => faults.add(fault),

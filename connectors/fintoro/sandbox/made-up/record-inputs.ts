@@ -46,7 +46,7 @@ type MakeInput = (actor: Actor, turn: number) => unknown;
 /** What a person sends to create a record of each table. @throws Missing where what it needs is not there */
 export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   clients: ({ random }, turn) => clientInput(random, turn),
-  suppliers: ({ random }, turn) => partyInput(random, turn + 3),
+  suppliers: ({ random }, turn) => partyInput(random, turn + 30),
   bank_accounts: ({ random }, turn) =>
     words.accounts[turn] ?? { ...words.accounts[0], name: `Účet ${turn}`, iban: `SK00${random.digits(20)}` },
   business_case_statuses: ({ random }, turn) =>

@@ -7,11 +7,12 @@ const { parties, habits, preferences } = words;
 
 /** What is sent to create a supplier: from its second turn on a sample has a number. Ids are of nobody. */
 export function partyInput(random: SeededRandom, turn: number) {
-  const { isPerson = false, vat, ...sample } = parties[turn % parties.length]!;
+  const { isPerson = false, vat, ...party } = parties[turn % parties.length]!;
+  const sample = { ...party, street: `${party.street} ${random.int(1, 999)}` };
   const round = Math.floor(turn / parties.length);
   const name = round === 0 ? sample.name : `${sample.name} ${round + 1}`;
   const domain = latin(sample.name).replace(/[^a-z0-9]+/g, "");
-  const email = random.often(0.8) ? `fakturacie@${domain || "firma"}.example` : null;
+  const email = random.often(0.8) ? `fakturacie${random.int(1, 9_999)}@${domain || "firma"}.example` : null;
   if (isPerson) return { ...sample, type: "person", name, email };
   const [subjectId, taxId] = [random.digits(8), `20${random.digits(8)}`];
   return { ...sample, type: "company", name, email, subjectId, taxId, vatId: vat ? vat + taxId : null };
@@ -20,7 +21,8 @@ export function partyInput(random: SeededRandom, turn: number) {
 /** What is sent to create a client: a party with preferences and an address for deliveries, or without. */
 export function clientInput(random: SeededRandom, turn: number) {
   const party = partyInput(random, turn);
-  const { street: deliveryStreet, city: deliveryCity, zip: deliveryZip } = random.pick(parties);
+  const { street, city: deliveryCity, zip: deliveryZip } = random.pick(parties);
+  const deliveryStreet = `${street} ${random.int(1, 999)}`;
   const delivery = { deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId: party.countryId };
   return {
     ...party,
