@@ -1,6 +1,5 @@
-import path from "node:path";
 import { expect, test } from "vitest";
-import { jsonLines, root, runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
+import { jsonLines, runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 import { runFleet } from "../support/fleet/fleet.ts";
 import { takenPort } from "../support/http/http.ts";
@@ -105,8 +104,8 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
   ])("the package %s is not installed: how to add it", async (name, line) => {
     const url = await freshDatabase();
     const hook = new URL("../support/program/without-packages.ts", import.meta.url).href;
-    const { code, stderr } = await runProgram([path.join(root, "src/main.ts"), "fleet", ...line.split(" ")], {
-      file: `--import=${hook}`,
+    const { code, stderr } = await runProgram(["fleet", ...line.split(" ")], {
+      nodeOptions: ["--import", hook],
       cwd: temporaryFolder({ "config.yaml": companies + fleet }),
       env: { DATABASE_URL: url, WITHOUT_PACKAGES: name },
     });

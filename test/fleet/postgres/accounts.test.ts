@@ -18,23 +18,13 @@ async function liveOwners({ owners }: Fleet): Promise<string[]> {
 }
 
 describeWithPostgres("two companies of one account", () => {
-  test("are owned one after the other", async () => {
-    const fleet = await openFleet();
-    await sameAccount(fleet);
-    const owner = await fleet.owned("acme", "node-1");
-    const refused = { refused: "account" };
-    expect(await fleet.owners.claim("branch", "node-2", ttlMs)).toEqual(refused);
-    expect(await fleet.owners.claim("branch", "node-1", ttlMs)).toEqual(refused);
-    await fleet.owners.release(owner);
-    expect(await fleet.owners.claim("branch", "node-2", ttlMs)).toMatchObject({ epoch: 2 });
-  });
-
   test("are never owned at once, when claims of both meet", async () => {
     const fleet = await openFleet();
     await sameAccount(fleet);
     for (let round = 0; round < 8; round++) {
+      // The first and the last are of one node.
       const claims = await atOnce(fleet, 4, (i) =>
-        fleet.owners.claim(i % 2 ? "acme" : "branch", `node-${i}`, ttlMs),
+        fleet.owners.claim(i % 2 ? "acme" : "branch", `node-${i % 3}`, ttlMs),
       );
       expect(claims.filter((claim) => "epoch" in claim)).toHaveLength(1);
       expect(await liveOwners(fleet)).toHaveLength(1);

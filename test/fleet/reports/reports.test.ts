@@ -10,7 +10,6 @@ import type { Fleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
 import { aReportStore } from "../../support/fleet/readers.ts";
 import { readText } from "../../../src/file-store/file-store.ts";
-import { storeKinds } from "../../support/file-store.ts";
 import { openHasty } from "../../support/mirror/mirror.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -61,37 +60,34 @@ const keyOf = (name: string, publication: string) => `company=acme/${name}/data-
 const reportKeyOf = (publication: string) => `company=acme/report-${publication}.db`;
 
 describeWithPostgres("after a run", () => {
-  test.each(storeKinds)(
-    "the report and all tables are stored, and later what has changed: %s",
-    async (kind) => {
-      const lake = await aReportStore(kind);
-      const owner = leaseOf(await lake.owned("acme"));
-      const { mirror, files, make } = await aCompany(3);
-      const first = await lake.publish(owner, files);
-      expect(first?.written).toEqual(expect.arrayContaining([keyOf("people", "1-1"), reportKeyOf("1-1")]));
-      expect(await lake.reports.current("acme")).toMatchObject({ epoch: 1, number: 1, seq: 3 });
-      const counting = await countingIn(lake);
-      expect(Object.values(counting).map(({ key }) => key)).toEqual((first?.written ?? []).toSorted());
-      for (const { key, bytes } of Object.values(counting))
-        expect([key, readFileSync(lake.fileOf(key)).length]).toEqual([key, bytes]);
-      expect(counting["people"]).toMatchObject({ number: 1, rows: 3, seq: 3 });
-      expect(counting["people"]?.columns).toContainEqual({ name: "score", type: "DECIMAL(18,6)" });
-      const report = readFileSync(lake.fileOf(reportKeyOf("1-1")));
-      expect(report.equals(readFileSync(files.report))).toBe(true);
+  test("the report and all tables are stored, and later what has changed", async () => {
+    const lake = await aReportStore();
+    const owner = leaseOf(await lake.owned("acme"));
+    const { mirror, files, make } = await aCompany(3);
+    const first = await lake.publish(owner, files);
+    expect(first?.written).toEqual(expect.arrayContaining([keyOf("people", "1-1"), reportKeyOf("1-1")]));
+    expect(await lake.reports.current("acme")).toMatchObject({ epoch: 1, number: 1, seq: 3 });
+    const counting = await countingIn(lake);
+    expect(Object.values(counting).map(({ key }) => key)).toEqual((first?.written ?? []).toSorted());
+    for (const { key, bytes } of Object.values(counting))
+      expect([key, readFileSync(lake.fileOf(key)).length]).toEqual([key, bytes]);
+    expect(counting["people"]).toMatchObject({ number: 1, rows: 3, seq: 3 });
+    expect(counting["people"]?.columns).toContainEqual({ name: "score", type: "DECIMAL(18,6)" });
+    const report = readFileSync(lake.fileOf(reportKeyOf("1-1")));
+    expect(report.equals(readFileSync(files.report))).toBe(true);
 
-      expect(await lake.publish(owner, files)).toBeNull();
-      put(mirror, "people", { id: 9, name: "new", email: null, score: 1 });
-      await make();
-      const written = [reportKeyOf("1-2"), keyOf("people", "1-2")];
-      expect(await lake.publish(owner, files)).toMatchObject({ seq: 4, written, removed: [] });
-      const names = await duckRows(`SELECT name FROM '${files.parquetFolder}/people.parquet' WHERE id = 9`);
-      expect(names).toEqual([["new"]]);
-      const { people, orders } = await countingIn(lake);
-      expect([people?.key, people?.seq]).toEqual([keyOf("people", "1-2"), 4]);
-      expect([orders?.key, orders?.seq]).toEqual([keyOf("orders", "1-1"), 4]);
-      expect(readFileSync(lake.fileOf(reportKeyOf("1-1"))).equals(report)).toBe(true);
-    },
-  );
+    expect(await lake.publish(owner, files)).toBeNull();
+    put(mirror, "people", { id: 9, name: "new", email: null, score: 1 });
+    await make();
+    const written = [reportKeyOf("1-2"), keyOf("people", "1-2")];
+    expect(await lake.publish(owner, files)).toMatchObject({ seq: 4, written, removed: [] });
+    const names = await duckRows(`SELECT name FROM '${files.parquetFolder}/people.parquet' WHERE id = 9`);
+    expect(names).toEqual([["new"]]);
+    const { people, orders } = await countingIn(lake);
+    expect([people?.key, people?.seq]).toEqual([keyOf("people", "1-2"), 4]);
+    expect([orders?.key, orders?.seq]).toEqual([keyOf("orders", "1-1"), 4]);
+    expect(readFileSync(lake.fileOf(reportKeyOf("1-1"))).equals(report)).toBe(true);
+  });
 
   test("what its questions say that concern everybody stands beside it, as of the report that is stored", async () => {
     const lake = await aReportStore();

@@ -3,7 +3,7 @@ import type { ReportQuestion } from "../../../src/connector/report-view.ts";
 import type { Ownership } from "../../../src/fleet/ownership/ownership.ts";
 import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
 import { duckRows } from "../export/export.ts";
-import { aFileStore, type StoreKind } from "../file-store.ts";
+import { aFileStore } from "../file-store.ts";
 import { openFleet } from "./fleet.ts";
 import { leaseOf } from "./node.ts";
 import { blocks } from "../docs/docs.ts";
@@ -25,9 +25,9 @@ export function ofAll(name: string): string {
 export const pageQuery = block("FROM of_all('invoices')").trim().replace(/;$/, "");
 
 /** Postgres, and where nodes publish reports. */
-export async function aReportStore(kind: StoreKind = "folder") {
+export async function aReportStore() {
   const fleet = await openFleet();
-  const stored = await aFileStore(kind);
+  const stored = await aFileStore("folder");
   const { signal } = new AbortController();
   /** Publishes what stands in these files, as the owner. */
   const publish = (
