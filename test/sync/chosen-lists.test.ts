@@ -51,15 +51,6 @@ describe("which lists a run begins with", () => {
     expect(plan(interrupted(swept))).toEqual(["people", "counters:order", "counters:credit-note"]);
   });
 
-  test("an open sweep of an interrupted run is continued, however long ago it began", () => {
-    const pages = plan(interrupted(), { colours: 3 * listAgeMs, people: 1 });
-    expect(pages).toEqual(["counters:order", "counters:credit-note"]);
-  });
-
-  test("pages left behind by a run that ended are dropped before its lists begin again", () => {
-    expect(plan(null, { people: 1 })).toEqual([...everything, "abandon people"]);
-  });
-
   // Fault: clock | a list that was read in the future | the plan of a run | read again: its age is unknown
   test("a list read after the clock was set back is read again: its age is unknown", () => {
     const yearMs = 365 * 24 * 3_600_000;

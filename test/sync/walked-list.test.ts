@@ -14,14 +14,6 @@ async function asked(...ids: number[]): Promise<number[]> {
 }
 
 describe("a list without a total", () => {
-  test("is read to a page that is not full, and once more when it was never read whole", async () => {
-    const service = await openParcels(seven);
-    const report = await service.run();
-    expect(service.asked).toEqual([1, 2, 3, 1, 2, 3].map((page) => `/parcels ${page}`));
-    expect(report).toMatchObject({ outcome: "complete", swept: { parcels: isoTime(startMs) } });
-    expect(service.live()).toEqual(seven);
-  });
-
   test("ends with an empty page where the last one is full or the only one", async () => {
     expect(await asked(1, 2, 3)).toEqual([1, 2, 1, 2]);
     expect([await asked(1, 2), await asked()]).toEqual([[1, 2], [1]]);
