@@ -31,7 +31,6 @@ const long = [
   "e2e/serve/stop",
   "e2e/serve/handover",
   "simulation/plan",
-  "sync/long-run",
   "cli/demo",
   "fleet/receiver/outage",
   "fleet/snapshot/snapshot",

@@ -115,3 +115,19 @@ test("hourly runs share the allowance of a day", async () => {
   expect(counts.detail + counts.child - before).toBeGreaterThan(300);
   expect(counts.detail + counts.child - before).toBeLessThanOrEqual(360);
 });
+
+test("a run that lasts days has no list older than 20 hours", async () => {
+  // Two requests a minute: its first run takes a day.
+  const company = aVirtualCompany(2_200, 2);
+  const { clock, service } = company;
+  let oldestMs = 0;
+  const onSend = () => {
+    oldestMs = Math.max(oldestMs, clock.nowMs() - Math.min(...service.served.listedAtMs.values()));
+  };
+  expect((await company.sync({ onSend })).outcome).toBe("complete");
+  expect(clock.nowMs() - firstDayMs).toBeGreaterThan(22 * hourMs);
+  expect(service.served.unread).toBe(0);
+  expect(oldestMs).toBeGreaterThan(20 * hourMs);
+  // From the moment when lists are due until the last of them began, at a request in half a minute.
+  expect(oldestMs).toBeLessThan(20.5 * hourMs);
+});

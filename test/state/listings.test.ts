@@ -18,12 +18,6 @@ const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage
   ...more,
 });
 
-async function opened(): Promise<Listings> {
-  const listings = new Listings((await openShop()).db);
-  listings.open(listing, null);
-  return listings;
-}
-
 describe("listings", () => {
   // Fault: process | a crash between the pages of a list | the listing's state, reopened | it has everything to continue
   test("survive a crash with everything a sweep needs to go on", async () => {
@@ -49,8 +43,9 @@ describe("listings", () => {
     expect(again.putPage(moved, page(2, [1], { withoutId: ["sha:b"] }))).toBe(false);
   });
 
-  test("show what all pages showed, an id each time it came, empty pages and ids beyond 2^53 too", async () => {
-    const listings = await opened();
+  test("show what pages showed, ids each time they came, also beyond 2^53, and empty pages", ({ mirror }) => {
+    const listings = new Listings(mirror.db);
+    listings.open(listing, null);
     for (const ids of [
       [7, 8],
       [1, 3],

@@ -1,11 +1,12 @@
 import { getEventListeners } from "node:events";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { rows, startMs } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";
 import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
@@ -41,8 +42,7 @@ function run(
 const red = { id: 1, label: "red" };
 
 // Fault: process | thousands of runs in one process | the signals that end them all | none listens to them any more when it is over, so none is kept in memory
-test("a run leaves nothing on the signals that outlive it, however it ends", async () => {
-  const mirror = await openShop();
+test("a run leaves nothing on the signals that outlive it, however it ends", async ({ mirror }) => {
   const fails: Transport = { send: () => Promise.reject(new Error("a bug")) };
   for (const transport of [service("Acme", [red]), fails]) {
     const [signal, closed] = [new AbortController().signal, new AbortController().signal];
@@ -52,8 +52,9 @@ test("a run leaves nothing on the signals that outlive it, however it ends", asy
   }
 });
 
-test("I2: a run mirrors what was selected; a second one without changes writes nothing of the records", async () => {
-  const mirror = await openShop();
+test("I2: a run mirrors what was selected; a second one writes nothing of the records", async ({
+  mirror,
+}) => {
   const { outcome, resources } = await run(mirror, service("Acme", [red]));
   expect([outcome, Object.keys(resources)]).toEqual(["complete", ["colours", "shop"]]);
   expect(resources["colours"]).toMatchObject({ inserted: 1, pending: 0 });
@@ -66,8 +67,7 @@ test("I2: a run mirrors what was selected; a second one without changes writes n
 });
 
 // Fault: identity | a token of another company | the config's token, over a filled mirror | refused before anything is written (I10)
-test("I10: another company's token is refused before anything is written, unless the user overrides", async () => {
-  const mirror = await openShop();
+test("I10: another company's token is refused before any write, unless overridden", async ({ mirror }) => {
   await run(mirror, service("Acme", [red]));
   const before = mirror.db.prepare("SELECT total_changes()").pluck().get();
   const stranger = service("Globex", []);
@@ -78,8 +78,7 @@ test("I10: another company's token is refused before anything is written, unless
   expect(insisted.outcome).not.toBe("identity");
 });
 
-test("a database that fails between two answers ends the run with the file's name, not with SQLite's message alone", async () => {
-  const mirror = await openShop();
+test("a database that fails between two answers ends the run with its file's name", async ({ mirror }) => {
   let looks = 0;
   const transport = service("Acme", [red], () => (looks = 1));
   // After the list came, the clock is looked at for the answer, and then for the next row of the queue.
