@@ -8,7 +8,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openDatabase, type Db } from "../../src/store/database.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/server/server.ts";
 import {
@@ -28,17 +28,9 @@ const limits = { bodyBytes: 3_000, bodyDeadlineMs: 1_500, headerDeadlineMs: 1_50
 /** No connection is open so long after the sender's last byte, whatever it does. */
 const slowestMs = 9_000;
 
-interface OpenReceiver {
-  readonly port: number;
-  /** The server's side of every connection so far. */
-  readonly accepted: readonly Socket[];
-  /** How many deliveries were committed, duplicates too. */
-  readonly commits: () => number;
-  /** Another connection to the mirror: it sees what is committed only. */
-  readonly reader: Db;
-}
+type OpenReceiver = Awaited<ReturnType<typeof openReceiver>>;
 
-async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
+async function openReceiver(atEnd: AtEnd) {
   const { path: folder, remove } = memoryScratch();
   atEnd(remove);
   const manifest = shopWithEvents();
@@ -52,6 +44,7 @@ async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
     selected,
     keyring: keyringOf(secret),
   });
+  /** Of deliveries, duplicates too. */
   let commits = 0;
   const counting: Ingest = {
     keyring: ingest.keyring,
@@ -78,6 +71,7 @@ async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
   };
   const server = await startServer(parts);
   atEnd(() => server.close(0));
+  /** Another connection to the mirror: it sees what is committed only. */
   const reader = openDatabase(path.join(folder, "shop.db"), { readonly: true });
   atEnd(() => reader.close());
   return { port: server.port, accepted, commits: () => commits, reader };

@@ -92,15 +92,8 @@ export const connectionPlan = fc.record({
 });
 export type ConnectionPlan = typeof connectionPlan extends fc.Arbitrary<infer T> ? T : never;
 
-/** The bytes of a plan, and the events that it has signed. */
-export interface PlannedBytes {
-  readonly writes: readonly Buffer[];
-  readonly signed: readonly string[];
-  /** The first of its requests is a delivery without a mistake. */
-  readonly beginsWell: boolean;
-}
-
-export function bytesOf(plan: ConnectionPlan): PlannedBytes {
+/** The bytes of a plan, the events that it has signed, and whether its first request is a delivery without a mistake. */
+export function bytesOf(plan: ConnectionPlan) {
   const signed: string[] = [];
   const whole = Buffer.concat(plan.pieces.map((one) => bytesOfPiece(one, signed)));
   const bytes = damaged(whole, plan.damages);

@@ -7,22 +7,18 @@ import type { PlantedFault } from "./planted-fault.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const notCopied = new Set(["node_modules", ".git", "dist", ".built"]);
 
-/** A copy of the project in which faults are planted, one at a time; it shares the installed packages. */
-export interface ProjectCopy {
-  readonly folder: string;
-  /** Plants the fault and returns what takes it out again. */
-  plant(fault: PlantedFault): () => void;
-  remove(): void;
-}
+export type ProjectCopy = ReturnType<typeof copyProject>;
 
-export function copyProject(): ProjectCopy {
+/** A copy of the project in which faults are planted, one at a time; it shares the installed packages. */
+export function copyProject() {
   const { path: folder, remove } = memoryScratch();
   const isCopied = (place: string) => !notCopied.has(path.relative(root, place));
   cpSync(root, folder, { recursive: true, filter: isCopied });
   symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
   return {
     folder,
-    plant: (fault) => {
+    /** Plants the fault and returns what takes it out again. */
+    plant: (fault: PlantedFault) => {
       const place = path.join(folder, fault.file);
       const text = readFileSync(place, "utf8");
       writeFileSync(place, withFault(fault, text));

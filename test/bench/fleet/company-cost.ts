@@ -197,18 +197,13 @@ interface StoreCounts {
   readonly receivedBytes: number;
 }
 
-/** A real S3 server with the bucket `fleet`, behind a proxy that counts. */
-interface CountingStore {
-  readonly url: string;
-  counts(): StoreCounts;
-  reset(): void;
-  close(): Promise<void>;
-}
-
 const none: StoreCounts = { requests: {}, sentBytes: 0, receivedBytes: 0 };
 
-/** Signatures name the proxy's address: the server behind it sees the header as it was sent. */
-async function startCountingStore(folder: string): Promise<CountingStore> {
+/**
+ * A real S3 server with the bucket `fleet`, behind a proxy that counts. Signatures name the proxy's address: the server
+ * behind it sees the header as it was sent.
+ */
+async function startCountingStore(folder: string) {
   const behind = await startS3(folder, "fleet");
   const { port } = new URL(behind.url);
   let counts = none;

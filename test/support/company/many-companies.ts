@@ -5,25 +5,13 @@ import { startSandbox, type Sandbox } from "../sandbox/control.ts";
 import { memoryScratch } from "../memory-folder.ts";
 import { portToKeep } from "../program/serve-process.ts";
 
-/** Many companies of one sandbox, and a config for one process that serves them all. */
-export interface ManyCompanies {
-  readonly sandbox: Sandbox;
-  readonly folder: string;
-  readonly port: number;
-  readonly names: readonly string[];
-  /** Their tokens, and what their deliveries are signed with. */
-  readonly secrets: readonly string[];
-  /** By index. */
-  readonly mirror: (company: number) => string;
-  close(): Promise<void>;
-}
+export type ManyCompanies = Awaited<ReturnType<typeof openManyCompanies>>;
 
-/** Each company has a subscription to the port; the caller closes them. */
-export async function openManyCompanies(
-  count: number,
-  records: number,
-  more: SandboxOptions = {},
-): Promise<ManyCompanies> {
+/**
+ * Many companies of one sandbox, and a config for one process that serves them all. Each has a subscription to the port;
+ * the caller closes them.
+ */
+export async function openManyCompanies(count: number, records: number, more: SandboxOptions = {}) {
   const options = {
     companies: count,
     records,
@@ -35,6 +23,7 @@ export async function openManyCompanies(
   const { path: folder, remove } = memoryScratch();
   const port = await portToKeep();
   const names = sandbox.companies.map((_, i) => `company_${i}`);
+  /** Their tokens, and what their deliveries are signed with. */
   const secrets: string[] = [];
   const lines = sandbox.companies.map(({ token }, i) => {
     const secret = subscribe(sandbox, i, `http://127.0.0.1:${port}/webhooks/${names[i]}`);
@@ -47,6 +36,7 @@ export async function openManyCompanies(
     await sandbox.close();
     remove();
   };
+  /** By index. */
   const mirror = (i: number) => path.join(folder, "data", `${names[i]}.db`);
   return { sandbox, folder, port, names, secrets, mirror, close };
 }

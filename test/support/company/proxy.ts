@@ -45,19 +45,10 @@ export type Obstacle = (
   passOn: () => Promise<Reply>,
 ) => Promise<Reply | Breakage | undefined> | Reply | Breakage | undefined;
 
-/** A loopback proxy before the sandbox: it sees every request and may put anything in the way of it. */
-export interface FaultProxy {
-  readonly baseUrl: string;
-  readonly asked: readonly Asked[];
-  /** Requests whose answer has not left yet. */
-  inFlight(): number;
-  /** Returns the function that takes it away again. */
-  obstruct(obstacle: Obstacle): () => void;
-  clear(): void;
-  close(): Promise<void>;
-}
+export type FaultProxy = Awaited<ReturnType<typeof startProxy>>;
 
-export async function startProxy(service: Upstream): Promise<FaultProxy> {
+/** A loopback proxy before the sandbox: it sees every request and may put anything in the way of it. */
+export async function startProxy(service: Upstream) {
   const asked: Asked[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   let obstacles: Obstacle[] = [];
@@ -80,13 +71,15 @@ export async function startProxy(service: Upstream): Promise<FaultProxy> {
   });
   return {
     baseUrl: `http://127.0.0.1:${await listen(server)}${base}`,
-    asked,
+    asked: asked as readonly Asked[],
+    /** Requests whose answer has not left yet. */
     inFlight: () => inFlight,
-    obstruct(obstacle) {
+    /** Returns the function that takes it away again. */
+    obstruct: (obstacle: Obstacle) => {
       obstacles.push(obstacle);
       return () => (obstacles = obstacles.filter((other) => other !== obstacle));
     },
-    clear: () => (obstacles = []),
+    clear: () => void (obstacles = []),
     close: async () => {
       agent.destroy();
       await closeAll(server);

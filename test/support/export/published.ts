@@ -25,25 +25,19 @@ async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
   return mirror;
 }
 
-export interface PublishedCompany {
-  /** What the service has. */
-  readonly records: Records;
-  readonly mirror: Mirror;
-  readonly file: string;
-  rows(view: string): Row[];
-  close(): void;
-}
+export type PublishedCompany = Awaited<ReturnType<typeof publishedCompany>>;
 
 /** A company of a sandbox, mirrored, some of it deleted since, and published. The caller closes it. */
 export async function publishedCompany(
   options: SandboxOptions,
   goneOf: (truth: Truth) => Readonly<Record<string, readonly string[]>> = () => ({}),
-): Promise<PublishedCompany> {
+) {
   const { path: folder, remove: removeFolder } = memoryScratch();
   const sandbox = await startSandbox({ today: testDay, limit: 100_000, ...options });
   const mirror = await mirrorOf(sandbox, folder);
   const truth = truthOf(sandbox);
   await sandbox.close();
+  /** What the service has. */
   const records = withoutRecords(mirror, truth, goneOf(truth));
   const { file } = await publish(mirror);
   const db = openDatabase(file, { readonly: true });
@@ -52,7 +46,7 @@ export async function publishedCompany(
     mirror.close();
     removeFolder();
   };
-  return { records, mirror, file, rows: (view) => rowsOf(db, `SELECT * FROM ${view}`), close };
+  return { records, mirror, file, rows: (view: string) => rowsOf(db, `SELECT * FROM ${view}`), close };
 }
 
 /** Deletes records in the mirror; returns the others as the service has them. */

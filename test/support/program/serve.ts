@@ -56,18 +56,7 @@ export function startIn({ folder: cwd }: Company, args: readonly string[]): Chil
   return startProgram(args, { cwd });
 }
 
-export interface Served {
-  readonly url: string;
-  /** Lines of its log so far. */
-  said(): Record<string, unknown>[];
-  /** Has it said that? */
-  heard(message: string): boolean;
-  until(message: string): Promise<void>;
-  send(signal: NodeJS.Signals): void;
-  /** Sends the signal and waits for the end. */
-  end(signal: NodeJS.Signals): Promise<Ended>;
-  readonly ended: Promise<Ended>;
-}
+export type Served = Awaited<ReturnType<typeof onceOpen>>;
 
 const serveArgs = ["serve", "--json", "--listen", "127.0.0.1:0"];
 
@@ -103,14 +92,16 @@ export async function serveHere(
 async function onceOpen(
   written: { readonly stdout: string; readonly stderr: string },
   ended: Promise<Ended>,
-  send: Served["send"],
-): Promise<Served> {
+  send: (signal: NodeJS.Signals) => void,
+) {
   let over = false;
   void ended.then(() => (over = true));
   await eventually(() => over || written.stdout.includes("\n"), "an address of serve");
   if (over) throw new Error(`serve ended: ${written.stderr}`);
   const { url } = JSON.parse(written.stdout) as { readonly url: string };
+  /** Lines of its log so far. */
   const said = () => wholeLines(written.stderr);
+  /** Has it said that? */
   const heard = (message: string) => said().some(({ msg }) => String(msg).includes(message));
   const until = (message: string) =>
     eventually(
@@ -123,6 +114,7 @@ async function onceOpen(
       ({ level, msg }) => level === "error" || /^(?:the mirror is open|waiting: )/.test(String(msg)),
     );
   await eventually(isOpenOrNot, () => `an open mirror, or why not, in ${written.stderr}`);
+  /** Sends the signal and waits for the end. */
   const end = (signal: NodeJS.Signals) => {
     send(signal);
     return ended;
