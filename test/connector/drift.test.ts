@@ -69,6 +69,7 @@ type Case = readonly [bend: Bend, ...drifts: string[]];
 
 const tenant = { in: "header", name: "X-Tenant", required: true, schema: {} };
 const idempotencyKey = { in: "header", name: "Idempotency-Key", schema: { type: "string" } };
+const paginator = { $ref: "#/components/schemas/Paginator" };
 const anyObject = { "application/json": { schema: { type: "object" } } };
 
 const operationCases: readonly Case[] = [
@@ -104,9 +105,7 @@ const operationCases: readonly Case[] = [
   [add([...books, "get", "parameters"], tenant), breaking("GET /books X-Tenant", "it", "required", "absent")],
   [set([...books, "get", "deprecated"], true), note("GET /books", "deprecated", "true", "absent")],
   [
-    set([...answerOf("/authors"), "application/json", "schema", "properties", "paginator"], {
-      $ref: "#/components/schemas/Paginator",
-    }),
+    set([...answerOf("/authors"), "application/json", "schema", "properties", "paginator"], paginator),
     breaking("GET /authors answer 200.paginator", "it", "present", "unexpected"),
   ],
 ];

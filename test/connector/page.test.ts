@@ -53,9 +53,7 @@ it("a list without end is given up with an error", async () => {
     (page) => [{ id: page }],
     (page) => page + 1,
   );
-  await expect(countPages(read)).rejects.toMatchObject({
-    kind: "protocol",
-    message: "the list does not end after 50000 pages",
-  });
+  const message = "the list does not end after 50000 pages";
+  await expect(countPages(read)).rejects.toMatchObject({ kind: "protocol", message });
   expect(asked).toHaveLength(50_000);
 });

@@ -17,12 +17,8 @@ describe("a field's facts", () => {
     const home = t.doc("Where it lives", t.stated(t.nested("countries", country)));
     const away = t.nested("countries", country);
     expect(t.factOf(home)).toMatchObject({ origin: "stated", doc: "Where it lives" });
-    expect(t.factOf(away)).toEqual({
-      shape: "lookup",
-      resource: "countries",
-      origin: "published",
-      nullable: false,
-    });
+    const published = { shape: "lookup", resource: "countries", origin: "published", nullable: false };
+    expect(t.factOf(away)).toEqual(published);
     expect(t.originalOf(home)).toBe(country);
     expect(t.originalOf(t.nested("countries", home))).toBe(country);
   });

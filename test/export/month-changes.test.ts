@@ -52,9 +52,7 @@ function applied(
 ) {
   for (const [number, fields] of Map.groupBy(changed, (row) => row["document"])) {
     const row: Row = { ...documents.get(fields.find(({ field }) => field === "number")?.["old"] ?? number) };
-    for (const { field, old } of fields) {
-      documents.delete(field === "number" ? old : number);
-    }
+    for (const { field, old } of fields) documents.delete(field === "number" ? old : number);
     for (const { field, new: now } of fields) row[String(field)] = now;
     const day = String(row["issue_date"]);
     if (fields[0]?.["change"] !== "deleted" && day >= from && day <= to)

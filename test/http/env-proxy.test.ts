@@ -74,14 +74,12 @@ async function startTlsService() {
   setDefaultCACertificates([...before, readFileSync(cert, "utf8")]);
   onTestFinished(() => setDefaultCACertificates(before));
   const requests: IncomingMessage[] = [];
-  const server = createHttpsServer(
-    { key: readFileSync(key), cert: readFileSync(cert) },
-    (request, response) => {
-      requests.push(request);
-      request.resume();
-      response.setHeader("content-type", "application/json").end('{"data":[]}');
-    },
-  );
+  const identity = { key: readFileSync(key), cert: readFileSync(cert) };
+  const server = createHttpsServer(identity, (request, response) => {
+    requests.push(request);
+    request.resume();
+    response.setHeader("content-type", "application/json").end('{"data":[]}');
+  });
   return { port: await listening(server), requests };
 }
 
@@ -177,10 +175,8 @@ describe("HTTPS_PROXY", () => {
     const address = `http://127.0.0.1:${proxy.port}`;
     const others = "other.example.com,.test.invalid";
     proxyVariables({ HTTPS_PROXY: address, HTTP_PROXY: address, NO_PROXY: others });
-    expect(await rejectionOf(transportTo(`https://${host}/api`).send(get("/whoami")))).toMatchObject({
-      kind: "network",
-      message: expect.stringContaining("host name"),
-    });
+    const error = await rejectionOf(transportTo(`https://${host}/api`).send(get("/whoami")));
+    expect(error).toMatchObject({ kind: "network", message: expect.stringContaining("host name") });
     const direct = untilTheEnd(await startService((answer) => json(answer, {})));
     expect((await transportTo(direct.baseUrl).send(get("/whoami"))).status).toBe(200);
     expect(proxy.asked).toEqual([]);
@@ -207,9 +203,8 @@ describe("HTTPS_PROXY", () => {
   test("that is no address of a proxy is refused without repeating it", () => {
     for (const text of ["proxy:3128", "socks5://me:pass@127.0.0.1:1", "nonsense"]) {
       proxyVariables({ HTTPS_PROXY: text });
-      expect(() => httpFor(`https://${host}/api`)).toThrow(
-        /^HTTPS_PROXY must be a proxy's address such as http/,
-      );
+      const message = /^HTTPS_PROXY must be a proxy's address such as http/;
+      expect(() => httpFor(`https://${host}/api`)).toThrow(message);
     }
   });
 });

@@ -50,17 +50,14 @@ describe("an address that must be public", () => {
     expect(await post(sink.url)).toBeNull();
   });
 
-  test.each([
-    [["10.1.2.3"]],
-    [["169.254.169.254"]],
-    [["::1"]],
-    [["fd00::1"]],
-    [["93.184.215.14", "127.0.0.1"]],
-    [["::ffff:192.168.1.1"]],
-  ])("gets nothing where its name leads to %j", async (addresses) => {
-    everyNameLeadsTo(...addresses);
-    expect(await post("https://rebinding.example.com/", true)).toMatchObject({ refuses: true });
-  });
+  const inside = ["10.1.2.3", "169.254.169.254", "::1", "fd00::1", "::ffff:192.168.1.1"];
+  test.each([...inside, "93.184.215.14 127.0.0.1"])(
+    "gets nothing where its name leads to %j",
+    async (addresses) => {
+      everyNameLeadsTo(...addresses.split(" "));
+      expect(await post("https://rebinding.example.com/", true)).toMatchObject({ refuses: true });
+    },
+  );
 
   test("is asked where its name leads to the internet", async () => {
     everyNameLeadsTo("93.184.215.14", "2606:4700::1111");
@@ -75,10 +72,8 @@ describe("an address that must be public", () => {
       return socket;
     };
     vi.spyOn(tls, "connect").mockImplementation(connect as unknown as typeof tls.connect);
-    expect(await post("https://receiver.example.com/", true)).toMatchObject({
-      refuses: false,
-      message: "it cannot be reached: ECONNREFUSED",
-    });
+    const error = await post("https://receiver.example.com/", true);
+    expect(error).toMatchObject({ refuses: false, message: "it cannot be reached: ECONNREFUSED" });
     expect(found).toMatchObject([[{ address: "93.184.215.14" }, { address: "2606:4700::1111" }]]);
   });
 

@@ -95,16 +95,15 @@ test("a command gets the alert on stdin and a few facts, nothing else of the env
   expect(kept).not.toContain("token-of-acme");
 });
 
+const noisy = "yes no-room | head -c 100000 >&2; exit 3";
+
 test.each([
   [["no-such-program-anywhere"], /it cannot be started: .*ENOENT/],
-  [
-    ["sh", "-c", "yes no-room | head -c 100000 >&2; exit 3"],
-    /^it ended with exit code 3: (?:no-room.{4})+.*…$/,
-  ],
+  [["sh", "-c", noisy], /^it ended with exit code 3: (?:no-room.{4})+.*…$/],
 ])("a command %j that fails says why, in a few words", async (words, message) => {
-  const error: unknown = await run(words).catch((reason: unknown) => reason);
-  expect((error as Error).message).toMatch(message);
-  expect((error as Error).message.length).toBeLessThan(400);
+  const error = (await run(words).catch((reason: unknown) => reason)) as Error;
+  expect(error.message).toMatch(message);
+  expect(error.message.length).toBeLessThan(400);
 });
 
 test("the command in examples/ makes a mail of an alert", async () => {

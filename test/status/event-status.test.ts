@@ -48,11 +48,7 @@ describe("a daemon listens", () => {
 
   test.each<[string, Partial<EventFacts>, Around]>([
     ["without the lock: it was killed a moment ago", {}, alone],
-    [
-      "without a recent heartbeat: the lock is of another process",
-      { spans: [span(hourMs, 2 * minuteMs)] },
-      syncing,
-    ],
+    ["without a recent heartbeat: the lock is another's", { spans: [span(hourMs, 2 * minuteMs)] }, syncing],
     ["once it was stopped", { spans: [span(hourMs, 1_000, "drained")] }, serving],
     ["where none ever did", { spans: [] }, serving],
   ])("but not %s", (_, facts, around) => {
@@ -88,12 +84,7 @@ describe("a daemon that holds the lock and writes nothing", () => {
     ["since its heartbeats ended", { spans }, serving, true],
     ["since it began", { spans, service: null }, since(61_000), true],
     ["but it began a moment ago", { spans, service: null }, since(59_000), false],
-    [
-      "but it has no webhook secret, so it has no heartbeats",
-      { spans: spans.slice(0, 1) },
-      since(3.5 * hourMs),
-      false,
-    ],
+    ["but it has no webhook secret: no heartbeats", { spans: spans.slice(0, 1) }, since(3.5 * hourMs), false],
     ["but it is closing or opening the mirror", { spans: [span(hourMs, 9_000, "drained")] }, serving, false],
     ["but it is a sync", { spans }, syncing, false],
   ])("is silent %s", (_, facts, around, isSilent) => {
