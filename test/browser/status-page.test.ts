@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync } from "node:fs";
+import type { Result } from "axe-core";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
@@ -74,17 +75,11 @@ const pages = {
   search: "/companies/hostile/changes?q=script",
 };
 
-/** What the rules of axe find. */
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
 /** What keeps people from using the page as it is shown now; and a picture of it, where one is wanted. */
 async function judge(page: OpenedPage["page"], name: string, rules?: readonly string[]) {
   const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
   const run = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`;
-  const violations = await page.evaluate<readonly Violation[]>(run);
+  const violations = await page.evaluate<readonly Result[]>(run);
   const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
   if (pictures !== undefined) {
     mkdirSync(pictures, { recursive: true });
