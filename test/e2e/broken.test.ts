@@ -33,11 +33,7 @@ test("answers that fail in twelve ways cost a repetition each and nothing else, 
     const n = (asked[/\/\d+$/.test(path) ? "detail" : "list"] += 1);
     return n % 3 === 0 ? hiccups[(n / 3) % hiccups.length] : undefined;
   });
-  const report = await sync(company);
-  expect({ outcome: report.outcome, troubles: report.troubles }).toEqual({
-    outcome: "complete",
-    troubles: [],
-  });
+  expect(await sync(company)).toMatchObject({ outcome: "complete", troubles: [] });
   expect(Math.min(asked.list, asked.detail)).toBeGreaterThanOrEqual(3 * hiccups.length);
   expectEqual(company);
 });

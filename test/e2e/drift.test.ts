@@ -8,7 +8,7 @@ import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { impatientClock } from "../support/program/daemon.ts";
-import { serveHere } from "../support/program/serve.ts";
+import { metricsOf, readyOf, serveHere } from "../support/program/serve.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
 const publicUrl = "https://hooks.example.com/webhooks/acme";
@@ -79,15 +79,15 @@ test("subscriptions that drift and new fields are conditions of every output, an
   expect((await nightly(company)).alerts).toEqual([]);
 
   const daemon = await serveHere(company, { clock: impatientClock });
-  const readiness = async () => (await fetch(`${daemon.url}/readyz`)).json();
   const conditions = [
     { kind: "subscription", blocks: false },
     { kind: "schema", blocks: false },
   ];
-  await expect.poll(readiness).toMatchObject({ ready: true, companies: { acme: { conditions } } });
-  const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text();
+  await expect.poll(() => readyOf(daemon)).toMatchObject({ ready: true, acme: { conditions } });
   for (const { kind } of conditions)
-    await expect.poll(metrics).toContain(`fintoro_mirror_conditions{company="acme",kind="${kind}"} 1`);
+    await expect
+      .poll(() => metricsOf(daemon))
+      .toContain(`fintoro_mirror_conditions{company="acme",kind="${kind}"} 1`);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
   expect((await nightly(company)).alerts).toEqual([]);
 });

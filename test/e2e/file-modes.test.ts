@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { endOf, runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
-import { look } from "../support/truth/compare.ts";
+import { count } from "../support/truth/compare.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { longestWaitMs } from "../support/eventually.ts";
@@ -66,10 +66,8 @@ test("whatever the umask, what is made is the owner's alone, and a mode that som
     ["out/files/acme/manifest.json", 0o640],
   ]);
   for (const [place, mode] of chosen) chmodSync(path.join(company.folder, place), mode);
-  const id = look(path.join(company.folder, "data/deep/acme.db"), (db) =>
-    Number(db.prepare("SELECT max(id) FROM invoices").pluck().get()),
-  );
-  company.sandbox.control.remove("invoices", id);
+  const last = count(path.join(company.folder, "data/deep/acme.db"), "SELECT max(id) FROM invoices");
+  company.sandbox.control.remove("invoices", last);
   await runHere(company, "sync", "--full");
   for (const [place, mode] of chosen) expect(modeOf(path.join(company.folder, place)), place).toBe(mode);
 });

@@ -7,7 +7,7 @@ import type { ArchiveCheck } from "../../src/files/check-archive.ts";
 import type { DocumentFile } from "../../src/state/files/stored-files.ts";
 import { endOf, runCommand } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { look } from "../support/truth/compare.ts";
+import { count, look } from "../support/truth/compare.ts";
 import { startIn, writeServeConfig } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -46,13 +46,12 @@ test("every document, receipt and event with attachments gets its files, under n
   const company = await aCompanyWithFiles();
   expect(await run(company, "files")).toMatchObject({ code: 0, acme: { outcome: "complete", pending: 0 } });
   const files = filesIn(company);
-  const count = (sql: string) => look(company.file, (db) => Number(db.prepare(sql).pluck().get()));
   for (const table of ["invoices", "credit_notes", "orders", "warehouse_inbound_receipts"])
     expect(files.filter(({ document }) => document === table)).toHaveLength(
-      count(`SELECT count(*) FROM ${table}`),
+      count(company.file, `SELECT count(*) FROM ${table}`),
     );
   expect(files.filter(({ kind }) => kind === "attachment")).toHaveLength(
-    count("SELECT count(*) FROM contact_activity_log_attachments"),
+    count(company.file, "SELECT count(*) FROM contact_activity_log_attachments"),
   );
   for (const { path: place, sha256: known, size_bytes } of files)
     expect([place, hashAt(company, place), statSync(at(company, place)).size]).toEqual([
@@ -140,14 +139,12 @@ test("any change of the stored files is found and named", async () => {
 
 // Fault: service | 404, 403, HTML, an empty answer, half a PDF, a broken ZIP archive | the routes of files | named with the reason, never stored; the others are
 test("an answer that is no file is never stored, and is named with the reason", async () => {
-  const company = await aCompanyWithFiles();
+  const company = await aCompanyWithFiles(12);
   const ids = (table: string) =>
     look(company.file, (db) => db.prepare(`SELECT id FROM ${table} ORDER BY id`).pluck().all() as number[]);
   const [a, b, c] = ids("invoices");
   const [d] = ids("orders");
-  const event = look(company.file, (db) =>
-    Number(db.prepare("SELECT contact_activity_log_id FROM contact_activity_log_attachments").pluck().get()),
-  );
+  const event = count(company.file, "SELECT contact_activity_log_id FROM contact_activity_log_attachments");
   company.suffer(
     { kind: "status", status: 404, match: { path: `/invoices/${a}/pdf` } },
     { kind: "status", status: 403, match: { path: `/invoices/${b}/pdf` } },

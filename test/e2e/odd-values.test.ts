@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync } from "../support/company/company.ts";
 import { count, expectEqual, look } from "../support/truth/equal.ts";
-import { rewritten } from "../support/company/proxy.ts";
 import { eachRecord, odd } from "../support/sandbox/odd-answers.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
 
@@ -84,50 +83,4 @@ describe("unexpected values (I12)", () => {
     expect(raw).toContain('"total":1e3');
     expect(raw).toContain('"bigNumber":9007199254740993');
   });
-
-  // Fault: data | numbers as text, `[]` for an empty map, `{}` for an empty list | a proxy, for every answer | the same rows
-  test("numbers, truth and empty lists in PHP's shapes give the same rows", async () => {
-    const company = await aCompany();
-    company.proxy.obstruct(async ({ path }, passOn) =>
-      path === "/whoami" ? undefined : rewritten(await passOn(), asPhpSends),
-    );
-    expect((await sync(company)).troubles).toEqual([]);
-    const rows = rowsOf(company.file);
-    expect(rows.invoices?.length).toBeGreaterThan(0);
-    expect(rows.document_payments?.length).toBeGreaterThan(0);
-    company.recover();
-    expect((await sync(company, { full: true })).outcome).toBe("complete");
-    expect(rowsOf(company.file)).toEqual(rows);
-    expectEqual(company);
-  });
 });
-
-const phpTables = [
-  "clients",
-  "invoices",
-  "invoice_items",
-  "document_payments",
-  "warehouse_inbound_receipts",
-] as const;
-
-/** The rows of some tables, without the mirror's own columns. */
-function rowsOf(file: string): Partial<Record<string, unknown[]>> {
-  const rows = phpTables.map((table) => {
-    const columns = columnsOf(file, table).filter((name) => !name.startsWith("_"));
-    const sql = `SELECT ${columns.join(", ")} FROM ${table} ORDER BY 1, 2`;
-    return [table, look(file, (db) => db.prepare(sql).all())] as const;
-  });
-  return Object.fromEntries(rows);
-}
-
-/** The same answer from a PHP that keeps no types: numbers as text, true as "1", empty lists as `{}`, no map as `[]`. */
-function asPhpSends(text: string): string {
-  return JSON.stringify(JSON.parse(text), phpShape);
-}
-
-function phpShape(key: string, value: unknown): unknown {
-  if (typeof value === "number") return String(value);
-  if (typeof value === "boolean") return value ? "1" : "0";
-  if (Array.isArray(value) && value.length === 0) return {};
-  return value === null && ["country", "deliveryCountry", "supplier"].includes(key) ? [] : value;
-}

@@ -12,7 +12,7 @@ import { openMirror } from "../../src/state/mirror.ts";
 import { put } from "../support/mirror/store.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { runCommand } from "../support/program/cli.ts";
-import { look } from "../support/truth/compare.ts";
+import { count, look } from "../support/truth/compare.ts";
 import { aMirroredCompany, type Company } from "../support/company/company.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { entriesOf } from "../support/export/zip.ts";
@@ -292,8 +292,7 @@ describe("a month that was handed over", () => {
   test("is compared as of a moment after it with what it was, as of the one before with nothing, and with any moment asked for that the log reaches", async () => {
     const company = await aCompanyWithFiles();
     const { month } = busyMonth(company);
-    const last = () =>
-      look(company.file, (db) => db.prepare("SELECT max(seq) FROM _change_log").pluck().get());
+    const last = () => count(company.file, "SELECT max(seq) FROM _change_log");
     const before = last();
     await pack(company, month);
     const number = await changePrice(company, month);

@@ -7,7 +7,7 @@ import { aMirroredCompany, type Company } from "../support/company/company.ts";
 import { forbidden, type Reply } from "../support/company/proxy.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
-import { look } from "../support/truth/compare.ts";
+import { count, look } from "../support/truth/compare.ts";
 import { wound } from "../support/verify/verify.ts";
 
 /** `id`: of an invoice of the month that has no payment. */
@@ -39,7 +39,7 @@ async function saidIn(folder: string, month: string) {
 
 test("a proved month says in text, manifest and first sheet what was compared; without --proved it says nothing of it", async () => {
   const { company, month, folder } = await aCompanyOfMonths();
-  const seq = look(company.file, (db) => db.prepare("SELECT max(seq) FROM _change_log").pluck().get());
+  const seq = count(company.file, "SELECT max(seq) FROM _change_log");
   await pack(company, month, "--proved");
   const { certificate, text, sheet, rows } = await saidIn(folder, month);
   expect(certificate).toMatchObject({ match: true, month, differences: [], uncompared: [] });

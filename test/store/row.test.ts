@@ -89,6 +89,13 @@ test("PHP's `[]` for an empty map is a snapshot, a lookup and an object of nothi
   expect(paths({ buyer: [], colour: [] })).toEqual([]);
 });
 
+// Fault: data | numbers as text, truth as 0 and 1, `[]` for an empty map, `{}` for an empty list | records of a list or detail | the same rows
+test("PHP's numbers as text give the same row as numbers, in lines too", () => {
+  const asText = rowOf('{"id":"5","total":"12.50","paid":"1","lines":[{"id":"1","quantity":"0.5"}]}');
+  const asNumbers = rowOf('{"id":5,"total":12.50,"paid":true,"lines":[{"id":1,"quantity":0.5}]}');
+  expect(asText).toEqual(asNumbers);
+});
+
 test("lacking fields are reported as paths when they are required; null and optional ones are not", () => {
   expect(rowOf({ id: 1, number: null, lines: [{}], receipts: [] }).missing).toEqual(["total", "lines.id"]);
   expect(rowOf({ id: 1, number: "1", total: 1 }).missing).toEqual(["lines"]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync } from "../../support/company/company.ts";
-import { serve, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+import { metricsOf, readyOf, serve, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 // Fault: disk | the place of scheduled backups is a file | a process of `serve` | shown by /readyz and metrics, and made again when the place is there
@@ -16,9 +16,9 @@ test("serve makes backups by their schedule, keeps the last ones, and says how i
   writeServeConfig(company, more);
   const daemon = await serve(company);
   await eventually(() => wholeRuns(company) === 1, "a run");
-  const ready = async () => ((await (await fetch(`${daemon.url}/readyz`)).json()) as Ready).companies.acme;
-  const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text();
-  await eventually(async () => (await ready()).reasons.some((why) => why.includes("backup")), "a reason");
+  const isNamed = async () => (await readyOf(daemon)).acme.reasons.some((why) => why.includes("backup"));
+  const metrics = () => metricsOf(daemon);
+  await eventually(isNamed, "a reason");
   await daemon.until("after-run did not succeed");
   await eventually(async () => /after_run_failed\{.*step="backup"\} 1/.test(await metrics()), "the failure");
   expect(await metrics()).toMatch(/after_run_failed\{.*step="report"\} 0/);
@@ -30,7 +30,7 @@ test("serve makes backups by their schedule, keeps the last ones, and says how i
   await eventually(() => finished().length === 1, "a backup");
   const [first] = finished();
   await eventually(() => finished().length === 1 && finished()[0] !== first, "the next one, in its place");
-  await eventually(async () => !(await ready()).reasons.some((why) => why.includes("backup")), "no reason");
+  await eventually(async () => !(await isNamed()), "no reason");
   expect(await metrics()).toMatch(/backup_last_success_timestamp_seconds\{company="acme"\} [1-9]/);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
@@ -54,7 +54,3 @@ test("a copy that is damaged does not become a backup, and earlier ones stay, wh
   expect([code, stderr]).toEqual([10, expect.stringContaining("NULL value in clients._deleted_at")]);
   expect(ids()).toEqual(before);
 });
-
-interface Ready {
-  readonly companies: { readonly acme: { readonly reasons: readonly string[] } };
-}

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, type Company } from "../../support/company/company.ts";
-import { look } from "../../support/truth/compare.ts";
 import {
   deliver,
   eventAbout,
@@ -30,17 +29,9 @@ function acme(company: Company): ServedCompany {
   return { name: "acme", token: company.sandbox.token };
 }
 
-/** As `look` sees the mirror of `other`. */
-function otherRuns(company: Company): number {
-  try {
-    const file = path.join(company.folder, "other.db");
-    return look(file, (db) =>
-      Number(db.prepare("SELECT count(*) FROM _runs WHERE outcome = 'complete'").pluck().get()),
-    );
-  } catch {
-    return 0;
-  }
-}
+/** Of the mirror of `other`. */
+const otherRuns = (company: Company) =>
+  wholeRuns({ ...company, file: path.join(company.folder, "other.db") });
 
 const event = () => eventAbout("clients.updated", "client", 1);
 

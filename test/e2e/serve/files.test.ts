@@ -2,7 +2,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
-import { look } from "../../support/truth/compare.ts";
+import { count } from "../../support/truth/compare.ts";
 import { inMirror, serve, statusOf, writeServeConfig } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -11,18 +11,19 @@ const missing = `SELECT count(*) FROM invoices i WHERE _deleted_at IS NULL AND N
 
 const isFile = ({ path: asked }: { readonly path: string }) => /\/(?:pdf|attachments)$/.test(asked);
 
-const filesInReport = (company: Company) =>
-  look(path.join(company.folder, "acme.report.db"), (db) =>
-    Number(db.prepare("SELECT count(*) FROM document_files WHERE document = 'invoices'").pluck().get()),
+const filesInReport = ({ folder }: Company) =>
+  count(
+    path.join(folder, "acme.report.db"),
+    "SELECT count(*) FROM document_files WHERE document = 'invoices'",
   );
 
 test("after its run `serve` fetches the files, and the report names them", async () => {
   const company = await aCompany({ records: 2 });
   writeServeConfig(company, "schedule: { sync: off }\nfiles: { pdf: on }");
   const daemon = await serve(company);
-  const count = () => Number(inMirror(company, "SELECT count(*) FROM invoices"));
-  await eventually(() => count() > 0 && inMirror(company, missing) === 0, "the files");
-  await eventually(() => filesInReport(company) === count(), "the report");
+  const invoices = () => Number(inMirror(company, "SELECT count(*) FROM invoices"));
+  await eventually(() => invoices() > 0 && inMirror(company, missing) === 0, "the files");
+  await eventually(() => filesInReport(company) === invoices(), "the report");
   expect(company.proxy.asked.filter(({ path: asked }) => asked.endsWith("/attachments"))).toEqual([]);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
   const { after_run: steps, files } = await statusOf(company);

@@ -4,7 +4,6 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { earlyGlobals } from "../../../src/cli/program/option-specs.ts";
 import { createAfterRun } from "../../../src/cli/runs/host-process.ts";
-import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { look } from "../../support/truth/compare.ts";
@@ -15,6 +14,8 @@ import {
   deliver,
   eventAbout,
   inMirror,
+  metricsOf,
+  readyOf,
   serve,
   serveHere,
   statusOf,
@@ -41,13 +42,11 @@ test("what the last run was not followed by is made at the next start; what cann
   expect([existsSync(reportOf(company)), wholeRuns(company)]).toEqual([true, 1]);
   expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
   await expect
-    .poll(async () => (await readyOf(daemon.url)).reasons)
+    .poll(async () => (await readyOf(daemon)).acme.reasons)
     .toContainEqual(expect.stringMatching(/^not made after the last run: csv/));
   const { code, after_run: steps } = await statusOf(company);
   expect({ code, steps }).toMatchObject({ code: 3, steps: [{ outcome: "written" }, { outcome: "failed" }] });
-  expect(await (await fetch(`${daemon.url}/metrics`)).text()).toMatch(
-    /after_run_failed\{.*config\.yaml"\} 1/,
-  );
+  expect(await metricsOf(daemon)).toMatch(/after_run_failed\{.*config\.yaml"\} 1/);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
@@ -71,17 +70,6 @@ test("the report is made when everything listed is in, while the scrub goes on",
   expect(inMirror(company, "SELECT count(*) FROM _work")).toBe(0);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
-
-interface Steps {
-  readonly after_run: readonly StepStatus[];
-}
-
-async function readyOf(
-  url: string,
-): Promise<Steps & { readonly ready: boolean; readonly reasons: readonly string[] }> {
-  const answer = await (await fetch(`${url}/readyz`)).json();
-  return (answer as { companies: { acme: Awaited<ReturnType<typeof readyOf>> } }).companies.acme;
-}
 
 // Fault: files | SIGHUP with a config that is wrong, and a file that no longer names what follows runs | the config of a process of `serve` | report and exports are made by the config that is in force
 test("what follows a run uses the daemon's config, whatever stands in the file by then, and shows how it went", async () => {
@@ -107,12 +95,12 @@ test("what follows a run uses the daemon's config, whatever stands in the file b
     { step: "report", ...made },
     { step: `csv ${path.dirname(path.dirname(csv))}`, ...made },
   ];
-  const areMade = async () => (await readyOf(daemon.url)).after_run.every(({ outcome }) => outcome !== null);
-  await eventually(async () => (await readyOf(daemon.url)).ready && (await areMade()), "a ready company");
-  expect(await readyOf(daemon.url)).toMatchObject({ ready: true, after_run: steps });
+  const areMade = async () => (await readyOf(daemon)).acme.after_run.every(({ outcome }) => outcome !== null);
+  await eventually(async () => (await readyOf(daemon)).acme.ready && (await areMade()), "a ready company");
+  expect((await readyOf(daemon)).acme).toMatchObject({ ready: true, after_run: steps });
   writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
   expect(await statusOf(company)).toMatchObject({ code: 0, after_run: steps });
-  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+  const metrics = await metricsOf(daemon);
   expect(metrics).toMatch(/report_last_success_timestamp_seconds\{company="acme"\} 1\d{9}/);
   expect(metrics).toMatch(/report_age_seconds\{company="acme"\} \d/);
   // After an event the report is written again, without a run.
@@ -148,7 +136,7 @@ test("a process that is killed while it makes the report is a failure like other
     return served.every(isMade);
   }, "all reports");
   expect(most).toBe(1);
-  await eventually(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, "ready companies");
+  await eventually(async () => (await readyOf(daemon)).status === 200, "ready companies");
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 

@@ -7,6 +7,8 @@ import {
   deliver,
   eventAbout,
   inMirror,
+  metricsOf,
+  readyOf,
   serveHere,
   wholeRuns,
   writeServeConfig,
@@ -31,25 +33,12 @@ async function receiving() {
 
 type Receiving = Awaited<ReturnType<typeof receiving>>;
 
-interface CompanyReady extends Record<string, unknown> {
-  readonly reasons: readonly string[];
-  readonly refused: Readonly<Record<string, number>>;
+async function readiness(here: Receiving) {
+  const { status, acme, refused_elsewhere: elsewhere } = await readyOf(here);
+  return { status, elsewhere, ...acme };
 }
 
-interface Ready {
-  readonly companies: { readonly acme: CompanyReady };
-  readonly refused_elsewhere: unknown;
-}
-
-async function readiness({ url }: Receiving) {
-  const answer = await fetch(`${url}/readyz`);
-  const { companies, refused_elsewhere: elsewhere } = (await answer.json()) as Ready;
-  return { status: answer.status, elsewhere, ...companies.acme };
-}
-
-async function metricsOf({ url }: Receiving): Promise<string[]> {
-  return (await (await fetch(`${url}/metrics`)).text()).split("\n");
-}
+const linesOfMetrics = async (here: Receiving) => (await metricsOf(here)).split("\n");
 
 const someEvent = () => eventAbout("clients.updated", "client", 1);
 
@@ -77,7 +66,7 @@ test("a clock that is off has every delivery refused: it is named, and the time 
     refused: { stale_timestamp: 3 },
     clock_skew_seconds: farAhead,
   });
-  const lines = await metricsOf(here);
+  const lines = await linesOfMetrics(here);
   expect(lines).toContain(
     'fintoro_mirror_refused_deliveries_total{company="acme",reason="stale_timestamp"} 3',
   );
@@ -119,17 +108,14 @@ test("a wrong secret is found after the service's first delivery", async () => {
   const { company } = here;
   subscribe(here);
   company.sandbox.control.trigger("clients.updated");
-  await eventually(
-    async () => "bad_signature" in ((await readiness(here))["refused"] as object),
-    "a refusal",
-  );
+  await eventually(async () => "bad_signature" in (await readiness(here)).refused, "a refusal");
   expect(await readiness(here)).toMatchObject({ status: 200, refusing: null });
   here.wind(15_000);
   await eventually(async () => (await readiness(here)).status === 503, "the refusals named");
   expect((await readiness(here)).reasons.join()).toMatch(
     /1 delivery was refused .*: 1 bad_signature; compare/,
   );
-  expect(await metricsOf(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 1');
+  expect(await linesOfMetrics(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 1');
 });
 
 // Fault: webhook | dozens of deliveries with wrong signatures, to a company that is quiet | requests to a daemon | counted; health is not touched, since the service reports no failed delivery
@@ -145,9 +131,10 @@ test("a client that sends garbage to a company that is quiet is counted, and doe
   const refused = { bad_signature: 30 };
   await noted(here, refused);
   expect(await readiness(here)).toMatchObject({ status: 200, refused, refusing: null });
-  expect(await metricsOf(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 0');
+  expect(await linesOfMetrics(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 0');
   expect((await statusOf(here)).code).toBe(0);
-  expect(asked()).toBe(before + 1);
+  // Once for each heartbeat at most.
+  expect(asked()).toBeLessThanOrEqual(before + 2);
 });
 
 // Fault: webhook | hundreds of deliveries with wrong signatures, without headers, stale copies, and for nobody, beside good ones | requests to a daemon | counted by reason everywhere; health, gaps and writes are not touched
@@ -168,7 +155,7 @@ test("a client that sends garbage beside the service's deliveries is counted, an
   const refused = { bad_signature: 100, missing_header: 1, stale_timestamp: 5 };
   const shown = { status: 200, refused, refusing: null, elsewhere: { unknown_company: 1 } };
   await expect.poll(() => readiness(here)).toMatchObject(shown);
-  expect(await metricsOf(here)).toContain(
+  expect(await linesOfMetrics(here)).toContain(
     'fintoro_mirror_refused_deliveries_total{company="",reason="unknown_company"} 1',
   );
   await noted(here, refused);

@@ -10,6 +10,7 @@ import { configOf, impatientClock, startDaemon } from "../../support/program/dae
 import {
   deliver,
   eventAbout,
+  readyOf,
   secret,
   serveHere,
   wholeRuns,
@@ -30,16 +31,6 @@ function mount(company: Company, files: Readonly<Record<string, string>>, versio
 
 const inFile = (name: string) => `"\${file:./secrets/${name}}"`;
 const off = "schedule: { sync: off, publish: off }";
-
-interface Readiness {
-  readonly companies: Readonly<
-    Record<string, { readonly ready: boolean; readonly reasons: readonly string[] }>
-  >;
-}
-
-async function readiness(url: string): Promise<Readiness> {
-  return (await (await fetch(`${url}/readyz`)).json()) as Readiness;
-}
 
 describe("secrets in files", () => {
   // Fault: secrets | the token is revoked, and its file is replaced by a rename of a folder's link | the service, and the files of a daemon | the new token is used within 30 s, without a restart of the process
@@ -142,14 +133,15 @@ test("a company without its token harms no other, in sync and in serve, nor does
   const daemon = await serveHere(company);
   await daemon.until("not a SQLite database");
   const ready = async () => {
-    const { companies: all } = await readiness(daemon.url);
+    const { companies: all } = await readyOf(daemon);
     return Object.keys(all)
       .filter((name) => all[name]?.ready)
       .join();
   };
   await eventually(async () => (await ready()) === "acme", "acme ready, the others not");
-  expect((await fetch(`${daemon.url}/readyz`)).status).toBe(503);
-  const reasons = (await readiness(daemon.url)).companies["beta"]?.reasons.join("\n") ?? "";
+  const { status: answered, companies: shown } = await readyOf(daemon);
+  expect(answered).toBe(503);
+  const reasons = shown["beta"]?.reasons.join("\n") ?? "";
   expect(reasons).toContain("companies.beta.token: the file");
   expect(reasons).toContain("companies.beta.webhook.secrets[0]: the file");
   const event = eventAbout("clients.updated", "client", 1);

@@ -6,6 +6,8 @@ import {
   deliver,
   eventAbout,
   inMirror,
+  metricsOf,
+  readyOf,
   serve,
   serveHere,
   wholeRuns,
@@ -25,7 +27,7 @@ describe("serve", () => {
     expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
     await eventually(() => wholeRuns(company) === 1, "a first whole run");
     expectEqual(company);
-    await eventually(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, "ready");
+    await eventually(async () => (await readyOf(daemon)).status === 200, "ready");
     const id = someClient(company);
     company.sandbox.control.alter("clients", id, { name: "Told by an event" });
     expect(await deliver(daemon, eventAbout("clients.updated", "client", id))).toBe(204);
@@ -34,10 +36,7 @@ describe("serve", () => {
       "the client's new name",
     );
     const stored = 'deliveries_total{company="acme",result="stored"} 1';
-    await eventually(
-      async () => (await (await fetch(`${daemon.url}/metrics`)).text()).includes(stored),
-      "the delivery, counted",
-    );
+    await eventually(async () => (await metricsOf(daemon)).includes(stored), "the delivery, counted");
     const { code, stdout } = await daemon.end("SIGTERM");
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toEqual([{ url: daemon.url, pid: process.pid, companies: ["acme"] }]);
@@ -87,9 +86,7 @@ describe("serve", () => {
       "noted",
     );
     expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
-    const ready = await fetch(`${daemon.url}/readyz`);
-    expect(ready.status).toBe(503);
-    expect(await ready.json()).toMatchObject({ companies: { acme: { service: "unauthenticated" } } });
+    expect(await readyOf(daemon)).toMatchObject({ status: 503, acme: { service: "unauthenticated" } });
     expect(wholeRuns(company)).toBe(0);
     await daemon.end("SIGTERM");
     company.recover();

@@ -7,6 +7,7 @@ import { onTestFinished } from "vitest";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { commands } from "../../../src/cli/commands/all-commands.ts";
+import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import type { CompanyStatus } from "../../../src/status/read-status.ts";
 import {
   createTestInvocation,
@@ -192,6 +193,28 @@ export function outcomeIn({ stdout }: Pick<Ended, "stdout">): unknown {
 export async function statusOf({ folder: cwd }: Company): Promise<CompanyStatus & { readonly code: number }> {
   const { code, stdout } = await runCommand(["status", "--json"], { cwd });
   return { code, ...(JSON.parse(stdout) as { companies: { acme: CompanyStatus } }).companies.acme };
+}
+
+/** What `/readyz` says of a company. */
+interface CompanyReady extends Record<string, unknown> {
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  readonly refused: Readonly<Record<string, number>>;
+  readonly after_run: readonly StepStatus[];
+}
+
+/** The status of `/readyz`, what it says, and what it says of `acme`. */
+export async function readyOf({ url }: Pick<Served, "url">) {
+  const answer = await fetch(`${url}/readyz`);
+  const said = (await answer.json()) as {
+    readonly companies: Readonly<Record<string, CompanyReady>> & { readonly acme: CompanyReady };
+    readonly refused_elsewhere: unknown;
+  };
+  return { ...said, status: answer.status, acme: said.companies.acme };
+}
+
+export async function metricsOf({ url }: Pick<Served, "url">): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text();
 }
 
 /** Processes that this one has started, and their command lines. */
