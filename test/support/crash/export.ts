@@ -7,8 +7,6 @@ import { openMirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { startProgram, temporaryFolder } from "../program/cli.ts";
 
-export type ExportCrashSetup = Awaited<ReturnType<typeof setUpExportCrash>>;
-
 /** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
 export async function setUpExportCrash(clients: number) {
   const folder = temporaryFolder({
