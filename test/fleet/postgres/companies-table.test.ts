@@ -12,7 +12,8 @@ describeWithPostgres("the companies of a fleet", () => {
     await companies.put("acme", { language: "sk" });
     expect(await joined()).toBe(firstMs);
     await companies.remove("acme");
-    await companies.put("acme", { language: "sk" });
+    expect(await companies.put("acme", { language: "sk" })).toBe("added");
+    expect(await companies.find("acme")).toMatchObject({ removed: false, config: { language: "sk" } });
     expect(await joined()).toBeGreaterThan(firstMs + 86_000_000);
   });
 

@@ -11,6 +11,8 @@ describeWithPostgres("a node", () => {
     await nodes.beat({ ...facts, held: 3 });
     const [row] = await nodes.list();
     expect(row).toMatchObject({ ...facts, held: 3, draining: false });
+    await nodes.register({ ...facts, version: "1.2.4", role: "work" });
+    expect(await nodes.list()).toMatchObject([{ version: "1.2.4", role: "work" }]);
     expect(Date.parse(row?.seen_at ?? "")).toBeGreaterThanOrEqual(Date.parse(row?.started_at ?? ""));
     await nodes.remove("node-1");
     expect(await nodes.list()).toEqual([]);

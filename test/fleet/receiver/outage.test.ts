@@ -157,7 +157,7 @@ describeWithPostgres("while Postgres does not answer", () => {
     expect(new Set(later)).toEqual(new Set([503]));
     expect(transactions).toBe(before);
     expect(await statusOf(post(about(1), { "webhook-signature": "0".repeat(64) }))).toBe(401);
-    expect(receiver.companies.problem).toContain("does not answer");
+    expect(receiver.companies.problem).toContain("does not answer within 4 s");
     relay.resume();
     const event = post(about(2));
     await expect.poll(() => statusOf(event)).toBe(204);
