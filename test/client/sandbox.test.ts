@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
 import { connect, ForbiddenError, MirrorError, NotFoundError, ServiceError } from "../../src/index.ts";
 import { rejectionOf } from "../support/errors.ts";
+import { entriesOf } from "../support/export/zip.ts";
 import { collect } from "../support/http/client.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 import { asked, clientOf, connectTo, openLive } from "../support/http/live-client.ts";
@@ -97,6 +98,35 @@ describe("the service", () => {
     const client = clientOf(await openSandbox(), { language: "sk" });
     const wish = client.businessCases.create({ name: "x", clientId: 999_999 });
     expect(await rejectionOf(wish)).toMatchObject({ serviceMessage: "Zadané údaje nie sú platné." });
+  });
+
+  it("gives back attachments byte for byte: uploaded, attached by their tokens, in an archive", async () => {
+    const { client } = await openLive();
+    const files = [
+      { name: "zmluva č. 1.txt", text: "ľščťžýáíé\r\n" },
+      { name: "b.txt", text: "" },
+    ];
+    const uploads = await client.contactActivityAttachments.upload(
+      files.map(({ name, text }) => new File([text], name, { type: "text/plain" })),
+    );
+    const attachmentUploadTokens = uploads.map(({ uploadToken }) => uploadToken);
+    const { id: clientId } = await client.clients.create({ name: "Pekáreň" });
+    const note = { clientId, type: "note", metadata: { content: "x" }, attachmentUploadTokens } as const;
+    const { id } = await client.contactActivityLogs.create(note);
+    expect(entriesOf(await client.contactActivityLogs.attachments(id))).toEqual(files);
+  });
+
+  it("refuses a key with other input, and takes it again after a refusal", async () => {
+    const { client, sandbox } = await openLive();
+    const create = (name: string, more = {}) =>
+      client.clients.create({ name, ...more }, { idempotencyKey: "klient-1" });
+    const invalid = await rejectionOf(create("Prvý", { countryId: 1 }));
+    expect(invalid).toMatchObject({ fields: { countryId: [expect.any(String)] } });
+    await create("Prvý");
+    const reused = { kind: "invalid", serviceMessage: expect.stringContaining("Idempotency-Key") };
+    expect(await rejectionOf(create("Druhý"))).toMatchObject(reused);
+    const names = [...(sandbox.control.snapshot().get("clients")?.values() ?? [])].map(({ name }) => name);
+    expect(names.filter((name) => name === "Prvý" || name === "Druhý")).toEqual(["Prvý"]);
   });
 
   const lost: readonly [string, Fault][] = [

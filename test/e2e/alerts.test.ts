@@ -5,7 +5,7 @@ import { alertTargets } from "../../src/status/alerts/targets.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
-import { statusOf, writeServeConfig } from "../support/program/serve.ts";
+import { serveHere, statusOf, writeServeConfig } from "../support/program/serve.ts";
 import { isSigned, openSink, type Treatment } from "../support/sandbox/webhook-sink.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -39,6 +39,17 @@ test("a sync signs the alerts that it posts, follows no redirect, and sends late
   expect(sink.received[0]?.json["text"]).toMatch(
     /^fintoro-mirror, acme: failed: the last run did not finish/,
   );
+});
+
+test("serve sends what is wrong with a company where its config says", async () => {
+  const company = await aCompany({ records: 1 });
+  const sink = await openSink();
+  const wrong = [{ name: "acme", token: "wrong-token-0123456789" }];
+  writeServeConfig(company, `alerts: [{ when: [failed], url: "${sink.url}" }]\n${off}`, wrong);
+  const daemon = await serveHere(company, { clock: impatientClock });
+  await sink.arrived(1);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  expect(sink.received[0]?.json).toMatchObject({ event: "begin", kind: "failed", company: "acme" });
 });
 
 test("serve watches the free space of the disk once for all companies", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
 import { aCompany, fastClock, sync } from "../support/company/company.ts";
 import { expectEqual } from "../support/truth/equal.ts";
+import { jsonReply } from "../support/company/proxy.ts";
 import { testRateLimiter } from "../support/rate-limit/rate-limit.ts";
 
 const windowMs = 60_000;
@@ -25,4 +26,23 @@ describe("alone on a small budget (I8)", () => {
       expectEqual(company);
     },
   );
+});
+
+// Fault: limiter | 429 with Retry-After 0 and without, in the middle of a run | a proxy, for two requests of a run | asked again and counted; the run is complete
+test("a run that is refused with 429 asks again, counts it, and is complete", async () => {
+  const clock = fastClock();
+  const company = await aCompany({ clock, records: 2 });
+  const headers = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "0" };
+  company.proxy.obstruct(({ n }) => {
+    if (n !== 15 && n !== 25) return undefined;
+    return jsonReply(
+      429,
+      { message: "Too Many Attempts." },
+      { ...headers, ...(n === 15 && { "retry-after": "0" }) },
+    );
+  });
+  const rateLimiter = testRateLimiter(clock, { windowMs, reserveShare: 0 });
+  const report = await sync(company, { rateLimiter });
+  expect(report).toMatchObject({ outcome: "complete", requests: { rate_limited: 2 } });
+  expectEqual(company);
 });
