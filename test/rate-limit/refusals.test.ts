@@ -2,10 +2,13 @@ import { describe, expect, test } from "vitest";
 import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 describe("429", () => {
-  test("with Retry-After is waited out, and a second more", () => {
+  test.each([
+    [0, 2_300],
+    [37, 38_300],
+  ])("with Retry-After %i is waited out, a second at least, and a second more", (retryAfterS, endMs) => {
     const ledger = openedLedger();
-    ledger.refuse(ledger.send(200), 300, 37);
-    expect([ledger.nextAt(300), ledger.room(38_300)]).toEqual([38_300, 1]);
+    ledger.refuse(ledger.send(200), 300, retryAfterS);
+    expect([ledger.nextAt(300), ledger.room(endMs)]).toEqual([endMs, 1]);
   });
 
   // Fault: limiter | 429 without Retry-After | the rate limiter's state | nothing is sent until the window has surely ended

@@ -175,6 +175,7 @@ describe("other programs", () => {
 
   test.each([
     [20, 0, null, true],
+    [19, 0, null, false],
     [20, 1, 1e6, true],
     [20, 2, 1e6, false],
   ])("of a limit of %i take %i, seen until %s: a look is kept: %s", (limit, perWindow, until, isKept) => {
