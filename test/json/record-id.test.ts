@@ -27,6 +27,8 @@ describe("the id of a record", () => {
     ["missing", '{"name":"a"}'],
     ["missing, and a key before is an integer", '{"5":1}'],
     ["only that of something inside", '{"client":{"id":5},"lines":[{"id":6}]}'],
+    ["followed by what is no JSON", '{"id":17!}'],
+    ["a text with white space", '{"id":" 17"}'],
     ["a text with escapes", '{"id":"\\u0031"}'],
     ["a text with leading zeros", '{"id":"017"}'],
     ["not its key, and a key of as many characters is", '{"a":"id","12":5}'],

@@ -82,6 +82,7 @@ describe("an answer within a window", () => {
 
   test.each([
     [1_001, 50, { lowest: 50, lowestAt: 2_000 }],
+    [1_001, 60, { lowest: 60, lowestAt: 2_000 }],
     [1_000, 60, { lowest: 50, lowestAt: 1_000 }],
     [900, 50, { lowest: 50, lowestAt: 1_000 }],
   ])("sent at %i with %i left", (sentAt, remaining, expected) => {
