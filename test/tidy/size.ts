@@ -43,7 +43,7 @@ function wideInterfaces({ code }: Source): string[] {
 }
 
 /** From a file that nobody loads to one that loads nothing. There are no circles: another rule. */
-export function longestChain(sources: readonly Source[]): readonly string[] {
+function longestChain(sources: readonly Source[]): readonly string[] {
   const known = new Map(sources.map((source) => [source.path, source]));
   const chains = new Map<string, readonly string[]>();
   const chainFrom = (file: string): readonly string[] => {
