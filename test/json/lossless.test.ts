@@ -20,8 +20,15 @@ describe("parsing without loss", () => {
 
   test("finds a literal at any distance from the beginning", () => {
     for (let indent = 0; indent < 40; indent++) {
-      for (const literal of ["9007199254740993", "-1.23456789012345671", "1e400", "1E-400", "1e-0400"]) {
-        const text = `${" ".repeat(indent)}[${literal}]${" ".repeat(indent % 3)}`;
+      for (const literal of [
+        "9007199254740993",
+        "-1.23456789012345671",
+        "1e400",
+        "1E-400",
+        "1e-0400",
+        "1e+400",
+      ]) {
+        const text = `${" ".repeat(indent)}[${indent % 2 ? "\t" : ""}${literal}]${" ".repeat(indent % 3)}`;
         expect(parseLossless(text)).toEqual([new NumberLiteral(literal)]);
         expect(parseLossless(`${" ".repeat(indent)}${literal}`)).toEqual(new NumberLiteral(literal));
       }
@@ -164,6 +171,7 @@ describe("the check for UTF-8", () => {
   test.each([
     ["a letter of another code page", [0x22, 0xe8, 0x22], 1],
     ["a surrogate in bytes", [0x22, 0x61, 0xed, 0xa0, 0x80, 0x22], 2],
+    ["a letter written too long", [0xc0, 0xaf], 0],
   ])("refuses %s and says where", (_, bytes, at) => {
     const error = errorOf(() => assertUtf8(Buffer.from(bytes)));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
