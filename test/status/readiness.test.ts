@@ -42,13 +42,21 @@ describe("a company is ready", () => {
 
   test("and names what is otherwise than expected; what cannot be read without the reason, which may quote a record", () => {
     const trouble = { resource: "people", kind: "failed", message: "Jana Kováčová: 500" } as const;
+    const receiver = { name: "acme", webhook: { publicUrl: null } };
+    const subscriptions = { all: [], receiver, needed: [], lastReceivedMs: null };
     const { ready, conditions } = readiness({
       wholeness: { troubles: [trouble], quarantined: 0, mayHaveLostEvents: false },
-      drift: { subscriptions: null, schemaChanges: [schemaChange()] },
+      drift: { subscriptions, schemaChanges: [schemaChange()] },
     });
     expect(ready).toBe(true);
     expect(conditions).toEqual([
       { kind: "partial", subject: "records", blocks: false, message: null },
+      {
+        kind: "subscription",
+        subject: "deliveries",
+        blocks: false,
+        message: expect.stringContaining("there is no subscription"),
+      },
       {
         kind: "schema",
         subject: "2026-11-21",
