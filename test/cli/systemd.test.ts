@@ -46,7 +46,9 @@ test("a daemon that nobody started this way reports nothing, and one whose repor
   const ends = createSystemd({ ...parts, env });
   ends.stopping();
   await expect.poll(given).toEqual(["STOPPING=1"]);
-  expect(log.lines).toEqual([{ level: "warn", message: expect.stringContaining("systemd-notify failed") }]);
+  expect(log.lines).toMatchObject([
+    { level: "warn", message: expect.stringContaining("systemd-notify failed") },
+  ]);
 });
 
 // Fault: process | the loop of a serve stands still (SIGSTOP) | a real serve with systemd's variables | it is ready once its address answers, alive again and again, silent while it stands still, and says that it stops

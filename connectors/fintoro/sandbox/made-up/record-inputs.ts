@@ -110,19 +110,21 @@ export function activityInput(actor: Actor, type: string) {
   return { ...owner, ...random.pick(samples.length > 0 ? samples : words.activities) };
 }
 
-/** An item of the price list: from its second turn on a sample has a number. */
-function newItem(_: Actor, turn: number) {
-  const { name, ...item } = words.items[turn % words.items.length]!;
+/** An item of the price list: from its second turn on a sample has a number and another price. */
+function newItem({ random }: Actor, turn: number) {
+  const { name, unitPrice, ...item } = words.items[turn % words.items.length]!;
+  const isFirst = turn < words.items.length;
   const mark = String(turn + 1);
   const stocked = { ean: `858${mark.padStart(10, "0")}`, warehouseCode: `SKL-${mark.padStart(4, "0")}` };
   return {
     ...item,
     ...(item.useWarehouse && stocked),
-    name: turn < words.items.length ? name : `${name} ${mark}`,
+    name: isFirst ? name : `${name} ${mark}`,
+    unitPrice: isFirst ? unitPrice : Math.round(unitPrice * random.int(60, 160)) / 100,
   };
 }
 
-/** Who buys what: what documents have in common that are made from each other. */
+/** Who buys what, at today's VAT rates: what documents have in common that are made from each other. */
 export function dealInput(actor: Actor) {
   const { random } = actor;
   const client = actor.any("clients");
@@ -150,7 +152,7 @@ function lineInput(actor: Actor) {
   const listed = random.often(0.65) ? actor.find("price_list_items") : undefined;
   const service = random.pick(words.services);
   const { name, unitId, vatRate } = listed ?? service;
-  const unitPrice = listed?.unitPrice ?? service.unitPrice;
+  const unitPrice = listed?.unitPrice ?? Math.round(service.unitPrice * 100 + random.int(0, 500)) / 100;
   const quantity = random.often(0.7) ? random.int(1, 12) : random.int(100, 40_000) / 1000;
   return {
     priceListItemId: listed?.id ?? null,

@@ -71,18 +71,20 @@ export function seedCompany(company: Company, seed: number, size: number): void 
   for (const step of [seedBasics, seedDocuments, seedPayments, seedActivities]) step(past);
 }
 
-/** Creates the records of a table as people do. */
-function seedTable({ volumes, firstDay, actor }: Past, table: keyof typeof words.volumes): void {
-  for (let index = 0; index < volumes[table]; index++) {
-    const one = actor(table, index, firstDay + (index % 200));
-    writable[table].create(one.company, newRecords[table]?.(one, index));
+/** Creates the records of tables as people do. */
+function seedTables({ volumes, firstDay, actor }: Past, ...tables: (keyof typeof words.volumes)[]): void {
+  for (const table of tables) {
+    for (let index = 0; index < volumes[table]; index++) {
+      const one = actor(table, index, firstDay + (index % 200));
+      writable[table].create(one.company, newRecords[table]?.(one, index));
+    }
   }
 }
 
 /** Fills in everything but documents, payments and CRM events. */
 function seedBasics(past: Past): void {
   const { today, firstDay, volumes, company } = past;
-  seedTable(past, "bank_accounts");
+  seedTables(past, "bank_accounts");
   // The first account is the primary one and connected to its bank.
   const openBanking = { balance: 54_321.09, syncedAtMs: momentOf(today - 1, 300), until: dateOf(today + 60) };
   const [account] = company.tables.bank_accounts.values();
@@ -91,17 +93,9 @@ function seedBasics(past: Past): void {
     const primary = writable.bank_accounts.update(actor.company, account, { isPrimary: true });
     company.tables.bank_accounts.replace({ ...primary, openBanking });
   }
-  for (const table of [
-    "warehouses",
-    "webhook_subscriptions",
-    "clients",
-    "suppliers",
-    "price_list_items",
-  ] as const)
-    seedTable(past, table);
+  seedTables(past, "warehouses", "webhook_subscriptions", "clients", "suppliers", "price_list_items");
   for (let index = 0; index < volumes.warehouse_inbound_receipts; index++) seedReceipts(past, index);
-  seedTable(past, "business_case_statuses");
-  seedTable(past, "business_cases");
+  seedTables(past, "business_case_statuses", "business_cases");
   seedSeries(past);
 }
 
@@ -211,6 +205,9 @@ const dealFields =
     " ",
   ) as (keyof BookRow)[];
 
+/** Slovak VAT of before 2025, by the rate of today. */
+const earlierRates: Readonly<Record<number, number>> = { 23: 20, 19: 10, 5: 10 };
+
 function seedDocument(
   actor: Actor,
   kind: Exclude<DocumentKind, "credit-note">,
@@ -220,6 +217,7 @@ function seedDocument(
   const { company, random } = actor;
   const deal = source ? pick(source, dealFields) : dealInput(actor);
   const late = random.often(0.3) ? random.int(1, 10) : 0;
+  const rates: typeof earlierRates = yearOf(issueDay) < 2025 ? earlierRates : {};
   const [ofClient] = company.tables.business_cases.findBy("clientId", deal.clientId ?? 0);
   const document = documents[kind].create(company, {
     ...deal,
@@ -228,6 +226,7 @@ function seedDocument(
     deliveryDate: dateOf(issueDay - late),
     dueDateDays: random.pick([7, 14, 14, 14, 30, 60]),
     ...(source && { [`${source.kind}Id`]: source.id }),
+    items: deal.items.map(({ vatRate, ...item }) => ({ ...item, vatRate: rates[vatRate] ?? vatRate })),
   });
   const table = documentsOf(company, kind);
   if (source?.kind === "quotation") company.tables.quotations.replace({ ...source, status: "accepted" });
