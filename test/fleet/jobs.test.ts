@@ -50,11 +50,13 @@ describeWithPostgres("the jobs of a fleet", () => {
     expect(await taken("events")).toEqual(["acme"]);
   });
 
-  test("come back when they are not completed", async () => {
-    const { engine } = await anEngine(true);
+  test("come back when they are not completed within ten seconds", async () => {
+    const { engine, postgres } = await anEngine(true);
     await engine.send("events", ["acme"]);
     const [lost] = await engine.fetch("events", 1);
     if (!lost) throw new Error("there is one");
+    const lostAfter = await postgres.query("SELECT heartbeat_seconds FROM pgboss.job WHERE name = 'events'");
+    expect(lostAfter).toEqual([{ heartbeat_seconds: 10 }]);
     await eventually(async () => {
       const [found] = await engine.fetch("events", 1);
       return found?.retryCount === 1;
