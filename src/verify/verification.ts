@@ -84,11 +84,11 @@ export class Verification {
       await this.compareSample();
     }
     const { suspected } = comparison;
-    // Nobody writes the mirror, and each record was just read: what differs need not be asked for again.
-    if (parts.month && !parts.isWritten())
-      return suspected.flatMap((one) =>
-        comparison.findingOf(one, comparison.verdictOf(one.resource, one.id)),
-      );
+    // What was just read need not be asked for again; but what a document owns was not read where the document was not.
+    const verdicts = suspected.map((one) => comparison.verdictOf(one.resource, one.id));
+    const isAnswered = verdicts.every(({ kind }) => kind !== "unreadable");
+    if (parts.month && !parts.isWritten() && isAnswered)
+      return suspected.flatMap((one, at) => comparison.findingOf(one, verdicts[at] ?? { kind: "equal" }));
     const { length: records } = suspected;
     if (records > 0) parts.log.info("what seems to differ is asked for again", { records });
     return nameDifferences(comparison, parts);

@@ -15,7 +15,7 @@ async function aCompanyOfMonths() {
   const company = await aMirroredCompany({ records: "small" });
   writeServeConfig(company);
   const sql = `SELECT substr(issue_date, 1, 7) AS month, min(id) AS id FROM invoices
-    WHERE _deleted_at IS NULL AND issue_date < '2026-11' AND to_be_paid = total_with_vat
+    WHERE _deleted_at IS NULL AND issue_date < '2026-11' AND to_be_paid < total_with_vat
     GROUP BY month ORDER BY count(*) DESC LIMIT 1`;
   const { month, id } = look(company.file, (db) => db.prepare(sql).get() as { month: string; id: number });
   return { company, month, id, folder: path.join(company.folder, "out/acme", month) };
