@@ -4,7 +4,7 @@ import { RateLimitedError, UnavailableError } from "../../src/connector/service-
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { get } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
-import { json, serviceWith } from "../support/http/http.ts";
+import { json, page, serviceWith, type Answering } from "../support/http/http.ts";
 
 const nowMs = () => Date.UTC(2026, 2, 1);
 const write = { method: "POST", json: {} } as const;
@@ -71,6 +71,16 @@ describe("retries", () => {
   ])("are not made after %s", async (_, status, more) => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, status));
     await rejectionOf(http.send({ ...get("/x"), ...more }));
+    expect(service.asked).toHaveLength(1);
+  });
+
+  // Fault: service | a write without a key whose answer is lost, or a page of HTML | a server in the service's place | not repeated
+  test.each<[string, Answering]>([
+    ["no answer came", (answer) => void answer.destroy()],
+    ["a page came with 200", (answer) => page(answer)],
+  ])("a write is not sent again where %s", async (_, answering) => {
+    const { service, http } = await serviceWith(answering);
+    await rejectionOf(http.send({ ...get("/x"), ...write }));
     expect(service.asked).toHaveLength(1);
   });
 
