@@ -2,15 +2,16 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
+import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { Engine, type EngineOptions } from "../../src/sync/engine/engine.ts";
 import { batchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
-import { openHasty } from "../support/mirror/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
-import { allChanges, put, rows } from "../support/mirror/store.ts";
+import { allChanges, put, rows, stampOf, startMs } from "../support/mirror/store.ts";
 import { runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 import { answerOf } from "../support/mirror/whole-run.ts";
 
@@ -52,6 +53,22 @@ describe("a work item", () => {
     expect(await workOn(run, service().transport)).toBe("done");
     expect(rows(mirror, "SELECT id FROM people")).toEqual([{ id: 1 }]);
     expect(waiting(run)).toEqual([]);
+  });
+
+  test.each([
+    ["retry", 2],
+    ["postpone", 1],
+  ] as const)("that failed twice: %s leaves it with %i attempts", async (kind, attempts) => {
+    const run = runContextOf(await openHasty());
+    run.queue.add(work({ dirtySeq: run.mirror.sequence.next() }));
+    for (let failed = 0; failed < 2; failed++) {
+      const item = run.queue.lease(startMs, ["people"]);
+      if (!item) throw new Error("nothing is due");
+      const answer = { run, resource: resourceOf("people"), item, stamp: stampOf(run.mirror) };
+      run.mirror.apply(() => handleFailure(answer, new Error("503"), { kind, afterMs: 0 }));
+      run.queue.release(item);
+    }
+    expect(rows(run.mirror, "SELECT attempts FROM _work")).toEqual([{ attempts }]);
   });
 
   test("I3, I4 an event before the permit of its request is answered by it", async ({ mirror, run }) => {
