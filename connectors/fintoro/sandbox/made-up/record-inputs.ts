@@ -82,7 +82,8 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   ...everyKey(["invoices", "proformas", "orders", "quotations"], dealInput),
   credit_notes: (actor) => {
     const { id: invoiceId, items, currencyId, languageId } = actor.any("invoices");
-    const taken = items.map((line) => ({ ...line, unitPrice: -line.unitPrice }));
+    // The item of the price list may be gone since.
+    const taken = items.map((line) => ({ ...line, priceListItemId: null, unitPrice: -line.unitPrice }));
     return { invoiceId, currencyId, languageId, items: taken };
   },
   // Half of what is left to pay of some document; a rest of one cent whole.

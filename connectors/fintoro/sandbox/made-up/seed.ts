@@ -205,8 +205,7 @@ const dealFields =
     " ",
   ) as (keyof BookRow)[];
 
-/** Slovak VAT of before 2025, by the rate of today. */
-const earlierRates: Readonly<Record<number, number>> = { 23: 20, 19: 10, 5: 10 };
+const slovakVatBefore2025: Readonly<Record<number, number>> = { 23: 20, 19: 10, 5: 10 };
 
 function seedDocument(
   actor: Actor,
@@ -217,7 +216,7 @@ function seedDocument(
   const { company, random } = actor;
   const deal = source ? pick(source, dealFields) : dealInput(actor);
   const late = random.often(0.3) ? random.int(1, 10) : 0;
-  const rates: typeof earlierRates = yearOf(issueDay) < 2025 ? earlierRates : {};
+  const rates: typeof slovakVatBefore2025 = yearOf(issueDay) < 2025 ? slovakVatBefore2025 : {};
   const [ofClient] = company.tables.business_cases.findBy("clientId", deal.clientId ?? 0);
   const document = documents[kind].create(company, {
     ...deal,
