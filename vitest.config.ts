@@ -46,6 +46,8 @@ const long = [
   "files/memory",
   "docs/blocks",
   "e2e/serve/clients",
+  "e2e/serve/backup",
+  "mcp/assistant",
 ].map((name) => `test/${name}.test.ts`);
 /** Folders of units and properties of them, without another process: `npm run test:unit`, and the first of `npm test`. */
 const units = [
