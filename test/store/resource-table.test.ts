@@ -87,6 +87,15 @@ describe("child rows", () => {
       [2, 5],
     ]);
   });
+
+  test("go with their record and come back with it", ({ mirror }) => {
+    const record = order(1, { lines: [{ id: 3, title: "x" }] });
+    put(mirror, "orders", record, { source: "detail" });
+    remove(mirror, "orders", 1);
+    expect(lines(mirror, 1)).toEqual([]);
+    put(mirror, "orders", record, { source: "detail" });
+    expect(lines(mirror, 1)).toHaveLength(1);
+  });
 });
 
 describe("a preview against the detail last applied", () => {
