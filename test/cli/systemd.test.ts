@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemd } from "../../src/cli/program/listening-process.ts";
 import { endOf, firstLine, startProgram, temporaryFolder } from "../support/program/cli.ts";
-import { recordingLog } from "../support/http/http-client.ts";
+import { stubLog } from "../support/http/http-client.ts";
 import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
 /** A folder with a `systemd-notify` that writes down what it is given. */
@@ -23,7 +23,7 @@ test("systemd hears that the daemon is ready, that it is alive in time, and that
   const { env, given } = notifier();
   const clock = new VirtualClock(0);
   const stop = new AbortController();
-  const log = recordingLog();
+  const log = stubLog();
   const systemd = createSystemd({ env: { ...env, WATCHDOG_USEC: "120000000" }, clock, log });
   systemd.ready(stop.signal);
   await clock.reach(79_000);
@@ -36,7 +36,7 @@ test("systemd hears that the daemon is ready, that it is alive in time, and that
 
 test("a daemon that nobody started this way reports nothing, and one whose reports do not arrive logs that once", async () => {
   const { env, given } = notifier();
-  const log = recordingLog();
+  const log = stubLog();
   const parts = { clock: new VirtualClock(0), log };
   createSystemd({ ...parts, env: { PATH: env.PATH } }).stopping();
   const systemd = createSystemd({ ...parts, env: { ...env, PATH: "/nowhere" } });

@@ -6,7 +6,7 @@ import { connect, ForbiddenError, MirrorError, NotFoundError, ServiceError } fro
 import { rejectionOf } from "../support/errors.ts";
 import { entriesOf } from "../support/export/zip.ts";
 import { collect } from "../support/http/client.ts";
-import { recordingLog } from "../support/http/http-client.ts";
+import { stubLog } from "../support/http/http-client.ts";
 import { asked, clientOf, connectTo, openLive } from "../support/http/live-client.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
@@ -32,7 +32,7 @@ describe("a connection", () => {
 
   it("logs what it repeats, and its token nowhere", async () => {
     const sandbox = await openSandbox();
-    const log = recordingLog();
+    const log = stubLog();
     const { client } = connectTo(sandbox, { log });
     sandbox.control.fault({ ...odd("echo_token"), times: 1 });
     const error = await rejectionOf(client.clients.update(1, { name: "Ján" }));

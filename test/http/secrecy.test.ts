@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { get, lenientRateLimiter, recordingLog, testToken } from "../support/http/http-client.ts";
+import { get, lenientRateLimiter, stubLog, testToken } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
 import {
   json,
@@ -39,7 +39,7 @@ function expectNoSecret(text: string): void {
 describe("I9: the token and secrets are in no error and no log line", () => {
   // Fault: secrets | errors echo the token: plain, URL-encoded, in JSON, in base64 | a server in the service's place | no error and no log line has it (I9)
   test.each([401, 403, 404, 409, 422, 429, 500])("though a %i echoes them everywhere", async (status) => {
-    const log = recordingLog();
+    const log = stubLog();
     const echo = [...forms, inBasicAuth].join(" ");
     const errors = { [testToken]: [`bad ${testToken}`, echo] };
     const { http } = await serviceWith(

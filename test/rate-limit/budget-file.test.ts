@@ -6,7 +6,7 @@ import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
-import { recordingLog } from "../support/http/http-client.ts";
+import { stubLog } from "../support/http/http-client.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 
 let folder = "";
@@ -17,7 +17,7 @@ beforeEach(() => {
 const clock = new DrivenClock();
 const path = () => join(folder, "data", "acme.budget.db");
 
-function opened(log = recordingLog()): BudgetFile {
+function opened(log = stubLog()): BudgetFile {
   const store = openBudgetFile({ path: path(), clock, bootId: "boot-a", log });
   onTestFinished(() => store.close());
   return store;
@@ -95,7 +95,7 @@ describe("the budget's file", () => {
     (damage) => {
       opened().close();
       writeFileSync(path(), damage);
-      const log = recordingLog();
+      const log = stubLog();
       const store = opened(log);
       expect(store.transact(withLimit(7))).toBeNull();
       expect(store.read()).toMatchObject({ limit: 7 });

@@ -5,7 +5,7 @@ import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
-import { recordingLog } from "../support/http/http-client.ts";
+import { stubLog } from "../support/http/http-client.ts";
 
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });
@@ -14,7 +14,7 @@ type RateLimiterOptions = Parameters<typeof createRateLimiter>[0];
 
 function startRateLimiter(options: Partial<RateLimiterOptions> = {}) {
   const clock = new DrivenClock();
-  const log = recordingLog();
+  const log = stubLog();
   const store = createMemoryRateLimitStore();
   const rateLimiter = createRateLimiter({ store, clock, log, defaultLimit: 10, ...options });
   return { clock, log, store, rateLimiter };

@@ -9,7 +9,7 @@ import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { rows } from "../../support/mirror/store.ts";
-import { recordingLog } from "../../support/http/http-client.ts";
+import { stubLog } from "../../support/http/http-client.ts";
 import {
   about,
   counted,
@@ -37,7 +37,7 @@ async function receiveMany(fleet: Fleet, company: string, count: number): Promis
 /** `reads`: limits of each read; `turns`: those of the event loop that were waited for, one for each transaction. */
 function drainOf({ mirror, ingest }: OpenIngest, inbox: Pick<InboxTable, "read">, company = "acme") {
   const reads: number[] = [];
-  const log = recordingLog();
+  const log = stubLog();
   let turns = 0;
   const closing = new AbortController();
   const parts = {

@@ -5,7 +5,7 @@ import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { startServer } from "../../../src/server/server.ts";
 import { fleetCompanies } from "./companies.ts";
-import { recordingLog } from "../http/http-client.ts";
+import { stubLog } from "../http/http-client.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../temporary-folder.ts";
 import { post, secret, type Post } from "../webhook/webhook.ts";
@@ -42,7 +42,7 @@ interface FleetReceiverOptions {
 export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}, isRead = true) {
   const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob } = options;
   const closing = new AbortController();
-  const log = recordingLog();
+  const log = stubLog();
   const folder = tempFolder();
   const companies = fleetCompanies({
     postgres,

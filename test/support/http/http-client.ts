@@ -42,8 +42,8 @@ export function lenientRateLimiter() {
   };
 }
 
-/** A log whose lines are kept. */
-export function recordingLog() {
+/** A log that keeps what it is given; `recordingLog` of terminals also writes it as the program does. */
+export function stubLog() {
   const lines: { level: keyof Log; message: string; fields: LogFields }[] = [];
   const at =
     (level: keyof Log) =>
@@ -63,7 +63,7 @@ export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): Ht
     rateLimiter: lenientRateLimiter(),
     clock: systemClock,
     random: seededRandom(1),
-    log: recordingLog(),
+    log: stubLog(),
     userAgent: "fintoro-mirror/test",
     backoff: { baseMs: 2, maxMs: 10 },
     timeoutMs: 5_000,

@@ -15,7 +15,7 @@ import { CompanyIngest, type Ingest } from "../../../src/webhook/ingest/ingest.t
 import type { Companies } from "../../../src/webhook/receiver.ts";
 import type { Keyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { recordingLog } from "../http/http-client.ts";
+import { stubLog } from "../http/http-client.ts";
 import { manifestOf, openShop } from "../mirror/mirror.ts";
 
 export const secret = "whsec-of-the-shop";
@@ -131,7 +131,7 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const shop = await openIngest(options);
   /** `acme stored`, `acme 401`. */
   const results: string[] = [];
-  const log = recordingLog();
+  const log = stubLog();
   let ingest: Ingest | "unavailable" = shop.ingest;
   const companies: Companies = {
     find: (company) => (company === "acme" ? ingest : null),
