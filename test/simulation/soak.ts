@@ -85,13 +85,8 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     }
     const work = `measured: ${eventsIn(many) - eventsBefore} events stored`;
     const broken = await comeToRest(one);
-    // Kept connections end by and by.
-    const descriptors = () => judgeDescriptors(before, descriptorsOf(one.daemon), plan.companies);
-    await eventually(
-      () => descriptors().broken.length === 0,
-      () => descriptors().broken.join(),
-    );
-    const judged = [judgeHeap(looks), descriptors(), judgeStalls(one.stalls)];
+    const descriptors = await descriptorsAtRest(one, before);
+    const judged = [judgeHeap(looks), descriptors, judgeStalls(one.stalls)];
     const { code } = await endServe(one.daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${one.daemon.stderr().slice(-500)}`);
     const logs = processes.map(
@@ -178,6 +173,17 @@ async function comeToRest({ many, daemon }: Soak): Promise<string[]> {
   if (code !== 0) return [`sync --full ended with ${code}: ${run.stderr().slice(-2_000)}`];
   if (daemon.child.exitCode !== null) return [`serve ended: ${daemon.stderr().slice(-2_000)}`];
   return brokenMirrors(many);
+}
+
+/** Waits for as few as before: kept connections and files of a sort end by and by. Throws what is left. */
+async function descriptorsAtRest({ daemon, plan }: Soak, before: Descriptors): Promise<SoakResult> {
+  const judge = () => judgeDescriptors(before, descriptorsOf(daemon), plan.companies);
+  let judged = judge();
+  await eventually(
+    () => (judged = judge()).broken.length === 0,
+    () => judged.broken.join(),
+  );
+  return judged;
 }
 
 function descriptorsOf({ child }: Process): Descriptors {
