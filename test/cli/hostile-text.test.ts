@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createOutput } from "../../src/cli/console/output.ts";
-import { subscriptionLines } from "../../src/cli/commands/webhooks/subscriptions.ts";
+import { subscriptionLines } from "../../src/cli/commands/webhooks/subscription-commands.ts";
 
 /** Turns the terminal red, clears it, and turns the direction of what follows. */
 const hostile = "Acme\u001b[31m\u001b[2J\u009b1A\u202egpj.exe";

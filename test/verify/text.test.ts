@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { valueText } from "../../src/cli/verify/service-verification.ts";
+import { valueText } from "../../src/cli/commands/upkeep/verify.ts";
 
 // Fault: data | a name with terminal escapes, C1 controls and marks that turn text | a difference that verify prints | escapes as text, shortened
 test("a value that differs is printed as text that cannot move the cursor, colour the screen or turn the line", () => {

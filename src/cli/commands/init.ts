@@ -7,7 +7,7 @@ import { shortPath } from "../../config/load.ts";
 import { configPath } from "../../config/yaml.ts";
 import { makePageToken, pageTokenFile } from "../../status/page/page-access.ts";
 import type { Prompts } from "../console/prompts.ts";
-import { draftText, loadDraft, tokenFileOf, type ConfigDraft } from "../init/config-draft.ts";
+import { draftText, loadDraft, tokenFileOf, type ConfigDraft } from "../init/init-questions.ts";
 import { askChoices, usualSchedule } from "../init/init-questions.ts";
 import { installJob, jobText, type JobPlace } from "../init/start-job.ts";
 import type { CommandRun } from "../program/command-table.ts";

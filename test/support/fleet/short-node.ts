@@ -1,7 +1,7 @@
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import { openNodeParts } from "../../../src/cli/commands/fleet/open-node.ts";
+import { openNodeParts } from "../../../src/cli/commands/fleet/worker-command.ts";
 import type { CommandContext } from "../../../src/cli/program/command.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";

@@ -1,12 +1,11 @@
 import path from "node:path";
 import { isoTime, localDate } from "../../../base/clock.ts";
-import { MirrorError } from "../../../base/errors.ts";
+import { MirrorError, messageOf } from "../../../base/errors.ts";
 import type { AskedMoment } from "../../../base/ids.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
-import { sheetOf } from "../../../export/package/month-changes.ts";
-import { recordHandOver } from "../../../state/as-of/hand-overs.ts";
+import { sheetOf, monthChanges, type MonthChanges } from "../../../export/package/month-changes.ts";
+import { recordHandOver, handOversOf } from "../../../state/as-of/hand-overs.ts";
 import { openDatabase } from "../../../store/database.ts";
-import { sinceHandOver } from "../../mirror/hand-over-changes.ts";
 import { someOf } from "../../../base/names.ts";
 import type { MonthPackage, ReportView } from "../../../connector/report-view.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
@@ -21,13 +20,18 @@ import type { ExportParts, ExportRequest } from "../../../export/plan/export-req
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import { quoted } from "../../../store/sql-text.ts";
 import type { MonthReport } from "../../../verify/report.ts";
-import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
-import type { CompanyScope } from "../../mirror/company-scope.ts";
+import { withMoment, type ScopeAsOf, withOverlay } from "../../mirror/as-of.ts";
+import { type CompanyScope, readExisting } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
-import { resultOfMonth, verifyCompany } from "../../verify/service-verification.ts";
+import { resultOfMonth, verifyCompany } from "../upkeep/verify.ts";
 import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
+import { makeFolders } from "../../../base/files/atomic-file.ts";
+import { translationTo } from "../../../export/plan/export-plan.ts";
+import { findMoment, type MirrorMoment } from "../../../state/as-of/moment.ts";
+import { overlayAsOf } from "../../../state/as-of/rewind.ts";
+import { openSnapshot } from "../../../state/mirror-snapshot.ts";
 
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
   const { month, asOf, changesSince, proved } = options;
@@ -294,4 +298,70 @@ function monthTextOf(
   ];
   // A byte order mark, so that every editor of Windows reads UTF-8.
   return `\ufeff${lines.join("\r\n")}\r\n`;
+}
+
+interface SinceHandOver {
+  /** The mirror that was compared. */
+  readonly seq: number;
+  readonly since: MirrorMoment;
+  readonly changes: MonthChanges;
+  /** Has nothing changed since the last hand-over? Then `since` is the one before, with which that one was compared. */
+  readonly isAgain: boolean;
+}
+
+/**
+ * Compares a month with its last hand-over, or with the moment asked for; null: there was none. The same month again is
+ * compared as the last time, so that it gives the same files.
+ *
+ * @throws MirrorError `usage` where the change log does not reach back to the moment asked for
+ */
+async function sinceHandOver(
+  scope: ScopeAsOf,
+  monthPackage: MonthPackage,
+  month: string,
+  asked: AskedMoment | undefined,
+  scratch: string,
+): Promise<SinceHandOver | null> {
+  const { context, manifest, config, files, company, moment } = scope;
+  // An overlay as of a moment has no log of its own.
+  const ofNow = mirrorFiles(config, company.name);
+  const at = { nowMs: context.clock.nowMs(), timezone: config.schedule.timezone };
+  const moments = await readExisting({ ...scope, files: ofNow }, (db) => {
+    if (asked) return [findMoment(db, asked, at)];
+    return handOversOf(db, month)
+      .filter(({ seq }) => moment === null || seq <= moment.seq)
+      .slice(-2)
+      .toReversed()
+      .flatMap(({ log, seq, at: handedOver }) => {
+        try {
+          const { at: changedAt } = findMoment(db, { kind: "position", position: { log, seq } }, at);
+          return [{ log, seq, at: handedOver > changedAt ? handedOver : changedAt }];
+        } catch (error) {
+          if (!(error instanceof MirrorError)) throw error;
+          const what = `${company.name}: what changed in ${month} since it was handed over on ${handedOver} is not known`;
+          context.log.warn(`${what}: ${messageOf(error)}`);
+          return [];
+        }
+      });
+  });
+  const period = periodOfMonth(month);
+  const shown = { ...manifest, views: [...(manifest.views ?? []), ...monthPackage.sheets] };
+  const options = { reportDate: period.to, redact: config.report.redact };
+  const words = translationTo(manifest, monthPackage.language);
+  makeFolders(scratch);
+  let compared: SinceHandOver | null = null;
+  for (const [i, since] of moments.entries()) {
+    const copy = path.join(scratch, `handed-over-${i}.db`);
+    using then = await withOverlay(
+      () => overlayAsOf(ofNow.mirror, copy, manifest, since, context),
+      () => openSnapshot(copy, shown, options),
+    );
+    using now = openSnapshot(files.mirror, shown, options);
+    const changes = monthChanges(then, now, monthPackage, period, words);
+    compared = { seq: now.seq, since, changes, isAgain: i > 0 };
+    if (changes.changed.length + changes.corrected.length > 0) break;
+  }
+  const { changed = [], corrected = [] } = compared?.changes ?? {};
+  const isUnchanged = changed.length + corrected.length === 0;
+  return compared && isUnchanged ? { ...compared, isAgain: asked === undefined } : compared;
 }

@@ -1,26 +1,44 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { shortText } from "../../../base/terminal-text.ts";
-import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
+import {
+  type Subscription,
+  type SubscriptionInput,
+  type IssuedSecret,
+  createSubscriptions,
+  type Subscriptions,
+} from "../../../webhook/subscriptions/subscription-client.ts";
 import {
   deliversHere,
   expectedSubscriptions,
   subscriptionProblems,
+  missingEvents,
 } from "../../../webhook/subscriptions/subscription-problems.ts";
 import { assertEndpoint } from "../upkeep/check.ts";
-import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
-import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import {
-  operationsOf,
-  subscriptionLines,
-  viewOfSubscription,
-  withSubscriptions,
-  withToken,
-  type SubscriptionView,
-} from "./subscriptions.ts";
+  companyScopes,
+  soleScope,
+  type CompanyScope,
+  assertOwnToken,
+  readMirror,
+} from "../../mirror/company-scope.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { recordId, type RecordId } from "../../../base/ids.ts";
 import { assertKnown, someOf } from "../../../base/names.ts";
-import type { EventRule } from "../../../connector/connector-manifest.ts";
-import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
+import type { EventRule, SubscriptionOperations } from "../../../connector/connector-manifest.ts";
+import { makeFolders } from "../../../base/files/atomic-file.ts";
+import { dayMs, isoOrNull } from "../../../base/clock.ts";
+import type { SecretPlace } from "../../../config/secrets.ts";
+import {
+  openPendingKey,
+  readKey,
+  readPendingKey,
+  retireKeys,
+  storePendingKey,
+} from "../../../webhook/keys/key-files.ts";
+import { Secret } from "../../../base/secret.ts";
+import type { Transport } from "../../../connector/transport.ts";
+import { connectService } from "../../../runs/service-connection.ts";
+import { fingerprintOf, Meta, pinnedIdentity } from "../../../state/meta.ts";
 
 export const listCommand: CommandRun<"webhooks list"> = async (context, { options, loaded }) => {
   const scopes = companyScopes(context, loaded.config);
@@ -182,4 +200,190 @@ function subscriptionWith(id: RecordId, all: readonly Subscription[]): Subscript
   if (found) return found;
   const hint = all.length === 0 ? "there are none" : `there are ${all.map((one) => one.id).join(", ")}`;
   throw new MirrorError("not_found", `there is no subscription ${id}`, { hint });
+}
+
+interface SecretPlan {
+  readonly scope: CompanyScope;
+  readonly configPath: string;
+  /** The subscription delivers to this config's receiver. Otherwise the secret is only printed. */
+  readonly here: boolean;
+  /** Which secrets end: all of the config, or only the one in the file that is replaced. */
+  readonly replaces: "all" | "stored";
+  /** How long the old secrets stay accepted; null: without an end. */
+  readonly keepOldMs: number | null;
+}
+
+/**
+ * Asks the service for a secret with `ask`, stores it and prints it. The secrets it replaces are remembered
+ * first, so that no delivery is refused in between. The new one is written to the disk before anything else,
+ * and printed even when that failed.
+ */
+async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedSecret>) {
+  const { context, company } = plan.scope;
+  const { places } = company.webhook;
+  // Where a new one belongs: the first file in the config, else its first other place.
+  const place = plan.here ? (places.find(({ kind }) => kind === "file") ?? places[0] ?? null) : null;
+  const file = place?.kind === "file" ? place.path : null;
+  if (file !== null) finishInterrupted(plan, file);
+  const oldUntil = plan.here ? retireOld(plan, file) : undefined;
+  const pending = file === null ? null : openPendingKey(file);
+  const issued = await ask().catch((error: unknown) => {
+    pending?.discard();
+    throw error;
+  });
+  const { secret } = issued;
+  const failure = pending?.store(secret) ?? null;
+  context.onSecrets([secret]);
+  const subscription = viewOfSubscription(issued.subscription, plan.scope);
+  const next = [nextStepText(plan, place, failure)];
+  if (oldUntil === null)
+    next.push("another subscription delivers here as well: the secret that was stored before stays accepted");
+  else if (oldUntil !== undefined)
+    next.push(`deliveries signed with the old secret are accepted until ${oldUntil}`);
+  const kept = { secret, stored: failure === null ? file : null, old_accepted_until: oldUntil };
+  const lines = [...subscriptionLines(company.name, subscription), `secret: ${secret}`, ...next];
+  await context.print({ company: company.name, subscription, ...kept, next }, lines);
+  if (failure === null) return "complete";
+  const hint = `The secret stands on stdout, this once. Put it into ${file} yourself, mode 0600.`;
+  context.log.error(`the secret could not be stored: ${failure}`, { hint });
+  return "failed";
+}
+
+/** Stores a secret that an earlier call received and could not put into its file, after a crash for example. */
+function finishInterrupted(plan: SecretPlan, file: string): void {
+  const { log } = plan.scope.context;
+  const left = readPendingKey(file);
+  if (left === null) return;
+  remember(plan, [readKey(file), left], defaultKeepOldMs);
+  try {
+    storePendingKey(file);
+    log.warn(`a secret that was received before and not put in its place is now in ${file}`);
+  } catch (error) {
+    log.warn(`a secret that was received before cannot be put into ${file}`, { error });
+  }
+}
+
+const defaultKeepOldMs = dayMs;
+
+/** Remembers the old secrets. Returns until when they are accepted, null without an end; undefined when there are none. */
+function retireOld(plan: SecretPlan, file: string | null): string | null | undefined {
+  const { secrets } = plan.scope.company.webhook;
+  const own = plan.replaces === "all" ? secrets.filter(({ known }) => known) : [];
+  const texts = [file === null ? null : readKey(file), ...own.map((secret) => secret.reveal())];
+  return remember(plan, texts, plan.keepOldMs);
+}
+
+function remember(
+  { scope: { context, config, files } }: SecretPlan,
+  texts: readonly (string | null)[],
+  keepMs: number | null,
+): string | null | undefined {
+  const old = [...new Set(texts.filter((text) => text !== null))];
+  if (old.length === 0) return undefined;
+  context.onSecrets(old);
+  const nowMs = context.clock.nowMs();
+  const untilMs = keepMs === null ? null : nowMs + keepMs;
+  makeFolders(config.dataDir);
+  retireKeys(files.secrets, old, { nowMs, untilMs });
+  return isoOrNull(untilMs);
+}
+
+/** What was done with the secret, or what the reader has to do. Pure. */
+function nextStepText(
+  { scope: { company }, configPath, here }: SecretPlan,
+  place: SecretPlace | null,
+  failure: string | null,
+): string {
+  if (!here)
+    return "it does not deliver to this config's receiver: give the secret to the one that it delivers to";
+  if (place?.kind === "file") {
+    if (failure === null) return `stored in ${place.path}; a running \`serve\` takes it up by itself`;
+    return `put the secret into ${place.path} yourself, for nobody else to read (mode 0600)`;
+  }
+  if (place?.kind === "environment")
+    return `set ${place.name} to the secret where \`serve\` is started, then restart it`;
+  const where = `companies.${company.name}.webhook.secrets in ${configPath}`;
+  if (place) return `put the secret in its place in ${where}, then reload \`serve\` (SIGHUP)`;
+  const entry = "${env:FINTORO_WEBHOOK_SECRET}";
+  return `add "${entry}" to ${where}, set FINTORO_WEBHOOK_SECRET to the secret where \`serve\` is started, then start it`;
+}
+
+/**
+ * The scope with the token of this call: of the environment variable, else of the config. The config has it among
+ * its secrets, so that errors redact it.
+ * @throws MirrorError `usage` when the variable is not set
+ */
+export function withToken(scope: CompanyScope, variable: string | undefined): CompanyScope {
+  if (variable === undefined) return scope;
+  const { env, onSecrets } = scope.context;
+  const token = Object.hasOwn(env, variable) ? (env[variable] ?? "").trim() : "";
+  if (token === "")
+    throw new MirrorError("usage", `--token-env: the environment variable ${variable} is not set`);
+  onSecrets([token]);
+  const company = { ...scope.company, token: Secret.of(token) };
+  const companies = scope.config.companies.map((one) => (one.name === company.name ? company : one));
+  return { ...scope, company, config: { ...scope.config, companies } };
+}
+
+/** How the service lets subscriptions be made. Throws MirrorError `usage` where it does not. */
+function operationsOf({ manifest: { title, webhooks } }: CompanyScope): SubscriptionOperations {
+  if (!webhooks) throw new MirrorError("usage", `${title} sends no events`);
+  if (webhooks.subscriptions) return webhooks.subscriptions;
+  throw new MirrorError("usage", `subscriptions of ${title} are not made here`, {
+    hint: `Make one at ${title}: webhook.public_url of the company is its address, a long random text its Authorization and webhook.secrets.`,
+  });
+}
+
+/** Gives `work` the subscriptions of one company. Requests take permits from the budget that all processes share. */
+async function withSubscriptions<T>(
+  scope: CompanyScope,
+  work: (subscriptions: Subscriptions) => Promise<T>,
+): Promise<T> {
+  const { random, signal } = scope.context;
+  const operations = operationsOf(scope);
+  await using service = connectService(scope.context, scope);
+  await assertSameCompany(scope, service.transport);
+  return await work(createSubscriptions(service.transport, operations, random, signal));
+}
+
+/** I10: refuses another company's token. A request is made only when the token is not the pinned one. */
+async function assertSameCompany(scope: CompanyScope, transport: Transport): Promise<void> {
+  const pinned = await readMirror(scope, (db) => db && pinnedIdentity(new Meta(db)));
+  const token = scope.company.token.reveal();
+  if (pinned && fingerprintOf(token, pinned.salt) !== pinned.fingerprint)
+    await assertOwnToken(scope, transport);
+}
+
+type SubscriptionView = ReturnType<typeof viewOfSubscription>;
+
+/** Describes a subscription; `here`: it delivers to this config's receiver. */
+function viewOfSubscription(one: Subscription, { company, manifest }: CompanyScope) {
+  return {
+    id: one.id,
+    name: one.name,
+    url: one.url,
+    here: deliversHere(one.url, company),
+    active: one.active,
+    events: one.events,
+    missing_events: missingEvents(one, manifest.events),
+    last_success_at: one.lastSuccessAt,
+    last_failure_at: one.lastFailureAt,
+    disabled_reason: one.disabledReason,
+  };
+}
+
+export function subscriptionLines(company: string, view: SubscriptionView): string[] {
+  const name = view.name === null ? "" : ` "${shortText(view.name)}"`;
+  const whose = view.here ? "this config's receiver" : "not this config's receiver";
+  const reason = view.disabled_reason === null ? "" : ` (${shortText(view.disabled_reason)})`;
+  return [
+    `${company}: subscription ${view.id}${name}, ${view.active ? "active" : "off"}${reason}`,
+    `  ${view.url} (${whose})`,
+    `  ${eventsText(view)}; last success ${view.last_success_at ?? "never"}, last failure ${view.last_failure_at ?? "never"}`,
+  ];
+}
+
+function eventsText({ events, missing_events: missing }: SubscriptionView): string {
+  if (missing.length === 0) return `all ${events.length} events`;
+  return `${events.length} of ${events.length + missing.length} events; not ${someOf(missing, 6)}`;
 }
