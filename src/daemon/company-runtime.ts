@@ -23,7 +23,6 @@ import { ordersKey, serviceKey, serviceNote } from "../status/event-status.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
-import { createNotices, type Notices } from "../runs/store-notices.ts";
 import { createPruner } from "./pruner.ts";
 import { RunScheduler } from "./run-scheduler.ts";
 
@@ -67,12 +66,11 @@ export class CompanyRuntime {
   private readonly closing = new AbortController();
   private readonly uptime: UptimeLog;
   readonly afterRun: CompanyAfterRun;
-  private readonly notices: Notices;
   private readonly tasks: Promise<void>[] = [];
   /** Rejects with the first task that fails. */
   private readonly failure = Promise.withResolvers<never>();
 
-  private constructor(options: RuntimeOptions, mirror: Mirror, notices: Notices) {
+  private constructor(options: RuntimeOptions, mirror: Mirror) {
     const { context, settings, hooks, signal } = options;
     const { clock, random, log, onSecrets, manifest } = context;
     const { config, resources, company } = settings;
@@ -80,7 +78,6 @@ export class CompanyRuntime {
     const queue = new WorkQueue(mirror.db);
     this.options = options;
     this.mirror = mirror;
-    this.notices = notices;
     this.queue = queue;
     this.keyring = createKeyring({
       ...company.webhook,
@@ -121,14 +118,13 @@ export class CompanyRuntime {
   static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
     const { context, settings, lock, hooks } = options;
     const { turns } = context;
-    const notices = createNotices(context.log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
-    const mirror = await openMirror(file, context.manifest, notices.store, { ...context, lock });
+    const mirror = await openMirror(file, context.manifest, { ...context, lock });
     releaseMemory(mirror.db);
     try {
       await turns.next();
       hooks?.onOpen(mirror);
-      return new CompanyRuntime(options, mirror, notices);
+      return new CompanyRuntime(options, mirror);
     } catch (error) {
       mirror.close();
       throw error;
@@ -238,7 +234,6 @@ export class CompanyRuntime {
       transport: this.service.limited({ closed, mostRequests: request.mostRequests }),
       rateLimiter: this.service.rateLimiter,
       tally: new Tally(),
-      notices: this.notices.begin(),
       startedMs: context.clock.monotonicMs(),
       signal,
       graceMs,

@@ -19,7 +19,7 @@ export interface RunRequest extends AskedRun {
   readonly mostRequests: number | undefined;
 }
 
-export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices"> {
+export interface CompanyRun extends Pick<RunParts, "mirror" | "tally"> {
   readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
   readonly config: Config;
   readonly company: CompanyConfig;
@@ -44,13 +44,12 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
 export function performRun(run: CompanyRun): Promise<CompanyReport> {
-  const { mirror, transport, config, company, tally, notices, queue, signal, onListed, onListsRead } = run;
+  const { mirror, transport, config, company, tally, queue, signal, onListed, onListsRead } = run;
   const { clock, random, log } = run.context;
   const parts = {
     mirror,
     transport,
     tally,
-    notices,
     queue: queue ?? new WorkQueue(mirror.db),
     clock,
     random,

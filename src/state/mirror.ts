@@ -10,7 +10,8 @@ import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
 import { PreviewDifferences } from "../store/apply/preview-differences.ts";
 import { ResourceTable, type DeriveResult } from "../store/apply/resource-table.ts";
-import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
+import { Notices } from "../store/apply/notices.ts";
+import type { TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
 import { guardOpenFiles, type OpenFiles } from "../store/open-files.ts";
@@ -105,17 +106,17 @@ export class Mirror implements TableContext {
   readonly records: Records;
   readonly derivations: Derivations;
   readonly log: ChangeLog;
-  readonly notices: StoreNotices;
+  readonly notices: Notices;
   readonly growth: TableContext["growth"] = { tables: new Set(), columns: [] };
   private readonly tables = new Map<string, ResourceTable>();
   private readonly files: OpenFiles | null;
 
   /** @param files null: nobody else can write the mirror */
-  constructor(db: Db, manifest: Manifest, notices: StoreNotices, files: OpenFiles | null) {
+  constructor(db: Db, manifest: Manifest, log: Log, files: OpenFiles | null) {
     this.db = db;
     this.files = files;
     this.manifest = manifest;
-    this.notices = notices;
+    this.notices = new Notices(log);
     this.meta = new Meta(db);
     this.sequence = new Sequence(db, this.meta);
     this.quarantine = new Quarantine(db);
@@ -158,7 +159,7 @@ export class Mirror implements TableContext {
         this.sequence.save();
         return stepped;
       });
-      if (isWhole) for (const column of columns) this.notices.onNewColumn?.(column);
+      if (isWhole) for (const column of columns) this.notices.newColumn(column);
       return result;
     } catch (error) {
       // The rollback removed their new columns.
@@ -208,7 +209,6 @@ interface OpenOptions {
 export async function openMirror(
   path: string,
   manifest: Manifest,
-  notices: StoreNotices = {},
   { clock = systemClock, log = silentLog, signal, lock, turns }: OpenOptions = {},
 ): Promise<Mirror> {
   guarded(path, () => makeFolders(dirname(path)));
@@ -221,7 +221,7 @@ export async function openMirror(
     await retryInTurn(db, () => migrate(db), wait);
     const open = () => {
       if (!findLog(db)) beginLog(db, path, clock.nowMs());
-      return new Mirror(db, manifest, notices, files);
+      return new Mirror(db, manifest, log, files);
     };
     const mirror = await retryInTurn(db, () => guarded(path, () => inTransaction(db, open)), wait);
     for (const { name } of manifest.resources)
@@ -274,7 +274,7 @@ async function deriveAgain(
     });
   for (let from = mirror.derivations.nextId(resource); from !== null;) {
     from = deriveSome(mirror.table(resource), from);
-    mirror.notices.onDerived?.({ resource, ...totals, isDone: from === null });
+    mirror.notices.derived({ resource, ...totals, isDone: from === null });
     if (from !== null) await yieldToLoop(signal, `stopped while the rows of ${resource} were derived again`);
   }
 }

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { RecordId, RecordRef } from "../base/ids.ts";
-import type { Log } from "../base/logger.ts";
+import { silentLog, type Log } from "../base/logger.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Mirror, openScratch } from "../state/mirror.ts";
@@ -56,7 +56,7 @@ export class ServiceCopy {
     this.file = file;
     // What changes with another record is asked for only where it differs.
     const asked = { ...manifest, invalidationRules: [], cascades: [] };
-    this.mirror = new Mirror(openScratch(file), asked, {}, null);
+    this.mirror = new Mirror(openScratch(file), asked, silentLog, null);
     // Without a name it ends with this process, however that ends, and another comparison makes its own.
     removeScratch(file);
     this.queue = new WorkQueue(this.mirror.db);

@@ -129,7 +129,7 @@ class GrowingMirror {
 
   async open(): Promise<Mirror> {
     this.close();
-    this.#mirror = await openMirror(this.#file, this.#manifest, {}, { clock: numberedFromOne });
+    this.#mirror = await openMirror(this.#file, this.#manifest, { clock: numberedFromOne });
     this.#mirror.db.pragma("synchronous = OFF");
     return this.#mirror;
   }

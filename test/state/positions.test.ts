@@ -18,7 +18,7 @@ const nowMs = Date.UTC(2026, 10, 24);
 
 /** Makes a mirror, reads so many people into it, and closes it. */
 async function aLog(file: string, atMs: number, people = 3) {
-  const mirror = await openMirror(file, manifestOf(), {}, { clock: { ...systemClock, nowMs: () => atMs } });
+  const mirror = await openMirror(file, manifestOf(), { clock: { ...systemClock, nowMs: () => atMs } });
   for (let id = 1; id <= people; id++) put(mirror, "people", person(id));
   const found = { ...readLog(mirror.db), last: new Changes(mirror.db).lastSeq() };
   mirror.close();

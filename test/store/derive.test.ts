@@ -1,6 +1,6 @@
-import { describe, expect } from "vitest";
+import { describe, expect, onTestFinished, vi } from "vitest";
 import * as schema from "../../src/connector/record-schema.ts";
-import type { Derived } from "../../src/store/apply/table-context.ts";
+import { Notices, type Derived } from "../../src/store/apply/notices.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { rejectionOf } from "../support/errors.ts";
@@ -42,6 +42,12 @@ function schemaChanges(mirror: Mirror): string[] {
 
 function linesOf(mirror: Mirror) {
   return rows(mirror, "SELECT order_id, position, title FROM order_lines ORDER BY order_id, position");
+}
+
+/** Calls `step` after each transaction in which rows are derived again. */
+function onDerived(step: (derived: Derived) => void): void {
+  const spy = vi.spyOn(Notices.prototype, "derived").mockImplementation(step);
+  onTestFinished(() => spy.mockRestore());
 }
 
 const scores = (mirror: Mirror) => rows(mirror, "SELECT score FROM people").map(({ score }) => score);
@@ -95,8 +101,8 @@ describe("rows of another version of the decoding", () => {
     put(mirror, "people", person(1));
     mirror.close();
     const seen: Derived[] = [];
-    const onDerived = (derived: Derived) => seen.push(derived);
-    const again = await openShop({ path: mirror.db.name, notices: { onDerived } });
+    onDerived((derived) => seen.push(derived));
+    const again = await openShop({ path: mirror.db.name });
     expect([seen, written(again)]).toEqual([[], 0]);
   });
 
@@ -166,7 +172,8 @@ describe("rows of another version of the decoding", () => {
       `DELETE FROM _raw_people WHERE id = 1; UPDATE _raw_people SET json = '{"id":' WHERE id = 2`,
     );
     const seen: Derived[] = [];
-    const again = await derivedAgain(mirror, { onDerived: (one) => seen.push(one) });
+    onDerived((one) => seen.push(one));
+    const again = await derivedAgain(mirror);
     expect(seen).toEqual([{ resource: "people", same: 0, written: 0, unusable: 2, isDone: true }]);
     expect(rows(again, "SELECT id, name FROM people")).toHaveLength(2);
     expect(put(again, "people", person(1), { source: "detail" })).toBe("updated");
@@ -234,7 +241,7 @@ describe("rows of another version of the connector", () => {
     const compared: number[] = [];
     const cutOff = async () => {
       const stop = new AbortController();
-      const onDerived = ({ same, written: changed }: Derived) => {
+      onDerived(({ same, written: changed }) => {
         compared.push(same + changed);
         const whole = "SELECT count(*) AS rows, count(score) AS scores, count(name) AS names FROM people";
         expect(reader.prepare(whole).get()).toEqual({ rows: 2_500, scores: 2_500, names: 2_500 });
@@ -242,8 +249,8 @@ describe("rows of another version of the connector", () => {
         const retyped = "SELECT count(*) FROM people WHERE typeof(score) = 'text'";
         expect(reader.prepare(retyped).pluck().get()).toBe(reader.prepare(logged).pluck().get());
         stop.abort();
-      };
-      return openMirror(path, manifest, { onDerived }, { signal: stop.signal });
+      });
+      return openMirror(path, manifest, { signal: stop.signal });
     };
     for (const _ of [1, 2]) expect(await rejectionOf(cutOff())).toMatchObject({ kind: "stopped" });
     const mirror = await cutOff();

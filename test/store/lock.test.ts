@@ -87,7 +87,7 @@ async function owned() {
   const path = `${tempFolder()}/shop.db`;
   const lock = takeWriterLock(`${path}.lock`, "serve");
   onTestFinished(() => lock.release());
-  const mirror = await openMirror(path, manifestOf(), {}, { lock });
+  const mirror = await openMirror(path, manifestOf(), { lock });
   const add = (id: number) => put(mirror, "people", { id, name: "one", email: null, score: 0 });
   add(1);
   const reader = openDatabase(path, { readonly: true });

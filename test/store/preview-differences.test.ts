@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import { silentLog } from "../../src/base/logger.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
@@ -18,8 +19,8 @@ function contradict(mirror: Mirror, id: number, then: object = order(id), shown 
 describe("a column that previews show otherwise than details", () => {
   test("is compared no longer after four records, which is noticed once, and others are compared on", async () => {
     const noticed: string[] = [];
-    const onUncompared = (resource: string, column: string) => noticed.push(`${resource}.${column}`);
-    const mirror = await openHasty({ notices: { onUncompared } });
+    const warn = (message: string) => void noticed.push(message.split(" ").at(-1) ?? "");
+    const mirror = await openHasty({ log: { ...silentLog, warn } });
     for (const id of [1, 2, 3]) {
       expect(contradict(mirror, id)).toMatchObject({ reason: "changed", listed: { differing: ["total"] } });
       contradict(mirror, id);

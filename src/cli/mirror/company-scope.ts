@@ -6,7 +6,6 @@ import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
-import { createNotices } from "../../runs/store-notices.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import type { Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
@@ -93,8 +92,7 @@ export async function writeExisting<T>(
   await readExisting(scope, () => null);
   const { context, manifest, files } = scope;
   using lock = takeWriterLock(files.lock, command, guarded);
-  const opening = { ...context, lock };
-  using mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, opening);
+  using mirror = await openMirror(files.mirror, manifest, { ...context, lock });
   return await work(mirror);
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { canonicalId } from "../../base/ids.ts";
+import { silentLog } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import { stampWithoutRead, type ReadStamp, type Source } from "../../store/apply/read-stamp.ts";
@@ -88,7 +89,7 @@ export async function writeOverlay(
   using db = openScratch(overlay);
   if (isNew) takeOver(db, live, moment);
   // Its tables are all there before the live mirror is attached: no statement that names no schema writes that one.
-  const mirror = new Mirror(db, manifest, {}, null);
+  const mirror = new Mirror(db, manifest, silentLog, null);
   for (const { name } of manifest.resources) {
     const columns = "(id INTEGER PRIMARY KEY, json INTEGER, made INTEGER)";
     db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(changedTable(name))} ${columns}`);

@@ -1,6 +1,8 @@
+import { silentLog } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { ChangeLog } from "../../store/apply/change-log.ts";
 import { Fences } from "../../store/apply/fences.ts";
+import { Notices } from "../../store/apply/notices.ts";
 import { PreviewDifferences } from "../../store/apply/preview-differences.ts";
 import { Quarantine } from "../../store/apply/quarantine.ts";
 import { ResourceTable } from "../../store/apply/resource-table.ts";
@@ -17,7 +19,7 @@ export function openTables(db: Db, manifest: Manifest) {
     fences: new Fences(),
     quarantine: new Quarantine(db),
     differences: new PreviewDifferences(db),
-    notices: {},
+    notices: new Notices(silentLog),
     sequence: { markStored: () => undefined },
     growth: { tables: new Set(), columns: [] },
   };

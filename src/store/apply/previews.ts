@@ -45,7 +45,7 @@ export class Previews {
     if (!cells) return null;
     const unkept = unknown.filter(({ path }) => !isKnown(this.plan.root, path));
     const paths = unkept.map(({ path }) => path.join("."));
-    if (paths.length > 0) this.context.notices.onUnkept?.(this.resource, paths);
+    if (paths.length > 0) this.context.notices.unkept(this.resource, paths);
     return { record, cells };
   }
 
@@ -108,7 +108,7 @@ export class Previews {
     for (const [i, { name }] of this.plan.columns.entries()) {
       if (!columns.includes(name)) continue;
       const kept = !decoded || isSameCell(stored.get(name) ?? null, decoded.row.cells[i] ?? null);
-      if (kept && differences.note(this.resource, name, id)) notices.onUncompared?.(this.resource, name);
+      if (kept && differences.note(this.resource, name, id)) notices.uncompared(this.resource, name);
     }
   }
 

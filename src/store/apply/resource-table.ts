@@ -292,7 +292,7 @@ export class ResourceTable {
         this.grow(row.unknown, stamp, id);
         row = toRow(this.plan, record);
       }
-      if (row.missing.length > 0) notices.onMissing?.(name, row.missing);
+      if (row.missing.length > 0) notices.missing(name, row.missing);
       quarantine.release(name, id);
       return { record, row };
     } catch (error) {

@@ -55,16 +55,9 @@ export interface WorkerParts extends MirrorParts {
   readonly token: string;
 }
 
-export interface RunNotices {
-  readonly newColumns: string[];
-  readonly missingFields: Set<string>;
-  readonly unkeptFields: Set<string>;
-}
-
 export interface RunParts extends WorkerParts {
   /** Returns how many answers were 429 so far. */
   readonly rateLimited: () => number;
-  readonly notices: RunNotices;
 }
 
 /** Which parents' lists a run reads, beside those that the scrub chooses. */

@@ -49,6 +49,7 @@ class SyncRun {
     this.options = options;
     this.startedAtMs = parts.clock.nowMs();
     this.signal = stopSignal(options, this.over.signal);
+    parts.mirror.notices.begin();
   }
 
   async perform(): Promise<CompanyReport> {
@@ -148,7 +149,8 @@ class SyncRun {
 
   private report(outcome: Outcome, scrub: ScrubReport | null = null, error?: RunError): CompanyReport {
     const { run } = this;
-    const { tally, clock, notices, mirror, rateLimited } = this.parts;
+    const { tally, clock, mirror, rateLimited } = this.parts;
+    const { newColumns, missingFields, unkeptFields } = mirror.notices.current;
     if (run) noteLeft(run, outcome);
     tally.requests.rate_limited = rateLimited();
     return {
@@ -162,9 +164,9 @@ class SyncRun {
       scrub,
       swept: run ? run.runs.sweptIn(requireRunId(run)) : {},
       troubles: tally.allTroubles(),
-      new_columns: notices.newColumns,
-      missing_fields: [...notices.missingFields].toSorted(),
-      unkept_fields: [...notices.unkeptFields].toSorted(),
+      new_columns: newColumns,
+      missing_fields: [...missingFields].toSorted(),
+      unkept_fields: [...unkeptFields].toSorted(),
       uncompared_fields: outcome === "database" ? [] : mirror.differences.all(),
       ...(error && { error }),
     };

@@ -64,7 +64,7 @@ export async function verifyLocally(
   if (found.match || !options.repair) return { found, repair: null, result: found };
   if (!(await repairFile(path, found))) return { found, repair: null, result: found };
   const { clock, log, signal, selected } = options;
-  using mirror = await openMirror(path, manifest, {}, { clock, log, ...(signal && { signal }) });
+  using mirror = await openMirror(path, manifest, { clock, log, ...(signal && { signal }) });
   const queue = new WorkQueue(mirror.db);
   const repair = await repairLocally({ mirror, queue, clock, selected }, options);
   return { found, repair, result: await checkLocally(path, manifest, options) };

@@ -5,7 +5,6 @@ import type { Random } from "../../../src/base/random.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
-import { createNotices, type Notices } from "../../../src/runs/store-notices.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
@@ -52,7 +51,6 @@ type ServeActivity = Extract<Activity, { kind: "serve" }>;
 /** What a run needs; with `queue` it is one beside an event worker. */
 interface RunParts {
   readonly mirror: Mirror;
-  readonly notices: Notices;
   readonly rateLimiter: RateLimiter;
   readonly queue?: WorkQueue;
 }
@@ -97,13 +95,12 @@ export class SimulatedProgram {
     const eventShare = activity.kind === "serve" ? reserveShare : 0;
     const limits = { reserveShare, eventShare, windowMs, permitMs: 60_000 };
     const rateLimiter = createRateLimiter({ store, clock, log, ...limits });
-    const notices = createNotices(log);
-    // Missing fields are not noted: the simulated service leaves out most of them.
-    const noted = { onNewColumn: notices.store.onNewColumn };
-    const mirror = await openMirror(file, manifest, noted, { clock, log, signal: interrupted.signal });
+    const mirror = await openMirror(file, manifest, { clock, log, signal: interrupted.signal });
+    // The simulated service leaves out most fields.
+    mirror.notices.missing = () => undefined;
     this.process.isOpening = false;
     this.machine.hasMirror = true;
-    const parts = { mirror, notices, rateLimiter };
+    const parts = { mirror, rateLimiter };
     if (activity.kind === "sync") await this.sync(parts, activity);
     else if (activity.kind === "serve") await this.serve(parts, activity);
     else await this.finalRuns(parts);
@@ -233,7 +230,7 @@ export class SimulatedProgram {
     if (!ending.aborted) await work();
   }
 
-  private async performRun({ notices, ...parts }: RunParts, asked: Partial<RunRequest>): Promise<void> {
+  private async performRun(parts: RunParts, asked: Partial<RunRequest>): Promise<void> {
     const { machine, process, config } = this;
     const { clock, log, closed, interrupted } = process;
     const { acceptIdentity } = this.options;
@@ -255,7 +252,6 @@ export class SimulatedProgram {
       transport: simulatedTransport(machine, process, limitRequests(parts.rateLimiter, limits)),
       ...parts,
       tally: new Tally(),
-      notices: notices.begin(),
       startedMs: clock.monotonicMs(),
       signal: interrupted.signal,
     });

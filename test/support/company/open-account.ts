@@ -8,7 +8,6 @@ import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../../../src/runs/service-connection.ts";
-import { createNotices } from "../../../src/runs/store-notices.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
@@ -60,8 +59,7 @@ ${more}`,
   const sync = async (request: Partial<RunRequest> = {}): Promise<CompanyReport> => {
     await using service = connect();
     const { transport, rateLimiter } = service;
-    const notices = createNotices(context.log);
-    const mirror = await openMirror(files.mirror, fakturoid, notices.store);
+    const mirror = await openMirror(files.mirror, fakturoid, { log: context.log });
     const never = new AbortController().signal;
     try {
       return await performRun({
@@ -73,7 +71,6 @@ ${more}`,
         transport,
         rateLimiter,
         tally: new Tally(),
-        notices: notices.begin(),
         startedMs: clock.monotonicMs(),
         signal: never,
       });

@@ -11,7 +11,6 @@ import type { Transport } from "../../../src/connector/transport.ts";
 import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { testRateLimiter } from "../rate-limit/rate-limit.ts";
-import { createNotices } from "../../../src/runs/store-notices.ts";
 import { createHttpTransport } from "../../../src/http/http-transport.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
@@ -86,8 +85,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
   const { clock = fastClock(options.startAtMs) } = options;
   const log = loggingTo(company.said);
-  const notices = createNotices(log);
-  const mirror = await openMirror(company.file, manifest, notices.store);
+  const mirror = await openMirror(company.file, manifest, { log });
   options.onMirror?.(mirror);
   const transport = transportTo(company, options, log);
   const rateLimited = () => transport.stats().rateLimited;
@@ -103,7 +101,6 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
     token,
     tally: new Tally(),
     rateLimited,
-    notices: notices.begin(),
   };
   try {
     return await runSync(parts, { ...defaultRun, ...options, resources: resourcesNamed(options.resources) });

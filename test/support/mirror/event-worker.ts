@@ -28,7 +28,7 @@ export interface WorkerOptions extends SyncOptions {
 export async function startWorker(company: Company, options: WorkerOptions = {}) {
   const { clock = systemClock, concurrency = 4, token = company.sandbox.token } = options;
   const log = loggingTo(company.said);
-  const mirror = await openMirror(company.file, manifest, {}, { clock });
+  const mirror = await openMirror(company.file, manifest, { clock });
   const queue = new WorkQueue(mirror.db);
   const transport = transportTo(company, { concurrency: 12, ...options }, log);
   const inner = options.wrap?.(transport) ?? transport;

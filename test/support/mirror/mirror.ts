@@ -6,7 +6,7 @@ import type { Resource } from "../../../src/connector/resource.ts";
 import * as s from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { StoreNotices } from "../../../src/store/apply/table-context.ts";
+import type { Log } from "../../../src/base/logger.ts";
 import { tempFolder } from "../temporary-folder.ts";
 
 const shop = s.record({ name: s.text() });
@@ -129,7 +129,7 @@ export function manifestOf(list: readonly Resource[] = Object.values(resources))
 export interface OpenShop {
   readonly path?: string;
   readonly manifest?: Manifest;
-  readonly notices?: StoreNotices;
+  readonly log?: Log;
 }
 
 /** When the change log of a new mirror begins with 1. */
@@ -138,7 +138,8 @@ export const numberedFromOne = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 
 /** A mirror of the shop in a real file, closed when the test ends. Its changes are numbered from 1. */
 export async function openShop(options: OpenShop = {}): Promise<Mirror> {
   const path = options.path ?? join(tempFolder(), "shop.db");
-  const mirror = await openMirror(path, options.manifest ?? manifestOf(), options.notices, {
+  const mirror = await openMirror(path, options.manifest ?? manifestOf(), {
+    ...options,
     clock: numberedFromOne,
   });
   onTestFinished(() => mirror.close());
@@ -153,9 +154,9 @@ export async function openHasty(options: OpenShop = {}): Promise<Mirror> {
 }
 
 /** Closes the mirror, and opens it with a release of another decoding: its rows are derived again. */
-export async function derivedAgain(mirror: Mirror, notices: StoreNotices = {}): Promise<Mirror> {
+export async function derivedAgain(mirror: Mirror): Promise<Mirror> {
   const { manifest, db } = mirror;
   db.exec("UPDATE _derivations SET version = 'of another release'");
   mirror.close();
-  return openShop({ path: db.name, manifest, notices });
+  return openShop({ path: db.name, manifest });
 }

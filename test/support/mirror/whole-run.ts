@@ -1,6 +1,4 @@
 import type { ServiceAnswer } from "../../../src/connector/transport.ts";
-import { silentLog } from "../../../src/base/logger.ts";
-import { createNotices } from "../../../src/runs/store-notices.ts";
 import type { RunParts } from "../../../src/sync/context/run-context.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import type { RunOptions } from "../../../src/sync/run/begin-run.ts";
@@ -30,8 +28,7 @@ export const defaultRun = {
 type Asked = Partial<RunOptions> & Pick<RunOptions, "resources">;
 
 /** A whole run, as `sync` makes it, with a tally of its own. */
-export function runOnce(parts: Omit<RunParts, "tally" | "rateLimited" | "notices">, asked: Asked) {
-  const notices = createNotices(silentLog).begin();
-  const counted = { tally: new Tally(), rateLimited: () => 0, notices };
+export function runOnce(parts: Omit<RunParts, "tally" | "rateLimited">, asked: Asked) {
+  const counted = { tally: new Tally(), rateLimited: () => 0 };
   return runSync({ ...parts, ...counted }, { ...defaultRun, ...asked });
 }

@@ -7,7 +7,6 @@ import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../../src/connector/transport.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
-import { createNotices, type Notices } from "../../../src/runs/store-notices.ts";
 import { HttpCounters } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
@@ -69,13 +68,13 @@ export class VirtualCompany {
     const { clock, config, rateLimiter } = this;
     const [company] = config.companies;
     if (!company) throw new Error("the config has no company");
-    return this.opened((mirror, notices) => {
+    return this.opened((mirror) => {
       const ended = new AbortController();
       const over = new AbortController();
       if (mostMs !== undefined) void clock.sleep(mostMs, ended.signal).then(() => over.abort());
       const { signal: closed } = over;
       const transport = this.transport(limitRequests(rateLimiter, { closed }), () => onSend?.(mirror));
-      const counted = { tally: new Tally(), notices: notices.begin() };
+      const counted = { tally: new Tally() };
       return performRun({
         context: { clock, random: seededRandom(1), log: silentLog },
         config,
@@ -124,12 +123,11 @@ export class VirtualCompany {
     this.folder.remove();
   }
 
-  private async opened<T>(use: (mirror: Mirror, notices: Notices) => T): Promise<Awaited<T>> {
-    const notices = createNotices(silentLog);
-    const mirror = await openMirror(path.join(this.folder.path, "acme.db"), manifest, notices.store, this);
+  private async opened<T>(use: (mirror: Mirror) => T): Promise<Awaited<T>> {
+    const mirror = await openMirror(path.join(this.folder.path, "acme.db"), manifest, this);
     mirror.db.pragma("synchronous = OFF");
     try {
-      return await use(mirror, notices);
+      return await use(mirror);
     } finally {
       mirror.close();
     }
