@@ -84,30 +84,40 @@ export function companyLog(log: Log, company: string): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Is a company runtime built from the section? The others are read where they are used, or by the process. */
-const isBuiltFrom = {
-  connector: false,
-  baseUrl: true,
-  dataDir: false,
-  language: true,
-  companies: false,
-  resources: true,
-  scrub: true,
-  rateLimit: true,
-  http: true,
-  schedule: true,
-  serve: false,
-  exports: false,
-  backup: true,
-  files: true,
-  report: false,
-  retention: true,
-  alerts: false,
-  notify: true,
-  log: false,
-  mcp: false,
-  fleet: false,
-} satisfies Record<keyof Config, boolean>;
+/**
+ * What becomes of each section of the config. `runtime`: a company runtime is built from it; the others are read where
+ * they are used, or by the process. `fleet`: a company takes it along to the nodes of a fleet; the others are said apart
+ * there, or about a process and its machine (`leftOutOf`).
+ */
+const sectionUses = {
+  connector: [],
+  baseUrl: ["runtime"],
+  dataDir: [],
+  language: ["runtime", "fleet"],
+  companies: [],
+  resources: ["runtime", "fleet"],
+  scrub: ["runtime", "fleet"],
+  rateLimit: ["runtime", "fleet"],
+  http: ["runtime", "fleet"],
+  schedule: ["runtime", "fleet"],
+  serve: [],
+  exports: [],
+  backup: ["runtime"],
+  files: ["runtime"],
+  report: ["fleet"],
+  retention: ["runtime", "fleet"],
+  alerts: ["fleet"],
+  notify: ["runtime"],
+  log: [],
+  mcp: [],
+  fleet: [],
+} satisfies Record<keyof Config, readonly ("runtime" | "fleet")[]>;
+
+export function sectionsFor(use: "runtime" | "fleet"): string[] {
+  return Object.entries(sectionUses).flatMap(([key, uses]: [string, readonly string[]]) =>
+    uses.includes(use) ? [key] : [],
+  );
+}
 
 /** Pure: does a change of the config concern what a company runtime was built from? */
 export function needsRestart(before: CompanySettings, after: CompanySettings): boolean {
@@ -115,7 +125,7 @@ export function needsRestart(before: CompanySettings, after: CompanySettings): b
 }
 
 function builtFrom({ config, company, resources }: CompanySettings): string {
-  const sections = Object.entries(config).filter(([key]) => isBuiltFrom[key as keyof Config]);
+  const sections = sectionsFor("runtime").map((key) => config[key as keyof Config]);
   const { token, webhook, account, contact } = company;
   const ofReceivers = config.notify.flatMap(({ url, secret }) => [url.secret, secret.secret]);
   const keys = [token, ...webhook.secrets, ...ofReceivers].map((secret) =>

@@ -1,11 +1,13 @@
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
+import { snakeCase } from "../../base/names.ts";
 import { pathText, valueAt } from "../../config/config-problems.ts";
 import type { KnownConnector } from "../../config/config-schema.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
 import { referenceIn, writtenSecrets } from "../../config/secrets.ts";
 import type { Path } from "../../config/yaml.ts";
+import { sectionsFor } from "../../daemon/daemon-context.ts";
 
 /**
  * The config of one company as all nodes read it in Postgres: the keys of a config file with this company alone. Secrets
@@ -19,31 +21,6 @@ export interface DocumentOfFile {
   /** The reason completes "left out: …". */
   readonly leftOut: readonly Record<"key" | "reason", string>[];
 }
-
-/** By which key a section is shared; null: it is said apart, or about a process and its machine (`leftOutOf`). */
-const sharedAs = {
-  connector: null,
-  baseUrl: null,
-  dataDir: null,
-  language: "language",
-  companies: null,
-  resources: "resources",
-  scrub: "scrub",
-  rateLimit: "rate_limit",
-  http: "http",
-  schedule: "schedule",
-  serve: null,
-  exports: null,
-  backup: null,
-  files: null,
-  report: "report",
-  retention: "retention",
-  alerts: "alerts",
-  notify: null,
-  log: null,
-  mcp: null,
-  fleet: null,
-} satisfies Record<keyof Config, string | null>;
 
 /**
  * Makes the document of one company of a config file.
@@ -61,8 +38,9 @@ export function companyDocument(file: LoadedConfig, name: string): DocumentOfFil
       hint: "what `fleet add` stores in Postgres is read by workers on other machines",
     });
   }
-  const shared = Object.values(sharedAs).flatMap((key) => {
-    const value = key && valueAt(raw, [key]);
+  const shared = sectionsFor("fleet").flatMap((section) => {
+    const key = snakeCase(section);
+    const value = valueAt(raw, [key]);
     return value === undefined || value === null ? [] : [[key, sharedPart(key, value)]];
   });
   // Said in any case: another version may have another default.
@@ -97,7 +75,7 @@ function fileProblems({ files }: Config): DocumentProblem[] {
 }
 
 /** Without a folder for readers, and programs that get alerts: they are one machine's. */
-function sharedPart(section: string | null, value: unknown): unknown {
+function sharedPart(section: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (section === "alerts") return Object.values(value).filter((one: object) => !("command" in one));
   return section === "report"
