@@ -7,7 +7,7 @@ import { webhooksCover } from "../status/event-status.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { RunParts } from "../sync/context/run-context.ts";
 import { parentsPerRunOf } from "../sync/plan/scrub.ts";
-import type { AskedRun, ScrubOptions } from "../sync/run/begin-run.ts";
+import type { AskedRun, OnListed, ScrubOptions } from "../sync/run/begin-run.ts";
 import { runSync } from "../sync/run/sync-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -34,17 +34,14 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally"> {
   readonly graceMs?: number;
   /** Of an event worker beside this run, which takes the lane of events. */
   readonly queue?: WorkQueue;
-  /** Called when all lists are in and many details are still to be read. Never rejects. */
-  readonly onListsRead?: (report: CompanyReport) => Promise<void>;
-  /** Called when everything listed is in and a scrub follows, which waits for it. Never rejects. */
-  readonly onListed?: (report: CompanyReport) => Promise<void>;
+  readonly onListed?: OnListed;
   /** Ends the scrub alone. @default never */
   readonly scrubClosed?: AbortSignal;
 }
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
 export function performRun(run: CompanyRun): Promise<CompanyReport> {
-  const { mirror, transport, config, company, tally, queue, signal, onListed, onListsRead } = run;
+  const { mirror, transport, config, company, tally, queue, signal, onListed } = run;
   const { clock, random, log } = run.context;
   const parts = {
     mirror,
@@ -63,7 +60,6 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
     wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null, clock.nowMs()),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
-    ...(onListsRead && { onListsRead }),
     concurrency: config.http.concurrency,
     patienceMs: config.http.patienceMs,
     share: queue ? "others" : "all",

@@ -77,7 +77,7 @@ interface RunQueueParts {
 }
 
 /** What a run does between its two phases, and what ends the second. */
-export type Scrubbing = Required<Pick<CompanyRun, "onListsRead" | "onListed" | "scrubClosed">>;
+export type Scrubbing = Required<Pick<CompanyRun, "onListed" | "scrubClosed">>;
 
 /**
  * The runs of one company: one at a time, in the order of their requests. A run that waits ends the scrub of the run
@@ -168,11 +168,12 @@ export class RunQueue {
     if (request.scrub) this.owed = null;
     const scrub = new AbortController();
     if (this.waiting > 0) scrub.abort();
-    const onListsRead = async (report: CompanyReport) => this.follow(report);
-    const onListed = (report: CompanyReport) =>
-      place.beginScrub(async () => this.follow(report), AbortSignal.any([closed, scrub.signal]));
+    const onListed = async (report: CompanyReport, isBeforeScrub: boolean) => {
+      if (!isBeforeScrub) return this.follow(report);
+      await place.beginScrub(async () => this.follow(report), AbortSignal.any([closed, scrub.signal]));
+    };
     try {
-      const run = this.parts.begin(request, closed, { onListsRead, onListed, scrubClosed: scrub.signal });
+      const run = this.parts.begin(request, closed, { onListed, scrubClosed: scrub.signal });
       const mode = modeOf(request);
       this.current = { request, mode, startedMs, run, endScrub: () => scrub.abort() };
       log.info("a run begins", { why, mode });

@@ -127,7 +127,6 @@ describe("commands of other processes", () => {
       untilMs: null,
       startedAt: "2026-11-20T09:00:00.000Z",
       show: () => undefined,
-      onListsRead: () => Promise.resolve(),
       onListed: () => Promise.resolve(),
     });
     await expect(following).rejects.toThrow(

@@ -57,7 +57,7 @@ function scrubbingQueue(endless: number) {
     perform: async ({ request: asked, onListed, scrubClosed }) => {
       begun.push(asked);
       if (!asked.scrub || begun.length > endless) return listed;
-      await onListed?.(listed);
+      await onListed?.(listed, true);
       scrubbing.resolve();
       if (!scrubClosed?.aborted) await once(scrubClosed!, "abort");
       return { ...listed, scrub: { total: 9, planned: 9, read: 1, changed: 0, left: 8 } };
@@ -116,7 +116,7 @@ describe("the runs of one company", () => {
       begin: (asked, _closed, scrubbing) =>
         ({ request: asked, transport, ...scrubbing }) as unknown as CompanyRun,
       perform: async ({ request: { full }, onListed }) => {
-        await onListed?.(listed);
+        await onListed?.(listed, true);
         story.push("scrub");
         return { ...listed, scrub: { ...scrub, changed: full ? 3 : 0 } };
       },

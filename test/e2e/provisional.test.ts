@@ -70,7 +70,7 @@ test.each([
     const company = await aCompany({ records: 610 });
     company.proxy.obstruct(({ path }) => (refused.includes(path.slice(1)) ? jsonReply(403, {}) : undefined));
     const seen: unknown[] = [];
-    const onListsRead = async () => {
+    const onListed = async () => {
       const { resources } = health(company);
       const documents = resources.filter(({ name }) => documentTables.some((table) => table === name));
       const unread = documents.filter(({ live, expected }) => live !== expected).map(({ name }) => name);
@@ -79,7 +79,7 @@ test.each([
     };
     const { lists } = floorOf(truthOf(company.sandbox));
     const mostRequests = lists.length + 40;
-    const report = await sync(company, { onListsRead, mostRequests, concurrency: 1 });
+    const report = await sync(company, { onListed, mostRequests, concurrency: 1 });
     expect(seen).toEqual([{ last: "/quotations", unread: refused, hasMany: true }]);
     expect([report.outcome, report.requests.detail > 10]).toEqual(["stopped", true]);
     expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);

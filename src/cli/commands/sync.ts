@@ -110,11 +110,11 @@ async function runAll(
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
     using place = await places.take();
-    const onListsRead = () => publish(scope, true);
-    const onListed = async () => place?.beginScrub(() => publish(scope), context.signal);
+    const onListed: RemoteRun["onListed"] = async (_, isBeforeScrub) =>
+      isBeforeScrub ? place?.beginScrub(() => publish(scope), context.signal) : publish(scope, true);
     const startedAt = isoTime(context.clock.nowMs());
     const show: RemoteRun["show"] = (view) => (views[index] = view);
-    const report = await syncCompany({ ...asked, scope, startedAt, show, onListsRead, onListed });
+    const report = await syncCompany({ ...asked, scope, startedAt, show, onListed });
     return [scope.company.name, report] as const;
   };
   const read = () => views.flatMap((view) => view() ?? []);

@@ -15,7 +15,7 @@ import { askDaemon, formatSyncOptions } from "../../daemon/commands.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 
-export interface RemoteRun extends Required<Pick<CompanyRun, "request" | "onListsRead" | "onListed">> {
+export interface RemoteRun extends Required<Pick<CompanyRun, "request" | "onListed">> {
   readonly scope: CompanyScope;
   /** Epoch milliseconds when `request.closed` aborts; null: never. */
   readonly untilMs: number | null;
@@ -77,7 +77,7 @@ async function performWithToken(asked: RemoteRun, lock: WriterLock): Promise<Com
 }
 
 async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<CompanyReport> {
-  const { scope, request, show, onListsRead, onListed } = asked;
+  const { scope, request, show, onListed } = asked;
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
   await using service = connectService(context, scope, { limits: request });
@@ -86,7 +86,7 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
   using mirror = await openMirror(files.mirror, manifest, opening);
   const opened = { mirror, transport, rateLimiter, tally: new Tally() };
   const startedMs = clock.monotonicMs();
-  const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
+  const run = { context, config, company, request, signal, startedMs, onListed, ...opened };
   show(() => progressView(run));
   return await performRun(run).finally(() => createLogWatch(files.mirror, log, () => clock.nowMs()).look());
 }

@@ -38,19 +38,19 @@ export interface AskedRun {
   readonly closed: AbortSignal;
 }
 
+/**
+ * Called when what lists show is in: before the scrub, which waits for it; and when many details are still to be read,
+ * with which the run goes on meanwhile. Never rejects.
+ */
+export type OnListed = (report: CompanyReport, isBeforeScrub: boolean) => Promise<void>;
+
 export interface RunOptions extends AskedRun, WorkOptions {
   readonly parentsPerRun: ParentsPerRun;
   /** @default every run reads them */
   readonly wholeLists?: WholeListSettings;
   /** null: nothing is read again beyond what lists show. A full run needs none. */
   readonly scrub: ScrubOptions | null;
-  /**
-   * Called when all lists are in and many details are still to be read: what lists show is complete. The run goes on
-   * meanwhile. Never rejects.
-   */
-  readonly onListsRead?: (report: CompanyReport) => Promise<void>;
-  /** Called when everything listed is in and a scrub follows, which waits for it. Never rejects. */
-  readonly onListed?: (report: CompanyReport) => Promise<void>;
+  readonly onListed?: OnListed;
   /** How long the run waits for a service that is away: from the first failure to the next success. */
   readonly patienceMs: number;
   /** `others` where an event worker takes the lane of events, else `all`. */

@@ -101,7 +101,7 @@ class SyncRun {
 
   /** Has the report published as soon as no list waits, once for each time, where the rest takes long. */
   private onceListed({ log, queue, names, begunLists }: RunContext): () => void {
-    const { quick, onListsRead } = this.options;
+    const { quick, onListed } = this.options;
     let announcedMs = 0;
     return () => {
       const begunMs = Math.max(0, ...[...begunLists.values()].map((list) => list.begunMs));
@@ -111,7 +111,7 @@ class SyncRun {
       if (details < manyDetails) return;
       const waiting = formatCount(details);
       log.info(`all lists are in; ${waiting} details and lists of parents follow, the newest first`);
-      void onListsRead?.(this.report("partial"));
+      void onListed?.(this.report("partial"), false);
     };
   }
 
@@ -125,7 +125,7 @@ class SyncRun {
     if (planned === 0) return false;
     const count = `${formatCount(planned)} of ${formatCount(total)}`;
     run.log.info(`everything listed is in; reading ${count} again for what lists do not show`);
-    await onListed?.(report);
+    await onListed?.(report, true);
     return true;
   }
 
