@@ -104,19 +104,18 @@ export class ChangePusher {
   private next(): Change | null {
     const { changes, receiver } = this;
     const { context } = this.company;
-    const found: Change[] = [];
-    this.guard(() => {
+    return this.guard(() => {
       const first = changes.firstSeq();
       if (this.position.seq < first - 1) {
         const about = { ...this.about(), goes_on_with: first, hint: loadAnew };
         context.log.error("changes were removed before the receiver took them", about);
         this.moveTo(first - 1);
       }
-      found.push(...changes.after(this.position.seq, receiver.tables, 1));
+      const [next = null] = changes.after(this.position.seq, receiver.tables, 1);
       // What it does not get need not be looked at again, and may be removed.
-      if (found.length === 0) this.moveTo(Math.max(this.position.seq, changes.lastSeq()));
+      if (next === null) this.moveTo(Math.max(this.position.seq, changes.lastSeq()));
+      return next;
     });
-    return found[0] ?? null;
   }
 
   private async isTaken(change: Change): Promise<boolean> {
@@ -174,7 +173,10 @@ export class ChangePusher {
     const { receiver, position } = this;
     const { context, mirror, closed } = this.company;
     if (JSON.stringify(position) === JSON.stringify(this.noted)) return;
-    const write = () => mirror.apply(() => mirror.meta.set(pushPositionKey(receiver.key), position));
+    const write = () => {
+      mirror.apply(() => mirror.meta.set(pushPositionKey(receiver.key), position));
+      return true;
+    };
     await context.turns.next();
     while (!this.guard(write) && !closed.aborted) await context.clock.sleep(lookEveryMs, closed);
     this.noted = position;

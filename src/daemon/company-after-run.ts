@@ -88,12 +88,8 @@ export class CompanyAfterRun {
     if (everyMs === null) return;
     const guard = createErrorGuard(clock, log);
     for (; !closed.aborted; await clock.sleep(Math.min(everyMs, checkEveryMs), closed)) {
-      let isDue = false;
-      guard(() => {
-        const [last, seq] = [this.lastReport(), this.changes.lastSeq()];
-        isDue = !runQueue.isListing && isRepublishDue(last, seq, everyMs, clock.nowMs());
-      });
-      if (isDue) await this.publish();
+      const isDue = () => isRepublishDue(this.lastReport(), this.changes.lastSeq(), everyMs, clock.nowMs());
+      if (guard(() => !runQueue.isListing && isDue())) await this.publish();
     }
   }
 

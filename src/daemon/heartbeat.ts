@@ -43,9 +43,10 @@ export async function runHeartbeat(
       assertMayWrite(mirror.db);
       for (const step of steps) step();
       // Now and then: most companies of a large daemon do nothing most of the time.
-      if (clock.monotonicMs() - releasedMs < releaseEveryMs) return;
+      if (clock.monotonicMs() - releasedMs < releaseEveryMs) return true;
       releaseMemory(mirror.db);
       releasedMs = clock.monotonicMs();
+      return true;
     });
     await clock.sleep(succeeded ? checkEveryMs : heartbeatMs, closed);
   }

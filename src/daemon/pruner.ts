@@ -56,11 +56,8 @@ export function createPruner({ context, settings, mirror, runQueue, closed }: Op
     };
     let lastMs = runEndedMs() ?? clock.nowMs();
     for (; !closed.aborted; await clock.sleep(checkEveryMs, closed)) {
-      let isDue = false;
-      guard(() => {
-        isDue = !runQueue.isListing && isPruneDue(lastMs, runEndedMs(), clock.nowMs());
-      });
-      if (!isDue) continue;
+      const isDue = () => isPruneDue(lastMs, runEndedMs(), clock.nowMs());
+      if (!guard(() => !runQueue.isListing && isDue())) continue;
       lastMs = clock.nowMs();
       await prune().catch((error: unknown) =>
         log.warn("the mirror could not be pruned; it is tried again", { error: messageOf(error) }),

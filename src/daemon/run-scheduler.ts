@@ -80,7 +80,7 @@ export class RunScheduler {
   /** Runs that are to be repeated until they are whole: when each goes on, epoch ms. */
   private readonly pending = new Set<{ atMs: number }>();
   private readonly followed: ScheduledWork[] = [];
-  private readonly guard: (step: () => void) => boolean;
+  private readonly guard: ReturnType<typeof createErrorGuard>;
 
   /** @param makesUpQuick the last quick run that was missed before the start is made up for */
   constructor(company: OpenCompany, isServiceThere: () => boolean, makesUpQuick = false) {

@@ -8,23 +8,23 @@ import { databaseError, isBusy, type Db } from "./database.ts";
 const maxFailingMs = 60_000;
 
 /**
- * Guards the steps of a loop against a database that is busy or full for a moment. The guard gives false when the
- * step failed so: the loop waits before it goes on. Throws what is no database error, and what lasts over 60 s.
+ * Guards the steps of a loop against a database that is busy or full for a moment. The guard gives what the
+ * step gives, and null when it failed so: the loop waits before it goes on. Throws what is no database error, and what lasts over 60 s.
  * `onChange` gets why steps fail, and null when one succeeds.
  */
 export function createErrorGuard(
   clock: Clock,
   log: Log,
   onChange: (problem: string | null) => void = () => undefined,
-): (step: () => void) => boolean {
+): <T>(step: () => T) => T | null {
   let failingSinceMs: number | null = null;
   return (step) => {
     try {
-      step();
+      const result = step();
       if (failingSinceMs !== null) log.info("the mirror can be used again");
       failingSinceMs = null;
       onChange(null);
-      return true;
+      return result;
     } catch (thrown) {
       const error = databaseError("the mirror", thrown);
       if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
@@ -32,7 +32,7 @@ export function createErrorGuard(
       failingSinceMs ??= clock.monotonicMs();
       onChange(messageOf(error));
       if (clock.monotonicMs() - failingSinceMs > maxFailingMs) throw error;
-      return false;
+      return null;
     }
   };
 }
