@@ -224,20 +224,23 @@ function listAgainWithout(run: RunContext, { name }: Resource, id: RecordId): vo
 /** A list of this run shows which records exist: items that wait for proof are due, and other probes are tried. */
 export function listComplete(run: RunContext, resource: Resource, shown: readonly RecordId[]): void {
   run.probeCandidates.set(resource.name, shown.slice(-mostProbes));
-  if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
+  endTrial(run, resource);
 }
 
 /** As `listComplete`, for one of many lists: where it is empty, the last one ends the trial and its waiting. */
 export function childListComplete(run: RunContext, resource: Resource, shown: readonly RecordId[]): void {
   if (shown.length > 0) return listComplete(run, resource, shown);
-  if (!run.queue.isAnyReady(resource.name, "child:") && run.probeTrials.delete(resource.name))
-    run.queue.expedite(resource.name, waiting);
+  if (!run.queue.isAnyReady(resource.name, "child:")) endTrial(run, resource);
 }
 
 /** Records that the route answered 200: from now on its 404s count, and items that waited for this are due. */
 export function markRouteProven(run: RunContext, resource: Resource): void {
   run.provenRoutes.add(resource.name);
-  if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
+  endTrial(run, resource);
+}
+
+function endTrial({ probeTrials, queue }: RunContext, { name }: Resource): void {
+  if (probeTrials.delete(name)) queue.expedite(name, waiting);
 }
 
 function trialOf({ probeTrials, clock }: RunContext, { name }: Resource, spread: readonly RecordId[]) {
