@@ -38,8 +38,8 @@ export function createCompanySnapshots(
       if (pointer === undefined) return false;
       if (pointer) {
         noted = sent;
-        const { id, seq, inboxSeq, sizeBytes } = pointer;
-        const facts = { snapshot: id, seq, inbox: inboxSeq, bytes: sizeBytes };
+        const { id, seq, inbox_seq: inbox, size_bytes: bytes } = pointer;
+        const facts = { snapshot: id, seq, inbox, bytes };
         log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
         counts.published++;
       }

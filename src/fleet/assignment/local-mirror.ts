@@ -31,12 +31,12 @@ const timelineKey = "fleet_timeline";
 export function continuesLocally(
   { mirror }: MirrorFiles,
   { epoch }: Pick<Ownership, "epoch">,
-  published: Pick<SnapshotPointer, "seq" | "inboxSeq"> | null,
+  published: Pick<SnapshotPointer, "seq" | "inbox_seq"> | null,
 ): boolean {
   if (!existsSync(mirror)) return false;
   return isTrueOf(mirror, (db) => {
     const { seq, inbox_seq } = readMirrorPosition(db);
-    const isBehind = published !== null && (seq < published.seq || inbox_seq < published.inboxSeq);
+    const isBehind = published !== null && (seq < published.seq || inbox_seq < published.inbox_seq);
     return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;
   });
 }

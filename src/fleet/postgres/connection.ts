@@ -1,7 +1,7 @@
 import { callbackify } from "node:util";
 import type * as Pg from "pg";
 import { waitAtMost } from "../../base/cancellation.ts";
-import { MirrorError } from "../../base/errors.ts";
+import { assert, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { createRedactor } from "../../base/secret.ts";
 import { poolerHint, postgresError } from "./postgres-error.ts";
@@ -235,6 +235,13 @@ async function checkServer(postgres: Postgres, server: string): Promise<void> {
   throw new MirrorError("database", `what answers at ${server} leaves out the time limits of a session`, {
     hint: poolerHint,
   });
+}
+
+/** The row of a statement that always gives one. */
+export async function onlyRow<Row>(sql: Sql, text: string, values?: readonly unknown[]): Promise<Row> {
+  const [row] = await sql.query<Row>(text, values);
+  assert(row, "the statement gives a row");
+  return row;
 }
 
 /** SQL: a `timestamptz` as epoch milliseconds. */

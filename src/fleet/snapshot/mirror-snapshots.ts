@@ -161,9 +161,8 @@ export class MirrorSnapshots {
     try {
       await rm(staging, { recursive: true, force: true });
       const [packed, unpacked] = [path.join(staging, "mirror.db.zst"), path.join(staging, "mirror.db")];
-      const stored = { size_bytes: pointer.sizeBytes, sha256: pointer.sha256 };
       const lost = (cause?: unknown) => damaged(pointer, this.#parts.store, cause);
-      await fetchChecked(this.#parts.store, mirrorKey(pointer), stored, packed, signal, lost);
+      await fetchChecked(this.#parts.store, mirrorKey(pointer), pointer, packed, signal, lost);
       const about = [verified, compared];
       await this.#inThread({ kind: "place", packed, unpacked, expected, mirror, about }, signal);
     } finally {

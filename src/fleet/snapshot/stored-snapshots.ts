@@ -43,21 +43,11 @@ export function idOfSnapshot(takenAtMs: number, seq: number): string {
 
 /** What Postgres keeps of a snapshot that is published after another one. */
 export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer | null): SnapshotPointer {
-  const { company, epoch, node, id, seq, inbox_seq, packed, taken_at } = manifest;
+  const { company, epoch, node, id, seq, inbox_seq, taken_at, packed } = manifest;
   const { identity, last_run, failed_start, summary, request_hours, version, unpacked } = manifest;
   const previous = published && { company, epoch: published.epoch, id: published.id };
-  return {
-    company,
-    epoch,
-    node,
-    id,
-    seq,
-    inboxSeq: inbox_seq,
-    sizeBytes: packed.size_bytes,
-    sha256: packed.sha256,
-    takenAtMs: Date.parse(taken_at),
-    facts: { identity, last_run, failed_start, summary, request_hours, version, unpacked, previous },
-  };
+  const facts = { identity, last_run, failed_start, summary, request_hours, version, unpacked, previous };
+  return { company, epoch, node, id, seq, inbox_seq, taken_at, ...packed, facts };
 }
 
 /** The snapshot that was published before this one; null: none, or nobody knows. */
@@ -71,9 +61,9 @@ export function requestHoursOf(pointer: SnapshotPointer | null): RequestHours {
 }
 
 /** How far the mirror in a published snapshot is. */
-export function positionOf({ seq, inboxSeq, facts }: SnapshotPointer): MirrorPosition {
+export function positionOf({ seq, inbox_seq, facts }: SnapshotPointer): MirrorPosition {
   const { last_run = null, failed_start = null } = facts as Partial<SnapshotManifest>;
-  return { seq, inbox_seq: inboxSeq, last_run, failed_start };
+  return { seq, inbox_seq, last_run, failed_start };
 }
 
 /** The content that a published snapshot unpacks to. @throws MirrorError `database` where the pointer has none */

@@ -24,15 +24,15 @@ async function aLeftFile() {
 describe("a node goes on from the file that it left", () => {
   test("where it owned the company in the epoch directly before, unless its disk was set back meanwhile (I6)", async () => {
     const files = await aLeftFile();
-    const published = { seq: 0, inboxSeq: 3 };
+    const published = { seq: 0, inbox_seq: 3 };
     expect(continuesLocally(files, { epoch: 6 }, published)).toBe(true);
     expect(continuesLocally(files, { epoch: 6 }, null)).toBe(true);
     expect(continuesLocally(files, { epoch: 7 }, published)).toBe(false);
     expect(continuesLocally(files, { epoch: 5 }, published)).toBe(false);
     // Its disk was set back: the published snapshot is ahead of it.
     for (const ahead of [
-      { seq: 0, inboxSeq: 4 },
-      { seq: 1, inboxSeq: 3 },
+      { seq: 0, inbox_seq: 4 },
+      { seq: 1, inbox_seq: 3 },
     ])
       expect(continuesLocally(files, { epoch: 6 }, ahead)).toBe(false);
   });

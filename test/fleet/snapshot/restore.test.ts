@@ -59,9 +59,8 @@ async function storeInstead({ mirror, stored, snapshots }: Awaited<ReturnType<ty
   const unpacked = mirror.db.serialize();
   const packed = zstdCompressSync(unpacked);
   writeFileSync(stored, packed);
-  const { size_bytes: sizeBytes, sha256 } = contentOf(packed);
   const facts: SnapshotPointer["facts"] = { ...pointer.facts, unpacked: contentOf(unpacked) };
-  return { ...pointer, sizeBytes, sha256, facts };
+  return { ...pointer, ...contentOf(packed), facts };
 }
 
 const contentOf = (bytes: Buffer) => ({ size_bytes: bytes.length, sha256: hash("sha256", bytes) });

@@ -60,7 +60,7 @@ describeWithPostgres("a snapshot", () => {
     mirror.meta.set(inboxPositionKey, 7);
     const ownership = await one.claim();
     const pointer = await one.make(ownership);
-    expect(pointer).toMatchObject({ company: "acme", epoch: 1, node: "node-1", seq: 5, inboxSeq: 7 });
+    expect(pointer).toMatchObject({ company: "acme", epoch: 1, node: "node-1", seq: 5, inbox_seq: 7 });
     expect(await fleet.snapshots.current("acme")).toEqual(pointer);
     const found = new Changes(mirror.db).factsAfter(0, 10);
     const { id: log } = readLog(mirror.db);
@@ -117,7 +117,7 @@ describeWithPostgres("a snapshot", () => {
     expect(await node.make(ownership)).not.toBeNull();
     expect(await node.make(ownership)).toBeNull();
     mirror.meta.set(inboxPositionKey, 1);
-    expect(await node.make(ownership)).toMatchObject({ inboxSeq: 1 });
+    expect(await node.make(ownership)).toMatchObject({ inbox_seq: 1 });
     const runs = new Runs(mirror.db);
     const run = runs.begin("incremental", "2026-11-22T01:00:00.000Z", null, {});
     expect(await node.make(ownership)).toBeNull();

@@ -32,7 +32,7 @@ async function published(
   keep = false,
 ): Promise<void> {
   const owner = await fleet.owned(company);
-  const snapshot = { ...snapshotOf(3), takenAtMs: Date.now(), facts: { ...about } };
+  const snapshot = { ...snapshotOf(3), taken_at: new Date().toISOString(), facts: { ...about } };
   await fleet.snapshots.publish(owner, snapshot, changesUpTo(3));
   if (!keep) await fleet.owners.release(owner);
 }

@@ -157,8 +157,9 @@ export function deliveries(...eventIds: string[]): InboxDelivery[] {
 }
 
 /** A stored snapshot whose mirror ends with this change and this position in the inbox. */
-export function snapshotOf(seq: number, inboxSeq = 0) {
-  return { id: `s${seq}`, seq, inboxSeq, sizeBytes: 1_000, sha256: "0".repeat(64), takenAtMs: 1, facts: {} };
+export function snapshotOf(seq: number, inbox_seq = 0) {
+  const content = { size_bytes: 1_000, sha256: "0".repeat(64) };
+  return { id: `s${seq}`, seq, inbox_seq, ...content, taken_at: "1970-01-01T00:00:00.001Z", facts: {} };
 }
 
 /** The change log of a mirror that ends with `seq`. */

@@ -1,6 +1,5 @@
-import { assert } from "../../../base/errors.ts";
 import type { NamedCondition } from "../../../status/conditions.ts";
-import { isoText, type Postgres } from "../connection.ts";
+import { isoText, onlyRow, type Postgres } from "../connection.ts";
 
 /** One company as `fleet status --json` prints it. Times are ISO, by Postgres' clock unless another one is named. */
 export interface FleetCompany {
@@ -112,8 +111,9 @@ export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
 }
 
 /** Cheap enough for metrics that are asked for all the time: it looks only at companies that are owned or wait. */
-export async function readFleetTotals(postgres: Postgres): Promise<FleetTotals> {
-  const [totals] = await postgres.query<FleetTotals>(
+export function readFleetTotals(postgres: Postgres): Promise<FleetTotals> {
+  return onlyRow(
+    postgres,
     `WITH owned AS (
        SELECT o.expires_at > clock_timestamp() AS live FROM fintoro_mirror.owners o
        JOIN fintoro_mirror.companies c ON c.name = o.company AND NOT c.removed WHERE o.node IS NOT NULL),
@@ -127,8 +127,6 @@ export async function readFleetTotals(postgres: Postgres): Promise<FleetTotals> 
        coalesce(extract(epoch FROM clock_timestamp() - min(since)) * 1000, 0)::bigint AS "oldestWaitingMs"
      FROM behind`,
   );
-  assert(totals, "an aggregate gives a row");
-  return totals;
 }
 
 /** SQL: bytes of all tables of a schema. */
@@ -138,8 +136,9 @@ function sizeOf(schema: string): string {
 }
 
 /** Reads the numbers of the server in one statement. */
-export async function readServerView(postgres: Postgres): Promise<ServerView> {
-  const [server] = await postgres.query<ServerView>(
+export function readServerView(postgres: Postgres): Promise<ServerView> {
+  return onlyRow(
+    postgres,
     `SELECT ${isoText("clock_timestamp()")} AS at, split_part(current_setting('server_version'), ' ', 1) AS version,
        pg_database_size(current_database()) AS database_bytes,
        pg_total_relation_size('fintoro_mirror.inbox') AS inbox_bytes,
@@ -152,6 +151,4 @@ export async function readServerView(postgres: Postgres): Promise<ServerView> {
        ${isoText("t.set_back_to")} AS set_back_to
      FROM fintoro_mirror.timeline t`,
   );
-  assert(server, "the table timeline has one row");
-  return server;
 }

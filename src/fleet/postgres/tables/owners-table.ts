@@ -1,5 +1,5 @@
-import { assert, MirrorError } from "../../../base/errors.ts";
-import { intervalOf, FleetTable, type Postgres, type Sql } from "../connection.ts";
+import { MirrorError } from "../../../base/errors.ts";
+import { intervalOf, FleetTable, onlyRow, type Postgres, type Sql } from "../connection.ts";
 import { isUnjudged, lossColumns, lossesInARow, suspectLosses, type Loss } from "./losses.ts";
 import { epochBaseSql } from "./timeline-table.ts";
 
@@ -165,14 +165,13 @@ export interface AccountUse {
 export async function lockAccount(sql: Sql, account: string, company: string): Promise<AccountUse> {
   const lock = "SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || $1, 0))";
   await sql.query(lock, [account]);
-  const [use] = await sql.query<AccountUse>(
+  return onlyRow(
+    sql,
     `SELECT min(o.company) FILTER (WHERE ${isLive}) AS rival,
        (extract(epoch FROM clock_timestamp() - max(o.expires_at)) * 1000)::float8 AS "quietMs" FROM fintoro_mirror.companies c JOIN fintoro_mirror.owners o ON o.company = c.name
      WHERE c.account = $1 AND c.name <> $2`,
     [account, company],
   );
-  assert(use, "an aggregate gives a row");
-  return use;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { dayMs } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
-import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
+import { intervalOf, isoText, FleetTable, type Sql } from "../connection.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
@@ -8,10 +8,12 @@ export interface SnapshotPointer extends Owner {
   readonly id: string;
   readonly seq: number;
   /** The mirror's position in the inbox. */
-  readonly inboxSeq: number;
-  readonly sizeBytes: number;
+  readonly inbox_seq: number;
+  /** Of the packed mirror. */
+  readonly size_bytes: number;
   readonly sha256: string;
-  readonly takenAtMs: number;
+  /** ISO, by the node's clock. */
+  readonly taken_at: string;
   /** Facts of the mirror for `fleet status`, by name. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -63,14 +65,14 @@ export class SnapshotsTable extends FleetTable {
       await movePointer(sql, owner, snapshot);
       // Last: receivers wait for this row.
       const drain = "UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, $2) WHERE company = $1";
-      await sql.query(drain, [company, snapshot.inboxSeq]);
+      await sql.query(drain, [company, snapshot.inbox_seq]);
     });
   }
 
   /** Null: none was published. */
   current(company: string): Promise<SnapshotPointer | null> {
-    const sql = `SELECT company, epoch, id, seq, inbox_seq AS "inboxSeq", size_bytes AS "sizeBytes", sha256,
-        ${epochMs("taken_at")} AS "takenAtMs", node, facts FROM fintoro_mirror.snapshots WHERE company = $1`;
+    const sql = `SELECT company, epoch, node, id, seq, inbox_seq, size_bytes, sha256, ${isoText("taken_at")} AS taken_at, facts
+      FROM fintoro_mirror.snapshots WHERE company = $1`;
     return this.findRow(sql, [company]);
   }
 
@@ -104,15 +106,15 @@ const insertChanges = `INSERT INTO fintoro_mirror.changes (company, log, seq, re
 async function movePointer(
   sql: Sql,
   { company, epoch, node }: Owner,
-  { id, seq, inboxSeq, sizeBytes, sha256, takenAtMs, facts }: Omit<SnapshotPointer, keyof Owner>,
+  { id, seq, inbox_seq, size_bytes, sha256, taken_at, facts }: Omit<SnapshotPointer, keyof Owner>,
 ): Promise<void> {
   await sql.query(
     `INSERT INTO fintoro_mirror.snapshots
        (company, epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::float8 / 1000), $10::jsonb)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb)
      ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, node = excluded.node, id = excluded.id,
        seq = excluded.seq, inbox_seq = excluded.inbox_seq, size_bytes = excluded.size_bytes,
        sha256 = excluded.sha256, taken_at = excluded.taken_at, facts = excluded.facts`,
-    [company, epoch, node, id, seq, inboxSeq, sizeBytes, sha256, takenAtMs, facts],
+    [company, epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts],
   );
 }

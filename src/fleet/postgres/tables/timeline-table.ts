@@ -1,5 +1,4 @@
-import { assert } from "../../../base/errors.ts";
-import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
+import { epochMs, intervalOf, FleetTable, onlyRow, type Sql } from "../connection.ts";
 
 /**
  * What happened in the database since it was made, or since it was restored from a backup last. What came after the
@@ -81,10 +80,8 @@ export class TimelineTable extends FleetTable {
   }
 }
 
-async function readTimeline(sql: Sql): Promise<Timeline> {
-  const [timeline] = await sql.query<Timeline>(`SELECT ${columns} FROM fintoro_mirror.timeline`);
-  assert(timeline, "the table timeline has one row");
-  return timeline;
+function readTimeline(sql: Sql): Promise<Timeline> {
+  return onlyRow(sql, `SELECT ${columns} FROM fintoro_mirror.timeline`);
 }
 
 async function setBack(sql: Sql, number: number): Promise<void> {
