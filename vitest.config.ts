@@ -28,7 +28,6 @@ const long = [
   "fleet/processes/start",
   "fleet/jobs",
   "simulation/soak",
-  "e2e/serve/stop",
   "e2e/serve/handover",
   "simulation/plan",
   "cli/demo",

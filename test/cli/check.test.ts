@@ -1,3 +1,5 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -7,6 +9,15 @@ import { everyNameLeadsTo } from "../support/http/names.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { openSink } from "../support/sandbox/webhook-sink.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import {
+  checkBaseUrl,
+  checkDataDir,
+  checkModes,
+  checkWebhook,
+  judgeClock,
+  judgeFreeSpace,
+} from "../../src/cli/commands/upkeep/check.ts";
+import { load } from "../support/connector/config.ts";
 
 interface Access {
   readonly url: string;
@@ -37,7 +48,7 @@ describe("check", () => {
     const sandbox = await openSandbox();
     const { code, stdout } = await runCommand(["check"], { cwd: folderFor(sandbox) });
     expect(code).toBe(0);
-    expect(sandbox.requests().map(({ path }) => path)).toEqual([expect.stringMatching(/\/whoami$/)]);
+    expect(sandbox.requests().map((asked) => asked.path)).toEqual([expect.stringMatching(/\/whoami$/)]);
     const names = stdout
       .split("\n")
       .flatMap((line) => /^(?:ok {4}|warn {2}(?=node:))((?:acme )?\w+):/.exec(line)?.[1] ?? []);
@@ -109,5 +120,123 @@ describe("check", () => {
       { detail: "config.yaml:3:5: unknown key tokn in companies.acme. Did you mean token?" },
       { detail: expect.stringContaining("config.yaml:4:18: http.timeout must be a duration") },
     ]);
+  });
+});
+
+describe("the clock", () => {
+  // Fault: clock | this machine's clock differs from the service's by up to a day | the `Date` header that `check` reads | a warning above a minute, a failure from five minutes on
+  test.each([
+    [null, "warn", "the service does not send its time"],
+    [0, "ok", "0 s behind the service"],
+    [2_000, "ok", "2 s ahead of the service"],
+    [-61_000, "warn", "61 s behind the service"],
+    [300_000, "fail", "300 s ahead of the service"],
+    [-86_400_000, "fail", "86400 s behind the service"],
+  ])("%s ms off is %s", (offMs, status, detail) => {
+    expect(judgeClock(offMs)).toMatchObject({ status, detail });
+  });
+});
+
+describe("the data folder", () => {
+  test("that is not there yet is judged by the one it will be made in", () => {
+    const folder = temporaryFolder();
+    expect(checkDataDir(folder)).toMatchObject({ status: "ok", detail: folder });
+    const deep = path.join(folder, "a/b/c");
+    expect(checkDataDir(deep)).toMatchObject({ status: "ok", detail: `${deep} (will be made)` });
+  });
+
+  // Fault: files | a file stands where `data_dir` should be | the path that `check` looks at | a failure with what to do
+  test("that cannot become one, because a file is in the way, fails with what to do", () => {
+    const folder = temporaryFolder({ data: "" });
+    const hint = expect.stringContaining("data_dir") as string;
+    const failed = { status: "fail", detail: `${folder}/data is a file, not a folder`, hint };
+    for (const dataDir of ["data", "data/inner"])
+      expect(checkDataDir(path.join(folder, dataDir))).toMatchObject(failed);
+  });
+
+  // Fault: disk | little space is left | the free space that `check` judges | a warning below 1 GB, a failure below 100 MB
+  test.each([
+    [5_000_000_000, "ok"],
+    [999_999_999, "warn"],
+    [99_999_999, "fail"],
+  ])("with %i bytes free is %s", (free, status) => {
+    expect(judgeFreeSpace(free).status).toBe(status);
+  });
+});
+
+function modesIn(folder: string, more = "") {
+  return checkModes(load(`data_dir: ${folder}\ncompanies: { acme: { token: t-of-acme } }\n${more}`).config);
+}
+
+describe("modes", () => {
+  test("of what other users can read are worth a look", () => {
+    const folder = temporaryFolder({ "acme.db": "", "config.yaml": "" });
+    chmodSync(`${folder}/acme.db`, 0o600);
+    expect(modesIn(folder).status).toBe("ok");
+    chmodSync(`${folder}/acme.db`, 0o640);
+    const detail = `other users have rights on ${folder}/acme.db (0640)`;
+    expect(modesIn(folder)).toMatchObject({ status: "warn", detail });
+    chmodSync(folder, 0o755);
+    const both = `other users have rights on ${folder} (0755), and 1 more`;
+    expect(modesIn(folder)).toMatchObject({ status: "warn", detail: both });
+    const out = path.join(folder, "out");
+    mkdirSync(path.join(out, "acme"), { recursive: true });
+    expect(modesIn(temporaryFolder(), `exports: [{ format: csv, out: ${out} }]`).detail).toContain(out);
+  });
+
+  test("of a report are those of the config, in a folder of its own", () => {
+    const folder = temporaryFolder({ "acme.report.db": "" });
+    chmodSync(folder, 0o750);
+    chmodSync(`${folder}/acme.report.db`, 0o640);
+    const report = (mode: string) =>
+      modesIn(temporaryFolder(), `report: { out: ${folder}, mode: "${mode}" }`);
+    expect(report("0640").status).toBe("ok");
+    expect(report("0600")).toMatchObject({ status: "warn", detail: expect.stringContaining(folder) });
+    const hint = "set report.out to a folder of its own";
+    expect(modesIn(temporaryFolder(), 'report: { mode: "0640" }')).toMatchObject({ status: "warn", hint });
+  });
+});
+
+test("base_url is the published one, this machine, or worth a look", () => {
+  const published = "https://app.fintoro.sk/api/public/v1";
+  expect(checkBaseUrl(published, published).status).toBe("ok");
+  expect(checkBaseUrl("http://127.0.0.1:80/api", published).status).toBe("ok");
+  const hint = expect.stringContaining(published) as string;
+  expect(checkBaseUrl("https://app.fintoro.sk/api", published)).toMatchObject({ status: "warn", hint });
+});
+
+const signed = (url: string) => `public_url: ${url}, secrets: [whsec_0123456789]`;
+
+describe("the webhook URL", () => {
+  const addresses: Readonly<Record<string, readonly string[]>> = {
+    "hooks.example.com": ["8.8.8.8", "2a00:1450::1"],
+    "inside.example.com": ["8.8.8.8", "10.1.2.3"],
+  };
+  const lookup = (host: string) => {
+    const found = addresses[host];
+    return found ? Promise.resolve(found) : Promise.reject(new Error("ENOTFOUND"));
+  };
+  const judged = async (webhook: string, base = "https://service.example") => {
+    const { config } = load(`base_url: ${base}\ncompanies: { acme: { token: t, webhook: { ${webhook} } } }`);
+    const [company] = config.companies;
+    return company && checkWebhook({ config, company }, lookup);
+  };
+
+  test.each([
+    ["", "ok", "not configured"],
+    ["secrets: [whsec_0123456789]", "ok", "no public_url: deliveries are taken"],
+    [signed("https://hooks.example.com/webhooks/acme"), "ok", "https://hooks.example.com/webhooks/acme"],
+    ["public_url: https://hooks.example.com/webhooks/acme", "warn", "has no secret"],
+    [signed("https://hooks.example.com/in"), "warn", "does not end in /webhooks/acme"],
+    [signed("https://nowhere.example.com/"), "warn", "cannot be resolved here"],
+    [signed("https://inside.example.com/"), "fail", "inside.example.com (10.1.2.3) is not a public address"],
+  ])("%s", async (webhook, status, detail) => {
+    expect(await judged(webhook)).toMatchObject({ status, detail: expect.stringContaining(detail) });
+  });
+
+  test("of this machine is fine for a stand-in on this machine", async () => {
+    const [url, base] = ["http://127.0.0.1:8787/webhooks/acme", "http://127.0.0.1:4000"];
+    expect(await judged(signed(url), base)).toMatchObject({ status: "ok" });
+    expect(await judged(`public_url: ${url}`, base)).toMatchObject({ status: "warn" });
   });
 });

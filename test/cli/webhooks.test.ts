@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import path from "node:path";
+import { describe, expect, test, onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
@@ -10,6 +11,16 @@ import {
   writesOf,
   type WebhookSetup,
 } from "../support/webhook/webhooks-cli.ts";
+import { isoTime, minuteMs, systemClock } from "../../src/base/clock.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { serveCommands } from "../../src/daemon/commands.ts";
+import { readStored } from "../../src/webhook/ingest/delivery.ts";
+import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { jsonLines, runCommand, type InvocationParts } from "../support/program/cli.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
 
 /** The mirror of this setup belongs to `name`, known by the token it has had. */
 async function pin(setup: WebhookSetup, name: string, token: string): Promise<void> {
@@ -106,7 +117,7 @@ describe("a command about one subscription", () => {
     // Of the same name, and the mirror holds no record that could prove it.
     const unknown = await setup.run("list --token-env READER", { env: { READER: setup.sandbox.readToken } });
     expect(unknown.code).toBe(4);
-    const asked = setup.sandbox.requests().map(({ path }) => path.split("/").at(-1));
+    const asked = setup.sandbox.requests().map((one) => one.path.split("/").at(-1));
     expect(asked).toEqual(["webhook-subscriptions", "whoami"]);
   });
 });
@@ -151,5 +162,171 @@ describe("delete", () => {
     const result = await setup.run(`delete ${subscription.id}`);
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
     expect(await setup.json(`delete ${subscription.id} --yes`)).toMatchObject({ deleted: subscription.id });
+  });
+});
+
+const startMs = Date.UTC(2026, 10, 20, 9);
+
+async function boxIn(setup: WebhookSetup) {
+  const mirror = await openMirror(path.join(setup.cwd, "data/acme.db"), manifest);
+  onTestFinished(() => void (mirror.db.open && mirror.close()));
+  const selected = new Set(manifest.resources.map(({ name }) => name));
+  const queue = new WorkQueue(mirror.db);
+  return { mirror, ingest: new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring }) };
+}
+
+/** A setup whose mirror has received one event a minute, from nine on. */
+async function withInbox(events: readonly (readonly [type: string, resourceType: string, id: number])[]) {
+  const setup = await openWebhookSetup();
+  const { mirror, ingest } = await boxIn(setup);
+  for (const [at, [type, resourceType, id]] of events.entries()) {
+    const body = JSON.stringify({
+      id: `evt_${at}`,
+      type,
+      occurredAt: isoTime(startMs),
+      resource: { type: resourceType, id },
+    });
+    ingest.store([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
+  }
+  return { setup, mirror, ingest };
+}
+
+interface DeliveryJson {
+  readonly event_id: string;
+}
+
+async function inboxOf(
+  setup: WebhookSetup,
+  options = "",
+  parts: InvocationParts = {},
+): Promise<readonly DeliveryJson[]> {
+  const { stdout } = await setup.run(`inbox --json ${options}`.trim(), parts);
+  return (jsonLines(stdout)[0] as { deliveries?: readonly DeliveryJson[] }).deliveries ?? [];
+}
+
+const three = [
+  ["clients.updated", "client", 17],
+  ["received-invoices.paid", "receivedInvoice", 5],
+  ["ships.sunk", "ship", 1],
+] as const;
+
+const idsOf = (deliveries: readonly DeliveryJson[]) => deliveries.map(({ event_id }) => event_id);
+
+const unused = () => Promise.reject(new Error("not asked for"));
+
+describe("inbox", () => {
+  test("shows deliveries with their outcome, the newest last", async () => {
+    const { setup, mirror } = await withInbox(three);
+    mirror.db.exec(
+      "UPDATE _work SET state = 'dead', error = '422 no such client' WHERE resource = 'clients'",
+    );
+    const { code, stdout } = await setup.run("inbox");
+    expect(code).toBe(0);
+    expect(stdout.split("\n")).toEqual([
+      "2026-11-20T09:00:00.000Z  clients.updated 17  dead letter (422 no such client)  evt_0",
+      "2026-11-20T09:01:00.000Z  received-invoices.paid 5  kept  evt_1",
+      "2026-11-20T09:02:00.000Z  ships.sunk 1  unknown (no such type of event is known)  evt_2",
+      "",
+    ]);
+    expect(await inboxOf(setup)).toMatchObject([
+      { event_id: "evt_0", state: "waiting", work: { state: "dead", error: "422 no such client" } },
+      { event_id: "evt_1", state: "kept", work: null },
+      { event_id: "evt_2", state: "unknown" },
+    ]);
+  });
+
+  test("can be narrowed by age, time, state, table and number, and says where there are more; asks nobody", async () => {
+    const { setup } = await withInbox(three);
+    expect((await setup.run("inbox --limit 2")).stderr).toContain("there are more than these 2");
+    expect((await setup.run("inbox --limit 3")).stderr).toBe("");
+    expect(setup.sandbox.requests()).toEqual([]);
+    const clock = new DrivenClock(startMs + 2 * minuteMs);
+    for (const [option, ids] of [
+      ["--limit 2", ["evt_1", "evt_2"]],
+      ["--state unknown", ["evt_2"]],
+      ["--resource clients", ["evt_0"]],
+      ["--since 2026-11-20T09:01:00Z", ["evt_1", "evt_2"]],
+      ["--since 2026-11-20T10:01+01:00", ["evt_1", "evt_2"]],
+      ["--since 2026-11-20T09:02", ["evt_2"]],
+      ["--since 2026-11-21", []],
+      ["--since 90s", ["evt_1", "evt_2"]],
+    ] as const) {
+      expect([option, idsOf(await inboxOf(setup, option, { clock }))]).toEqual([option, ids]);
+    }
+  });
+});
+
+test.each([
+  ["inbox --since yesterday", "--since must be a duration such as 2h"],
+  ["inbox --since 2026-13-45", "--since must be a duration such as 2h"],
+  ["inbox --resource clints", "Did you mean clients?"],
+  ["replay", "Give their ids, or --since"],
+  ["replay evt_0 --since 1h", "exclude each other"],
+  ["replay evt_0 --state waiting", "--state goes with --since"],
+])("%s is refused", async (line, message) => {
+  const { code, stderr } = await (await openWebhookSetup()).run(line);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+describe("replay", () => {
+  test("evaluates an event again, without a second row; `sync` reads its record", async () => {
+    const setup = await openWebhookSetup({ files: { hook: "whsec_hook_0123456789\n" } });
+    const sync = () =>
+      runCommand(["sync", "clients", "--json"], { cwd: setup.cwd, env: { TOKEN: setup.sandbox.token } });
+    expect((await sync()).code).toBe(0);
+    const box = await boxIn(setup);
+    const id = Number(box.mirror.db.prepare("SELECT min(id) FROM clients").pluck().get());
+    const body = JSON.stringify({ id: "evt_0", type: "clients.updated", resource: { type: "client", id } });
+    box.ingest.store([readStored("evt_0", body)], startMs);
+    box.mirror.close();
+    expect((await sync()).code).toBe(0);
+    expect(await inboxOf(setup)).toMatchObject([{ state: "done", outcome: "unchanged" }]);
+    const { code, stdout } = await setup.run("replay evt_0");
+    expect(code).toBe(0);
+    expect(stdout).toBe("acme: replayed 1 (1 to read, 0 without anything to read); `sync` reads them\n");
+    expect(await inboxOf(setup)).toMatchObject([
+      { state: "waiting", outcome: null, work: { state: "ready" } },
+    ]);
+    setup.sandbox.control.alter("clients", id, { name: "Premenovaný" });
+    expect((await sync()).code).toBe(0);
+    expect(await inboxOf(setup)).toMatchObject([
+      { state: "done", outcome: "updated", request_id: expect.stringContaining("req") },
+    ]);
+  });
+
+  test("--since takes all that came since, of one state where asked", async () => {
+    const { setup } = await withInbox(three);
+    const replayed = await setup.json("replay --since 2026-11-20T09:01:00Z");
+    expect(replayed).toMatchObject({ code: 0, replayed: 2, queued: 0, unread: 2, missing: [] });
+    const waiting = await setup.json("replay --since 2026-11-20 --state waiting");
+    expect(waiting).toMatchObject({ code: 0, replayed: 1, queued: 1, next: "`sync` reads them" });
+    expect(await setup.json("replay --since 2026-12-01")).toMatchObject({ code: 0, replayed: 0 });
+  });
+
+  test("names unknown ids, replays the others, and exits 1", async () => {
+    const { setup } = await withInbox(three);
+    const { code, stdout, stderr } = await setup.run("replay evt_0 evt_7 evt_0 --json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ replayed: 1, queued: 1, missing: ["evt_7"] });
+    expect(stderr).toContain("no such event: evt_7");
+  });
+
+  test("beside a daemon is a command: the daemon does it, and its answer is printed", async () => {
+    const { setup, ingest } = await withInbox(three);
+    const lock = takeWriterLock(path.join(setup.cwd, "data/acme.lock"), "serve");
+    onTestFinished(() => lock.release());
+    const closed = new AbortController();
+    onTestFinished(() => closed.abort());
+    serveCommands({
+      file: path.join(setup.cwd, "data/acme.sock"),
+      context: { clock: systemClock, log: recordingLog().log, manifest },
+      closed: closed.signal,
+      runQueue: { run: unused, progress: () => null },
+      replay: (ids, into) => ingest.replay(ids, startMs, into),
+      prune: unused,
+    });
+    const { code, stdout } = await setup.run("replay evt_0 evt_1 evt_7");
+    expect(code).toBe(1);
+    expect(stdout).toContain("replayed 2 (1 to read, 1 without anything to read); the daemon reads them now");
   });
 });

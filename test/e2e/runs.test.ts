@@ -1,7 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts";
-import { count, dump, expectEqual } from "../support/truth/equal.ts";
-import { floorOf, truthOf, spentOn } from "../support/truth/truth.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import {
+  count,
+  dump,
+  expectEqual,
+  expectReplayable,
+  expectTombstonesTrue,
+  lastId,
+  look,
+} from "../support/truth/equal.ts";
+import { floorOf, truthOf, spentOn, documentTables } from "../support/truth/truth.ts";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { readHealth } from "../../src/status/mirror-health.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { publish, reading, rowsOf } from "../support/export/published.ts";
+import { Runs } from "../../src/state/runs.ts";
+import { sweptAt } from "../../src/state/sweeps.ts";
 
 describe("a first run", () => {
   test("I11 leaves a mirror equal to the service, column by column, and costs exactly the floor: each list and page once, one detail for each document, one list for each parent", async () => {
@@ -58,5 +72,213 @@ describe("a run after which nothing changed", () => {
     expect((await sync(company, { full: true })).outcome).toBe("complete");
     expect(visible()).toEqual(before);
     expect(spentOn(company.proxy.asked.slice(asked))).toEqual(floorOf(truthOf(company.sandbox)));
+  });
+});
+
+const deleted = [
+  "clients",
+  "suppliers",
+  "price_list_items",
+  "business_cases",
+  "webhook_subscriptions",
+] as const;
+
+test("records that are made, changed and deleted between two runs are mirrored with the next, each change with one row in the change log (I2)", async () => {
+  const company = await aMirroredCompany();
+  const { control } = company.sandbox;
+  const item = { unitId: 1, unitPrice: 1, vatRate: 23, useWarehouse: false };
+  control.create("price_list_items", { name: "Short-lived", ...item });
+  await sync(company);
+  const lives = () =>
+    deleted.map((table) => count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`));
+  const [before, seq] = [lives(), count(company.file, "SELECT max(seq) FROM _changes")];
+  for (const table of deleted) control.remove(table, lastId(company, table));
+  control.create("business_case_statuses", { name: "=Hotovo 🌲", color: "#00ff00" });
+  control.alter("orders", lastId(company, "orders"), { issueDate: "2026-11-19" });
+  expect(await sync(company)).toMatchObject({ outcome: "complete", troubles: [] });
+  expectEqual(company);
+  expectTombstonesTrue(company);
+  expectReplayable(company);
+  expect(lives()).toEqual(before.map((live) => live - 1));
+  const sql = "SELECT resource, op, count(*) FROM _changes WHERE seq > ? GROUP BY resource, record_id, op";
+  const changes = look(company.file, (db) => db.prepare(sql).raw().all(seq)) as [string, string, number][];
+  expect(changes).toEqual(
+    expect.arrayContaining([
+      ["business_case_statuses", "insert", 1],
+      ["orders", "update", 1],
+      ...deleted.map((table) => [table, "delete", 1]),
+    ]),
+  );
+});
+
+/** A first run that ends when every list is read. */
+async function stoppedAfterLists(company: Company): Promise<void> {
+  const { lists } = floorOf(truthOf(company.sandbox));
+  const report = await sync(company, { mostRequests: lists.length, concurrency: 1 });
+  expect(report.outcome).toBe("stopped");
+}
+
+function health(company: Company) {
+  return look(company.file, (db) => readHealth(db, manifest));
+}
+
+/** What the report says of its tables. */
+function aboutOf(file: string, fact: string): Map<string, string> {
+  const rows = rowsOf(reading(file), `SELECT subject, value FROM _about WHERE fact = '${fact}'`);
+  return new Map(rows.map(({ subject, value }) => [String(subject), String(value)]));
+}
+
+describe("a first run that was stopped after its lists", () => {
+  test("has every header, each provisional, and says so in status and report", async () => {
+    const company = await aCompany();
+    await stoppedAfterLists(company);
+    const truth = truthOf(company.sandbox);
+    const { resources } = health(company);
+    for (const table of documentTables) {
+      const size = truth.get(table)?.size ?? 0;
+      expect(resources.find(({ name }) => name === table)).toMatchObject({
+        live: size,
+        expected: size,
+        provisional: size,
+      });
+      expect(count(company.file, `SELECT count(*) FROM ${table} WHERE _detail_at IS NOT NULL`)).toBe(0);
+    }
+    expect(count(company.file, "SELECT count(*) FROM _raw WHERE kind = 'preview'")).toBe(
+      documentTables.reduce((all, table) => all + (truth.get(table)?.size ?? 0), 0),
+    );
+    const sizeOf = (name: string) => truth.get(name)?.size ?? 0;
+    const parents = sizeOf("clients") + sizeOf("suppliers") + sizeOf("business_cases");
+    expect(resources.find(({ name }) => name === "contact_activity_logs")).toMatchObject({
+      parents_never_read: parents,
+    });
+    expectReplayable(company);
+    const { file } = await publish(company.file);
+    const missing = aboutOf(file, "without_detail");
+    const complete = aboutOf(file, "complete");
+    const invoices = String(truth.get("invoices")?.size);
+    expect([missing.get("invoices"), complete.get("invoices")]).toEqual([invoices, "no"]);
+    expect([missing.get("invoice_items"), complete.get("invoice_items")]).toEqual([invoices, "no"]);
+    expect([missing.get("clients"), complete.get("clients")]).toEqual(["0", "yes"]);
+    expect(complete.get("document_payments")).toBe("no");
+    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM invoices")).toEqual([{ n: Number(invoices) }]);
+    expect(rowsOf(reading(file), "SELECT * FROM v_number_gaps")).toEqual([]);
+  });
+});
+
+test.each([
+  ["answered", []],
+  ["refused", ["quotations"]],
+] as const)(
+  "a first run that will take long has its report made when its last list is %s, and goes on",
+  async (_, refused: readonly string[]) => {
+    const company = await aCompany({ records: 610 });
+    company.proxy.obstruct(({ path }) => (refused.includes(path.slice(1)) ? jsonReply(403, {}) : undefined));
+    const seen: unknown[] = [];
+    const onListed = async () => {
+      const { resources } = health(company);
+      const documents = resources.filter(({ name }) => documentTables.some((table) => table === name));
+      const unread = documents.filter(({ live, expected }) => live !== expected).map(({ name }) => name);
+      const provisional = documents.reduce((all, one) => all + one.provisional, 0);
+      seen.push({ last: company.proxy.asked.at(-1)?.path, unread, hasMany: provisional > 500 });
+    };
+    const { lists } = floorOf(truthOf(company.sandbox));
+    const mostRequests = lists.length + 40;
+    const report = await sync(company, { onListed, mostRequests, concurrency: 1 });
+    expect(seen).toEqual([{ last: "/quotations", unread: refused, hasMany: true }]);
+    expect([report.outcome, report.requests.detail > 10]).toEqual(["stopped", true]);
+    expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);
+  },
+);
+
+const startAtMs = Date.UTC(2026, 10, 20, 12);
+const quick = { quick: true, startAtMs };
+/** Tables that a quick run brings up to date where only what it looks at changed. */
+const shown = [
+  "invoices",
+  "credit_notes",
+  "orders",
+  "quotations",
+  "document_payments",
+  "clients",
+  "suppliers",
+  "business_cases",
+  "bank_accounts",
+  "warehouse_outbound_receipts",
+  "numerical_series",
+  "warehouses",
+  "price_list_items",
+];
+const ownFacts = ["_runs", "_meta"];
+
+const mirrored = () => aMirroredCompany({ records: 60 }, { startAtMs });
+
+/** Ids of a table's live rows with this status. */
+function withStatus(company: Company, table: string, status: string): number[] {
+  const sql = `SELECT id FROM ${table} WHERE status = ? AND _deleted_at IS NULL ORDER BY id`;
+  return look(company.file, (db) => db.prepare(sql).pluck().all(status)) as number[];
+}
+
+/** When each resource was last read whole. */
+function freshness({ file }: Company) {
+  return look(file, (db) =>
+    manifest.resources.map((one) => sweptAt(manifest, one, new Runs(db).sweptTimes())),
+  );
+}
+
+describe("a quick run", () => {
+  test("brings edits of all kinds within a few dozen requests, also of old open documents", async () => {
+    const company = await mirrored();
+    const { control } = company.sandbox;
+    const [paid = 0, credited = 0] = withStatus(company, "invoices", "overdue");
+    control.alter("invoices", paid, { issueDate: "2025-02-03" });
+    await sync(company, { startAtMs });
+    const types = company.sandbox.control.events().length;
+    control.trigger("invoices.paid", paid);
+    control.trigger("credit-notes.created");
+    for (const type of ["clients.updated", "suppliers.created", "business-cases.updated"])
+      control.trigger(type);
+    for (const type of ["invoices.created", "orders.created", "quotations.created"]) control.trigger(type);
+    control.trigger("warehouse-outbound-receipts.created");
+    const [waiting = 0] = withStatus(company, "quotations", "waiting");
+    control.alter("quotations", waiting, { status: "accepted" });
+    expect(control.events().length).toBeGreaterThan(types + 8);
+    expect(credited).not.toBe(0);
+
+    const report = await sync(company, quick);
+    expect(report).toMatchObject({ outcome: "complete", swept: {}, resumed: false, troubles: [] });
+    expect(report.requests.total).toBeLessThanOrEqual(60);
+    // Other receipts of the warehouse show its next number, and move no stock.
+    expect(report.requests.detail).toBeLessThanOrEqual(12);
+    expectEqual(company, { tables: shown });
+  });
+
+  test("that finds nothing writes nothing but its own row, and counts as no whole run and in no freshness", async () => {
+    const company = await mirrored();
+    const before = dump(company.file, ownFacts);
+    const changes = count(company.file, "SELECT count(*) FROM _changes");
+    const whole = look(company.file, (db) => new Runs(db).lastEnded());
+    const fresh = freshness(company);
+    const report = await sync(company, { ...quick, startAtMs: startAtMs + 3_600_000 });
+    expect(report).toMatchObject({ outcome: "complete", swept: {} });
+    expect(freshness(company)).toEqual(fresh);
+    expect(report.requests.total).toBeLessThanOrEqual(45);
+    expect(dump(company.file, ownFacts)).toEqual(before);
+    expect(count(company.file, "SELECT count(*) FROM _changes")).toBe(changes);
+    expect(look(company.file, (db) => new Runs(db).lastEnded())).toEqual(whole);
+    expect(count(company.file, "SELECT count(*) FROM _runs WHERE mode = 'quick'")).toBe(1);
+  });
+
+  test("I5: deletes nothing, whatever it does not see; the next sweep proves it", async () => {
+    const company = await mirrored();
+    const { control } = company.sandbox;
+    const [open = 0] = withStatus(company, "invoices", "unpaid").concat(
+      withStatus(company, "invoices", "overdue"),
+    );
+    control.remove("invoices", open);
+    control.remove("suppliers", Number([...(control.snapshot().get("suppliers")?.keys() ?? [])][0]));
+    expect((await sync(company, quick)).outcome).toBe("complete");
+    expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
+    expect((await sync(company, { startAtMs })).outcome).toBe("complete");
+    expectEqual(company);
   });
 });

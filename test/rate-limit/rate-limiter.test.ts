@@ -1,11 +1,19 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Lane } from "../../src/base/lane.ts";
-import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
+import { createRateLimiter, limitRequests } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
-import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state.ts";
+import { createMemoryRateLimitStore, type RateLimitStore, type Rules } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { stubLog } from "../support/http/http-client.ts";
+import {
+  limiterKinds,
+  simulate,
+  type Outcome,
+  type Scenario,
+} from "../support/rate-limit/simulated-budget.ts";
+import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });
@@ -185,4 +193,182 @@ describe("the view of the budget", () => {
     // The reserve of a tenth is theirs.
     expect(rateLimiter.view().granted).toBe(9);
   });
+});
+
+const kinds = fc.constantFrom(...limiterKinds);
+const seeds = fc.integer({ min: 0, max: 1_000_000 });
+const latencies = fc.constantFrom<[number, number]>([5, 3_000], [30, 300], [1, 5], [1_000, 3_000], [5, 20]);
+
+const usual = { latencyMs: [30, 300], concurrency: 6, durationMs: 600_000 } as const;
+
+/** Demand that comes and goes, so that windows end at every degree of use. */
+const demands = fc.option(
+  fc.record({
+    periodMs: fc.integer({ min: 1_000, max: 90_000 }),
+    share: fc.double({ min: 0.3, max: 1, noNaN: true }),
+  }),
+);
+
+function demandOf(shape: { periodMs: number; share: number } | null): Pick<Scenario, "demand"> {
+  return shape ? { demand: (atMs) => (atMs % shape.periodMs) / shape.periodMs < shape.share } : {};
+}
+
+/** Windows that opened and ended while there was demand. */
+function fullWindows(outcome: Outcome) {
+  return outcome.windows.filter((window) => window.endsAt < outcome.endedAt);
+}
+
+describe("I8: alone on the company", () => {
+  // Fault: limiter | latency, reordered and lost answers, requests counted after they were given up, any demand | simulated limiters of every kind | never a 429 while alone (I8)
+  test("never a 429, whatever the limiter, latency, order, loss and demand", () => {
+    const scenarios = fc.record({
+      seed: seeds,
+      kind: kinds,
+      latencyMs: latencies,
+      concurrency: fc.constantFrom(1, 2, 6, 20, 150),
+      limit: fc.constantFrom(1, 2, 5, 20, 120),
+      loss: fc.constantFrom(0, 0, 0.02, 0.3),
+      givenUp: fc.constantFrom(0, 0, 0.02, 0.3),
+      silent: fc.constantFrom(0, 0, 0.05, 1),
+    });
+    fc.assert(
+      fc.property(scenarios, demands, (scenario, demand) => {
+        const outcome = simulate({ ...scenario, ...demandOf(demand), durationMs: 300_000 });
+        expect(outcome.sentAt.length).toBeGreaterThan(0);
+        expect(outcome.refusedAt).toEqual([]);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  test("nobody else is ever seen, so every permit of every full window is used, and the next opens soon", () => {
+    fc.assert(
+      fc.property(seeds, kinds, latencies, (seed, kind, latencyMs) => {
+        const slow = simulate({ seed, kind, ...usual, latencyMs });
+        expect(slow.state.others).toEqual({ perWindow: 0, until: null });
+        const outcome = simulate({ seed, kind, ...usual });
+        for (const window of fullWindows(outcome)) expect(window.own / 120).toBeGreaterThanOrEqual(0.98);
+        expect(outcome.sentAt.length / 10).toBeGreaterThan(118);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  // Fault: limiter | answers are lost | simulated limiters | only the lost permits are missing from the window
+  test("with lost answers only what was lost is missing", () => {
+    fc.assert(
+      fc.property(seeds, kinds, (seed, kind) => {
+        const outcome = simulate({ seed, kind, ...usual, loss: 0.02 });
+        for (const window of fullWindows(outcome)) expect(window.own / 120).toBeGreaterThanOrEqual(0.9);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("a start without a state into a window that own requests opened is never refused while it has permits left", () => {
+    fc.assert(
+      fc.property(seeds, kinds, fc.integer({ min: 0, max: 119 }), (seed, kind, usedBefore) => {
+        const outcome = simulate({ seed, kind, ...usual, durationMs: 180_000, usedBefore });
+        expect(outcome.refusedAt).toEqual([]);
+        expect(outcome.sentAt.length).toBeGreaterThanOrEqual(200);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** Answers 429 in twenty simulations with these rules. */
+function refusalsUnder(rules: Partial<Rules>): number {
+  const kind = { ends: "exact", reports: "at_hit" } as const;
+  return Array.from({ length: 20 }, (_, seed) =>
+    simulate({ seed, kind, ...usual, durationMs: 300_000, rules }),
+  ).reduce((sum, outcome) => sum + outcome.refusedAt.length, 0);
+}
+
+describe("the simulation can fail: these tests mean something", () => {
+  // Fault: limiter | windows are taken for shorter than they are | the rules of the rate limiter under the simulation | the simulation shows refusals: it can fail
+  test("a rate limiter that takes windows for shorter than they are is refused", () => {
+    expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
+    expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);
+    expect(refusalsUnder({})).toBe(0);
+  });
+});
+
+const awaited = { eventShare: 0.1 };
+/** The earliest end of a window that was opened at 0 is a second and a little before 60 s. */
+const nearTheEnd = 57_000;
+
+describe("where events are expected", () => {
+  test("the other lanes learn when the share is released, and near the window's end it is", () => {
+    const ledger = openedLedger(awaited);
+    for (let i = 0; i < 107; i++) ledger.send(1_000, "scrub");
+    const nextAt = ledger.nextAt(2_000, "scrub");
+    expect(nextAt).toBeGreaterThan(50_000);
+    expect(nextAt).toBeLessThan(nearTheEnd);
+    expect(ledger.room(nextAt, "scrub")).toBe(12);
+  });
+
+  test("I8: alone on the company, with events in between, zero 429, and windows are still used whole", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000 }), fc.constantFrom(...limiterKinds), (seed, kind) => {
+        const pace = { latencyMs: [30, 300] as const, concurrency: 6, durationMs: 600_000 };
+        const outcome = simulate({ seed, kind, ...pace, rules: awaited });
+        expect(outcome.refusedAt).toEqual([]);
+        const whole = outcome.windows.slice(2).filter(({ endsAt }) => endsAt < outcome.endedAt);
+        for (const { own } of whole) expect(own).toBeGreaterThanOrEqual(110);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+const anyPermit: Permit = { answered: () => undefined, lost: () => undefined };
+const view = { limit: 5, granted: 5, remaining: null, waitMs: 0 };
+
+/** Gives a permit unless the signal has aborted; notes the lanes and signals. */
+function openLimiter(isBroken = () => false) {
+  const asked: [string, AbortSignal | undefined][] = [];
+  const limiter: RateLimiter = {
+    view: () => view,
+    admit: (lane, signal) => {
+      asked.push([lane, signal]);
+      return isBroken() ? Promise.reject(new Error("no permit")) : Promise.resolve(anyPermit);
+    },
+  };
+  return { limiter, asked };
+}
+
+test("a run gets so many permits as it may have, and no more", async () => {
+  const { limiter, asked } = openLimiter();
+  const limited = limitRequests(limiter, { mostRequests: 2 });
+  await limited.admit("list");
+  await limited.admit("hydration");
+  await expect(limited.admit("list")).rejects.toMatchObject({ kind: "stopped" });
+  expect(asked.map(([lane]) => lane)).toEqual(["list", "hydration"]);
+  expect(limited.view()).toBe(view);
+});
+
+test("a permit that was not given does not count", async () => {
+  let isBroken = true;
+  const { limiter } = openLimiter(() => isBroken);
+  const limited = limitRequests(limiter, { mostRequests: 1 });
+  for (let i = 0; i < 3; i++) await expect(limited.admit("list")).rejects.toThrow("no permit");
+  isBroken = false;
+  await expect(limited.admit("list")).resolves.toBe(anyPermit);
+  await expect(limited.admit("list")).rejects.toMatchObject({ kind: "stopped" });
+});
+
+test("a closed run gets none; who waits hears of it, and of its own signal", async () => {
+  const { limiter, asked } = openLimiter();
+  const closing = new AbortController();
+  const own = new AbortController();
+  const limited = limitRequests(limiter, { closed: closing.signal });
+  await limited.admit("list");
+  await limited.admit("list", own.signal);
+  expect(asked.map(([, signal]) => signal?.aborted)).toEqual([false, false]);
+  own.abort();
+  expect(asked.map(([, signal]) => signal?.aborted)).toEqual([false, true]);
+  closing.abort();
+  expect(asked.map(([, signal]) => signal?.aborted)).toEqual([true, true]);
+  await expect(limited.admit("list")).rejects.toMatchObject({ kind: "stopped" });
 });

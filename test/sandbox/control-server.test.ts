@@ -1,9 +1,11 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../support/sandbox/control.ts";
-import { runCommand } from "../support/program/cli.ts";
-import { openSandbox } from "../support/sandbox/sandbox.ts";
-import { openSink } from "../support/sandbox/webhook-sink.ts";
+import { runCommand, endOf, firstLine, jsonLines, runProgram, startProgram } from "../support/program/cli.ts";
+import { openSandbox, typesOf, get, type Dict } from "../support/sandbox/sandbox.ts";
+import { openSink, isSigned } from "../support/sandbox/webhook-sink.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
+import { createLimiter, type LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
 
 async function opened() {
   const sink = await openSink();
@@ -88,4 +90,133 @@ describe("sandbox tick", () => {
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });
+});
+
+async function started(...args: string[]) {
+  const child = startProgram(["sandbox", "--json", ...args]);
+  const ended = endOf(child);
+  return { child, ended, ready: JSON.parse(await firstLine(child)) as Dict };
+}
+
+describe("the sandbox as a program", () => {
+  // Fault: process | the port is taken | a sandbox, real processes | the second one ends with 10, and names the address
+  test("prints one line of JSON, sends signed events where --webhook-url says, can be triggered from outside, and ends on a signal; its port takes no other", async () => {
+    const sink = await openSink();
+    const { child, ended, ready } = await started("--webhook-url", sink.url, "--secret", "topsecret");
+    expect(Object.keys(ready)).toEqual(["url", "token", "webhook_secret", "companies"]);
+    expect(ready["webhook_secret"]).toBe("topsecret");
+    const base = String(ready["url"]);
+    const taken = await runProgram(["sandbox", "--port", new URL(base).port]);
+    expect(taken).toMatchObject({ code: 10, stderr: expect.stringContaining("cannot listen on 127.0.0.1:") });
+    const triggered = await runCommand(["sandbox", "trigger", "invoices.created", "--url", base, "--json"]);
+    expect(triggered.code).toBe(0);
+    const { id } = JSON.parse(triggered.stdout) as Dict;
+    expect(sink.received.map(({ json }) => json["resource"])).toContainEqual({ type: "invoice", id });
+    expect(sink.received.every((delivered) => isSigned(delivered, "topsecret"))).toBe(true);
+    const headers = { authorization: `Bearer ${String(ready["token"])}` };
+    expect((await fetch(`${base}/invoices/${String(id)}`, { headers })).status).toBe(200);
+    child.kill("SIGTERM");
+    const { code, stdout, stderr } = await ended;
+    expect([code, jsonLines(stdout).length]).toEqual([0, 1]);
+    expect(jsonLines(stderr)).toMatchObject([{ level: "info", signal: "SIGTERM" }, { level: "info" }]);
+  });
+
+  test("makes up a secret, and loses what it is asked to lose", async () => {
+    const sink = await openSink();
+    const { child, ready } = await started("--webhook-url", sink.url, "--webhook-faults", "losses:1");
+    expect(ready["webhook_secret"]).toMatch(/^whsec_[0-9a-f]{32}$/);
+    const args = ["sandbox", "trigger", "clients.updated", "--url", String(ready["url"])];
+    const { code, stdout } = await runCommand(args);
+    expect(code).toBe(0);
+    expect(stdout).toContain("lost: subscription");
+    expect(sink.received).toEqual([]);
+    child.kill("SIGTERM");
+  });
+
+  test.each([
+    [["--webhook-url", "http://hooks.firma.sk/in"], "http://hooks.firma.sk/in cannot be subscribed"],
+    [["--webhook-faults", "losses:2"], 'webhook fault \\"losses:2\\" cannot be read'],
+  ])("%j is a mistake that is explained", async (args, message) => {
+    const { code, stderr } = await runProgram(["sandbox", ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+test("a delivery that fails is tried five times, at about 10, 100, 1,000 and 10,000 s, each as of then, and then no more", async () => {
+  const clock = new DrivenClock();
+  const sink = await openSink();
+  const { control } = await openSandbox({ clock, webhooks: [{ url: sink.url }] });
+  const outcomes = () => control.webhooks.history().map(({ outcome }) => outcome);
+  sink.treat(500);
+  control.trigger("clients.updated", 101);
+  for (const [index, waitS] of [10, 100, 1_000, 10_000].entries()) {
+    await expect.poll(outcomes).toHaveLength(index + 1);
+    expect(outcomes().at(-1)).toBe("retry");
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.wind(waitS * 940);
+    expect(clock.sleeping).toBe(1);
+    clock.wind(waitS * 120);
+  }
+  await expect.poll(outcomes).toEqual(["retry", "retry", "retry", "retry", "failed"]);
+  expect([sink.received.length, clock.sleeping]).toEqual([5, 0]);
+  const sent = sink.received.map(({ headers, body }) => [headers["webhook-timestamp"], body.toString()]);
+  expect([0, 1].map((part) => new Set(sent.map((one) => one[part])).size)).toEqual([5, 1]);
+});
+
+const received = ["received-invoices.paid", "received-receipts.paid"];
+
+test("an event that is forged, or of a record that has no route, changes nothing", async () => {
+  const sandbox = await openSandbox();
+  const before = sandbox.control.snapshot();
+  sandbox.control.trigger("clients.deleted", null, { forge: true });
+  for (const event of received)
+    expect(sandbox.control.trigger(event, 77)).toMatchObject({ event, id: 77, forged: true });
+  expect(typesOf(sandbox)).toEqual(["clients.deleted", ...received]);
+  expect(sandbox.control.snapshot()).toEqual(before);
+});
+
+async function afterWork(seed: number) {
+  const { control } = await openSandbox({ records: 120, seed });
+  const done = Array.from({ length: 300 }, (_, turn) => control.work(turn, seed));
+  expect(control.failures()).toEqual([]);
+  return { done, events: control.events().map(({ type, resource }) => [type, resource.id]) };
+}
+
+test("work of a day makes the same changes with the same seed, of many kinds, and counts its events", async () => {
+  const [first, again] = [await afterWork(7), await afterWork(7)];
+  expect(again).toEqual(first);
+  expect(first.done.reduce((sum, { events }) => sum + events, 0)).toBe(first.events.length);
+  expect(new Set(first.done.map(({ name }) => name)).size).toBeGreaterThan(22);
+});
+
+const minute = 60_000;
+
+test("I8 the stand-in refuses what is beyond its limit, until a minute after the first request", async () => {
+  const clock = new DrivenClock();
+  const sandbox = await openSandbox({ clock, limit: 2 });
+  const status = async () => (await get(sandbox, "/whoami")).status;
+  expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
+  clock.wind(minute - 1);
+  expect(await status()).toBe(429);
+  clock.wind(1);
+  expect(await status()).toBe(200);
+});
+
+/** How long the windows of a kind last, and what the first answer, the slowest of three, says of the rest. */
+test.each<[LimiterKind, number, string]>([
+  ["fixed", minute, "0"],
+  ["hit_time", minute, "2"],
+  // The clock of the test begins a quarter of a second after a whole one.
+  ["whole_seconds", minute - 250, "0"],
+])("a window of the kind %s lasts %i ms, and a slow answer says that %s remain", (kind, lengthMs, remain) => {
+  const clock = new DrivenClock();
+  const limiter = createLimiter(clock, { kind, limit: 3, windowMs: minute });
+  const slow = limiter.count();
+  expect([limiter.count().allowed, limiter.count().allowed]).toEqual([true, true]);
+  expect(slow.headers()["X-RateLimit-Remaining"]).toBe(remain);
+  clock.wind(lengthMs - 1);
+  expect(limiter.count().allowed).toBe(false);
+  clock.wind(1);
+  expect(limiter.count().allowed).toBe(true);
 });

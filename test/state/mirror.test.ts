@@ -1,12 +1,18 @@
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, vi } from "vitest";
-import { Meta } from "../../src/state/meta.ts";
+import { Meta, markRestored } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { work } from "../support/mirror/state-rows.ts";
+import { work, listing } from "../support/mirror/state-rows.ts";
 import { put, remove, rows, startMs, texts } from "../support/mirror/store.ts";
+import { Listings } from "../../src/state/listings.ts";
+import { beginLog, readLog } from "../../src/state/log-identity.ts";
+import { inTransaction } from "../../src/store/database.ts";
+import { Parents } from "../../src/state/parents.ts";
+import { Runs } from "../../src/state/runs.ts";
+import { heartbeatMs, UptimeLog } from "../../src/state/uptime-log.ts";
 
 describe("the sequence", () => {
   // Fault: process | a crash after numbers were given | the sequence in the file and in memory | it never goes back behind a number that was stored (I3)
@@ -92,4 +98,178 @@ test("I1: what one answer means commits together or not at all", ({ mirror, queu
   expect([mirror.records.liveIds("people"), targets()]).toEqual([[], ["id:1"]]);
   mirror.apply(step);
   expect([mirror.records.liveIds("people"), targets()]).toEqual([[1], ["id:2"]]);
+});
+
+const columns = "(resource, target, kind, lane, due_ms, reason, payload, dirty_seq)";
+const child = (page: number) =>
+  `('people', 'child:people:7:${page}', 'child', 3, 0, 'new', '{"parent":"people","parentId":7,"page":${page}}', 1)`;
+
+// Fault: disk | a mirror is restored from a backup that was taken in the middle of lists | markRestored over open lists and queued pages | nothing goes on in a list's middle: its earlier pages are of another time; records stay queued
+test("a restored mirror goes on in no list's middle, and keeps queued records", ({ mirror }) => {
+  const { db } = mirror;
+  const listings = new Listings(db);
+  listings.open(listing, null);
+  listings.putPage(listing, { page: 1, ids: [1, 2], withoutId: [], perPage: 2, total: 5 });
+  db.exec(`INSERT INTO _work ${columns} VALUES
+    ('people', 'list:2', 'list', 2, 0, 'sweep', '{"page":2}', 1), ${child(3)}, ${child(2)},
+    ('people', 'id:9', 'detail', 3, 0, 'new', NULL, 1)`);
+  markRestored(db, { nowMs: 0, takenAt: "2026-03-01T00:00:00.000Z" });
+  expect(listings.find(listing.resource, listing.variant)).toBeNull();
+  expect(rows(mirror, "SELECT * FROM _listing_pages")).toEqual([]);
+  expect(texts(mirror, "SELECT target, payload ->> 'page' AS page FROM _work ORDER BY target")).toEqual([
+    "child:people:7:1 1",
+    "id:9 null",
+  ]);
+});
+
+// Fault: clock | a backup is restored twice within one moment of a clock that was set back | beginLog over the same copy | numbers above the backup's, the replaced mirror's and the first restore's
+test("a log that goes on from a backup begins above all that did so before, by any clock", ({ mirror }) => {
+  const { db } = mirror;
+  const began = readLog(db);
+  const firsts: number[] = [];
+  for (const nowMs of [0, 0, -1]) {
+    inTransaction(db, () => beginLog(db, db.name, nowMs));
+    const { id, from, first } = readLog(db);
+    expect([id === began.id, from]).toEqual([false, began.from]);
+    firsts.push(first);
+  }
+  expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
+  expect(new Set(firsts).size).toBe(3);
+});
+
+test("parents never listed come first, then the stalest; deleted ones not at all", ({ mirror }) => {
+  const parents = new Parents(mirror.db);
+  for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id));
+  const listed = (id: number, atMs: number, run: number, resource = "notes") =>
+    parents.markListed(resource, { resource: "people", id }, atMs, run);
+  listed(1, 2_000, 7);
+  listed(2, 1_000, 5);
+  listed(3, 500, 4);
+  // The clock was set back: the later run counts.
+  listed(3, 300, 8);
+  listed(4, 1, 9, "other");
+  remove(mirror, "people", 2);
+  expect(parents.stalest("notes", ["people"], 9)).toEqual([
+    { resource: "people", id: 4, listedAtMs: null, run: null },
+    { resource: "people", id: 1, listedAtMs: 2_000, run: 7 },
+    { resource: "people", id: 3, listedAtMs: 300, run: 8 },
+  ]);
+  expect(parents.stalest("notes", ["people"], 1)).toHaveLength(1);
+  const idsBefore = (run: number) => parents.stalest("notes", ["people"], 9, run).map(({ id }) => id);
+  expect([0, 7, 8, 9].map(idsBefore)).toEqual([[4], [4], [4, 1], [4, 1, 3]]);
+  expect([7, 8, 9].map((run) => parents.countListed("notes", run))).toEqual([2, 1, 0]);
+});
+
+test("a run that has only its scrub left counts as one that read everything", async () => {
+  const runs = new Runs((await openShop()).db);
+  const at = "2026-03-01T00:00:00.000Z";
+  const run = runs.begin("incremental", at, null, {});
+  expect(runs.lastEnded()).toBeNull();
+  const listed = { outcome: "complete", listed_at: "2026-03-01T00:05:00.000Z", troubles: [] };
+  runs.noteListed(run, listed);
+  expect(runs.lastEnded()).toMatchObject({ outcome: "complete", finishedAt: listed.listed_at });
+  expect([...runs.successes(9)]).toMatchObject([{ startedAt: at }]);
+  const finishedAt = "2026-03-01T00:30:00.000Z";
+  runs.finish(run, finishedAt, "stopped", { ...listed, outcome: "stopped" });
+  expect(runs.lastEnded()).toMatchObject({ outcome: "complete", finishedAt });
+  expect([...runs.successes(9)]).toHaveLength(1);
+  const next = runs.begin("incremental", at, null, {});
+  runs.finish(next, finishedAt, "stopped", { outcome: "stopped", listed_at: null, troubles: [] });
+  expect(runs.lastEnded()).toMatchObject({ id: next, outcome: "stopped" });
+  expect([...runs.successes(9)]).toHaveLength(1);
+});
+
+const t0 = Date.UTC(2026, 10, 21);
+
+test("a span grows with each heartbeat and is closed when the daemon drains", ({ mirror: { db } }) => {
+  const log = new UptimeLog(db);
+  expect(log.beat(t0)).toBe(false);
+  expect(log.beat(t0 + heartbeatMs)).toBe(false);
+  log.end(t0 + heartbeatMs + 5);
+  expect(rows({ db }, "SELECT started_ms, seen_ms, ended FROM _receiver")).toEqual([
+    { started_ms: t0, seen_ms: t0 + heartbeatMs + 5, ended: "drained" },
+  ]);
+});
+
+// Fault: process | a daemon that was killed | the uptime log | its time ends with its last heartbeat
+test("a killed span ends with its last heartbeat; the next process has its own", ({ mirror: { db } }) => {
+  new UptimeLog(db).beat(t0);
+  const next = new UptimeLog(db);
+  expect(next.beat(t0 + 3_600_000)).toBe(false);
+  expect(next.spans()).toEqual([
+    { startedMs: t0, seenMs: t0 },
+    { startedMs: t0 + 3_600_000, seenMs: t0 + 3_600_000 },
+  ]);
+});
+
+// Fault: clock | the machine slept, or its clock was set back | the uptime log | a gap, so that a run follows
+test("a machine that slept, or a clock that was set back, is a gap", ({ mirror: { db } }) => {
+  const log = new UptimeLog(db);
+  log.beat(t0);
+  expect(log.beat(t0 + 5 * 3_600_000)).toBe(true);
+  expect(log.beat(t0 + 5 * 3_600_000 + heartbeatMs)).toBe(false);
+  expect(log.beat(t0)).toBe(true);
+  expect(log.spans()).toHaveLength(3);
+});
+
+test("spans of long ago are removed", ({ mirror: { db } }) => {
+  new UptimeLog(db).beat(t0 - 40 * 86_400_000);
+  const log = new UptimeLog(db);
+  log.beat(t0);
+  expect(log.spans()).toEqual([{ startedMs: t0, seenMs: t0 }]);
+});
+
+// Fault: webhook | every delivery is refused from some moment on, over a restart | the uptime log | what was noted since then is taken back; the time counts as a gap
+test("a time of refusals is taken back, over a restart too; the next is a new span", ({ mirror: { db } }) => {
+  const before = new UptimeLog(db);
+  before.beat(t0);
+  const log = new UptimeLog(db);
+  log.beat(t0 + heartbeatMs);
+  log.beat(t0 + 2 * heartbeatMs);
+  log.refuse(t0 + heartbeatMs + 5);
+  expect(log.beat(t0 + 4 * heartbeatMs)).toBe(false);
+  log.refuse(t0 + 3 * heartbeatMs);
+  const spans = "SELECT started_ms - ? AS from_ms, seen_ms - ? AS to_ms, ended FROM _receiver";
+  expect(db.prepare(spans).all(t0, t0)).toEqual([
+    { from_ms: 0, to_ms: 0, ended: null },
+    { from_ms: heartbeatMs, to_ms: heartbeatMs + 5, ended: "refused" },
+    { from_ms: 4 * heartbeatMs, to_ms: 4 * heartbeatMs, ended: "refused" },
+  ]);
+});
+
+describe("times in which other processes received", () => {
+  const hour = 3_600_000;
+  const span = (fromHours: number, toHours: number) => ({
+    startedMs: t0 + fromHours * hour,
+    seenMs: t0 + toHours * hour,
+  });
+
+  test("are taken over once and only grow; a new one after the first call is a gap", ({ mirror: { db } }) => {
+    const log = new UptimeLog(db);
+    const first = [span(0, 1), span(2, 3)];
+    expect(log.merge(first)).toBe(false);
+    expect(log.spans()).toEqual(first);
+    const longer = [span(0, 1), span(2, 4)];
+    expect(log.merge(longer)).toBe(false);
+    expect(log.spans()).toEqual(longer);
+    const gap = [...longer, span(6, 7)];
+    expect(log.merge(gap)).toBe(true);
+    expect(log.merge(gap)).toBe(false);
+    // What was read earlier makes none shorter, and what is listed no more stays.
+    expect(log.merge([span(2, 3)])).toBe(false);
+    expect(log.spans()).toEqual(gap);
+    // The next owner of the mirror knows them, and its first call finds no gap.
+    const next = new UptimeLog(db);
+    expect(next.merge([...gap, span(9, 10)])).toBe(false);
+    expect(next.spans()).toEqual([...gap, span(9, 10)]);
+  });
+
+  test("of long ago are removed with the next change, by the newest of them", ({ mirror: { db } }) => {
+    const log = new UptimeLog(db);
+    log.merge([span(0, 1)]);
+    log.merge([span(24 * 40, 24 * 40 + 1)]);
+    expect(log.spans()).toEqual([span(24 * 40, 24 * 40 + 1)]);
+    expect(log.merge([])).toBe(false);
+    expect(log.spans()).toHaveLength(1);
+  });
 });

@@ -1,26 +1,38 @@
+import { cpSync, statSync, existsSync, writeFileSync } from "node:fs";
+import path, { join } from "node:path";
+import { describe, expect, onTestFinished } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import { cpSync, statSync } from "node:fs";
-import path from "node:path";
-import { describe, expect } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { errorOf } from "../support/errors.ts";
 import { aFullShop, check, named, repair } from "../support/mirror/local-check.ts";
-import { manifestOf, openHasty } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, openShop, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { person } from "../support/mirror/shop-records.ts";
+import { person, order } from "../support/mirror/shop-records.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
-import { changeDaily, loggedChanges, prune, pruneMs, replayOver } from "../support/mirror/prune.ts";
-import { stoppedClock, makeRuns, answersOf, daysAgo } from "../support/mirror/prune.ts";
+import {
+  changeDaily,
+  loggedChanges,
+  prune,
+  pruneMs,
+  replayOver,
+  stoppedClock,
+  makeRuns,
+  answersOf,
+  daysAgo,
+} from "../support/mirror/prune.ts";
 import { dump } from "../support/truth/compare.ts";
 import { liveRecords, put, remove, rows, stampOf, written } from "../support/mirror/store.ts";
 import { about, deliveryOf, openIngest } from "../support/webhook/webhook.ts";
 import { countOld } from "../../src/state/retention/prune-mirror.ts";
 import { readSizes } from "../../src/state/retention/sizes.ts";
 import { Runs } from "../../src/state/runs.ts";
+import type { ReportView } from "../../src/connector/report-view.ts";
+import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
+import { assertReadable } from "../../src/store/migrations/migrate.ts";
 
 const changesFor = (days: number) => ({ changesMs: days * dayMs });
 const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };
@@ -252,4 +264,106 @@ test("rows are old by their times and their order", () => {
   expect(countOld([young, old], limit)).toBe(0);
   expect(countOld([ahead, undated, old, ahead, young], limit)).toBe(3);
   expect(countOld([ahead, ahead], limit)).toBe(0);
+});
+
+const view: ReportView = {
+  name: "v_totals",
+  title: "Totals",
+  question: "How much is it?",
+  doc: "Of all orders",
+  columns: [
+    { name: "total", type: "DECIMAL(18,6)", doc: "Sum" },
+    { name: "day", type: "DATE", doc: "Of the report" },
+  ],
+  sql: `SELECT sum(total) AS total, (SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date') AS day
+    FROM orders`,
+};
+const manifest = { ...manifestOf(Object.values(resources)), views: [view] };
+function snap(file: string): Snapshot {
+  const snapshot = openSnapshot(file, manifest, { reportDate: "2026-11-22", facts: { company: "acme" } });
+  onTestFinished(() => snapshot.close());
+  return snapshot;
+}
+
+function tableOf(snapshot: Snapshot, table: string): Record<string, unknown>[] {
+  return snapshot.db.prepare(`SELECT * FROM "${table}"`).all() as Record<string, unknown>[];
+}
+
+describe("a snapshot", () => {
+  test("shows live rows under plain names and columns; the dead as deleted_records", ({ mirror }) => {
+    for (const id of [1, 2])
+      put(mirror, "orders", order(id, { lines: [{ id: 1, title: "a", quantity: 1 }] }));
+    remove(mirror, "orders", 1);
+    const snapshot = snap(mirror.db.name);
+    expect(tableOf(snapshot, "orders").map(({ id }) => id)).toEqual([2]);
+    expect(tableOf(snapshot, "order_lines")).toMatchObject([{ order_id: 2, position: 0, title: "a" }]);
+    expect(tableOf(snapshot, "deleted_records")).toMatchObject([
+      { resource: "orders", id: 1, number: null, deleted_at: "2026-03-01T00:00:00.000Z", cause: "confirm" },
+    ]);
+    for (const { name, columns, kind } of snapshot.tables) {
+      const shown = snapshot.db.prepare(`SELECT * FROM "${name}"`).columns();
+      expect([name, ...shown.map((column) => column.name)]).toEqual([
+        name,
+        ...columns.map((one) => one.name),
+      ]);
+      if (kind !== "about") expect(shown.some((column) => column.name.startsWith("_"))).toBe(false);
+    }
+  });
+
+  test("stays at its commit, whatever is written meanwhile", ({ mirror }) => {
+    put(mirror, "orders", order(1));
+    const snapshot = snap(mirror.db.name);
+    expect(snapshot.seq).toBe(1);
+    put(mirror, "orders", order(2));
+    put(mirror, "orders", order(1, { number: "changed" }));
+    expect(tableOf(snapshot, "orders")).toMatchObject([{ id: 1, number: "A" }]);
+    expect(snap(mirror.db.name).seq).toBe(3);
+  });
+
+  test("answers the connector's views, and gives its date and what it knows of runs", ({ mirror }) => {
+    for (const id of [1, 4, 9]) put(mirror, "orders", order(id, { total: id }));
+    remove(mirror, "orders", 9);
+    mirror.db.exec(`INSERT INTO _runs (mode, started_at, finished_at, outcome, pid, swept) VALUES
+      ('full', '2026-03-01T00:00:00.000Z', '2026-03-01T00:01:00.000Z', 'complete', 1, '{"people":"2026-03-01T00:00:01.000Z"}'),
+      ('full', '2026-03-02T00:00:00.000Z', NULL, NULL, 1, '{}')`);
+    const snapshot = snap(mirror.db.name);
+    expect(tableOf(snapshot, "v_totals")).toEqual([{ total: 5, day: "2026-11-22" }]);
+    expect(snapshot.run).toMatchObject({ id: 1, outcome: "complete" });
+    expect(snapshot.swept).toMatchObject({
+      people: "2026-03-01T00:00:01.000Z",
+      notes: "2026-03-01T00:00:01.000Z",
+    });
+    expect(snapshot.swept["orders"]).toBeNull();
+    expect(tableOf(snapshot, "_about")).toContainEqual({ subject: "report", fact: "company", value: "acme" });
+    expect(tableOf(snapshot, "_about")).toContainEqual({ subject: "orders", fact: "fresh_at", value: null });
+  });
+
+  test("shows what the mirror does not have yet, because the connector is newer, as empty columns and tables", async () => {
+    const old = await openShop({ manifest: manifestOf([resourceOf("people"), resourceOf("shop")]) });
+    put(old, "people", { id: 1, name: "a" });
+    old.db.exec("ALTER TABLE people DROP COLUMN email");
+    const snapshot = snap(old.db.name);
+    expect(tableOf(snapshot, "people")).toEqual([{ id: 1, name: "a", email: null, score: null }]);
+    expect(tableOf(snapshot, "orders")).toEqual([]);
+    expect(tableOf(snapshot, "deleted_records")).toEqual([]);
+  });
+
+  // Fault: files | no mirror, another file, or a newer mirror where a report is made | the mirror's path | refused with a hint, and no file is made
+  test("of no mirror, of another file and of a newer mirror is refused, and makes no file", async () => {
+    const file = join(tempFolder(), "none.db");
+    expect(errorOf(() => snap(file))).toMatchObject({
+      kind: "database",
+      hint: expect.stringContaining("sync"),
+    });
+    expect(existsSync(file)).toBe(false);
+    writeFileSync(file, "no database at all, but long enough to be looked at as one");
+    expect(errorOf(() => snap(file)).message).toContain("not a SQLite database");
+    const mirror = await openShop();
+    mirror.db.exec("INSERT INTO _migrations (name, timestamp) VALUES ('9999-future', 'now')");
+    expect(errorOf(() => snap(mirror.db.name)).message).toContain("newer version");
+    const report = openDatabase(":memory:");
+    report.prepare("ATTACH ? AS mirror").run(mirror.db.name);
+    expect(errorOf(() => assertReadable(report, "mirror")).message).toContain(mirror.db.name);
+    report.close();
+  });
 });

@@ -1,17 +1,29 @@
-import { openSync, closeSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { openSync, closeSync, statSync, writeFileSync, writeSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
-import { describe, expect, vi } from "vitest";
+import { describe, expect, vi, onTestFinished } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { Repository } from "../../src/store/own-tables/statement.ts";
-import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
+import { databaseError, guarded, inTransaction, openDatabase, type Db } from "../../src/store/database.ts";
 import { errorOf, rejectionOf } from "../support/errors.ts";
 import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put } from "../support/mirror/store.ts";
+import { allChanges, liveRecords, put, row } from "../support/mirror/store.ts";
+import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
+import { firstLine, startProgram } from "../support/program/cli.ts";
+import { look } from "../support/truth/compare.ts";
+import {
+  appliedMigrations,
+  migrate,
+  migrations,
+  type Migrations,
+} from "../../src/store/migrations/migrate.ts";
 
 describe("a writing connection", () => {
   test("really runs with synchronous=FULL over a write-ahead log", async () => {
@@ -138,3 +150,200 @@ class Lookups extends Repository {
     return this.selectColumn("SELECT id FROM _work WHERE resource = ? AND rank = 0 LIMIT ?", resource, most);
   }
 }
+
+const holdLock = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
+
+/** Another process that holds the lock. */
+async function holding(path: string): Promise<ChildProcess> {
+  const child = startProgram([path], { file: holdLock, stdin: "pipe" });
+  await firstLine(child);
+  return child;
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const exit = once(child, "exit");
+  child.kill(signal);
+  await exit;
+}
+
+describe("the writer lock", () => {
+  test("a second process gets `locked`, with the pid and command of the first", async () => {
+    const path = join(tempFolder(), "shop.lock");
+    const child = await holding(path);
+    const error = errorOf(() => takeWriterLock(path, "serve"));
+    expect(error).toMatchObject({ kind: "locked", retryable: true });
+    expect(error.message).toContain(`process ${child.pid} (sync, since 20`);
+    expect(lockHolder(path)).toMatchObject({ pid: child.pid, command: "sync" });
+    expect(lockHolder(path)?.description).toContain(`process ${child.pid}`);
+  });
+
+  // Fault: process | kill -9 of the process that holds the writer lock | a process with the lock | the lock is free, whatever note is left
+  test("kill -9 releases it, whatever note was left behind", async () => {
+    const path = join(tempFolder(), "shop.lock");
+    await ended(await holding(path), "SIGKILL");
+    expect(existsSync(`${path}.holder`)).toBe(true);
+    expect(lockHolder(path)).toBeNull();
+    takeWriterLock(path, "sync").release();
+  });
+
+  test("has one holder also within one process; to read who it is neither takes it nor makes a file", () => {
+    const path = join(tempFolder(), "shop.lock");
+    expect(lockHolder(path)).toBeNull();
+    expect(existsSync(path)).toBe(false);
+    const lock = takeWriterLock(path, "sync");
+    expect(errorOf(() => takeWriterLock(path, "sync")).kind).toBe("locked");
+    expect(lockHolder(path)).not.toBeNull();
+    lock.release();
+    expect([lockHolder(path), existsSync(`${path}.holder`)]).toEqual([null, false]);
+    takeWriterLock(path, "sync").release();
+  });
+
+  test("with a note that cannot be read, the lock is held by another process", () => {
+    const path = join(tempFolder(), "shop.lock");
+    const lock = takeWriterLock(path, "sync");
+    writeFileSync(`${path}.holder`, "{");
+    expect(lockHolder(path)).toEqual({ description: "another process" });
+    lock.release();
+  });
+
+  // Fault: files | a foreign file in the lock's place, or no folder | the lock's path | reported as such, not as a lock
+  test("a missing folder, or a foreign file, is reported as such and not as a lock", () => {
+    const folder = tempFolder();
+    expect(errorOf(() => takeWriterLock(join(folder, "none", "shop.lock"), "sync"))).toMatchObject({
+      kind: "database",
+      hint: expect.stringContaining("folder") as string,
+    });
+    const foreign = join(folder, "foreign.lock");
+    writeFileSync(foreign, "x".repeat(5_000));
+    expect(errorOf(() => takeWriterLock(foreign, "sync")).kind).toBe("database");
+  });
+});
+
+/** A mirror of somebody who holds its lock, with one record in its log. */
+async function owned() {
+  const path = `${tempFolder()}/shop.db`;
+  const lock = takeWriterLock(`${path}.lock`, "serve");
+  onTestFinished(() => lock.release());
+  const mirror = await openMirror(path, manifestOf(), { lock });
+  const add = (id: number) => put(mirror, "people", { id, name: "one", email: null, score: 0 });
+  add(1);
+  const reader = openDatabase(path, { readonly: true });
+  onTestFinished(() => void reader.close());
+  const idsNow = () => look(path, (db) => db.prepare("SELECT id FROM people").pluck().all());
+  return { path, mirror, add, reader, idsNow };
+}
+
+// Fault: files | the write-ahead log is removed while another program reads the mirror | the files of an open mirror | nothing more is written; what the log held is in the mirror, and what a reader kept from it is named
+test("a removed log takes nothing more, and what it holds is kept, or named where a reader is in the way", async () => {
+  const one = await owned();
+  rmSync(`${one.path}-wal`);
+  const refused = errorOf(() => one.add(2));
+  expect(refused).toMatchObject({ kind: "locked", message: expect.stringContaining("log was removed") });
+  one.mirror.close();
+  one.reader.close();
+  expect(one.idsNow()).toEqual([1]);
+
+  const other = await owned();
+  other.reader.exec("BEGIN");
+  other.reader.prepare("SELECT count(*) FROM people").get();
+  other.add(2);
+  rmSync(`${other.path}-wal`);
+  expect(errorOf(() => other.mirror.close()).message).toMatch(/^\d+ pages of the removed .* are lost/);
+  expect(other.mirror.db.open).toBe(false);
+});
+
+/** What a version to come may do: a table, a column and a change of what is there. */
+const later = [
+  "CREATE TABLE _later (id INTEGER PRIMARY KEY) STRICT",
+  "ALTER TABLE _meta ADD COLUMN later TEXT",
+  "UPDATE _meta SET later = key",
+];
+const withLater = { ...migrations, "9999-later": later };
+
+function schemaOf(db: Db): unknown[] {
+  const query =
+    "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE '\\_migrations%' ESCAPE '\\' ORDER BY name";
+  return db.prepare(query).all();
+}
+
+function migrated(steps: Migrations): Db {
+  const db = openDatabase(join(tempFolder(), "shop.db"));
+  migrate(db, steps);
+  return db;
+}
+
+describe("migrations", () => {
+  test("a fresh database gets all of them, and opening it again changes nothing", async () => {
+    const db = migrated(migrations);
+    expect(appliedMigrations(db)).toEqual(Object.keys(migrations));
+    const before = schemaOf(db);
+    const version = db.pragma("data_version", { simple: true });
+    migrate(db);
+    expect(schemaOf(db)).toEqual(before);
+    expect(db.pragma("data_version", { simple: true })).toBe(version);
+    db.close();
+  });
+
+  const names = Object.keys(withLater);
+  test.each(names.map((_, count) => [count, names.slice(0, count)] as const))(
+    "a database of an earlier version (%i steps) ends with the very schema of a fresh one",
+    async (_count, earlier) => {
+      const db = migrated(
+        Object.fromEntries(earlier.map((name) => [name, withLater[name as keyof typeof withLater]])),
+      );
+      migrate(db, withLater);
+      const fresh = migrated(withLater);
+      expect(appliedMigrations(db)).toEqual(names);
+      expect(schemaOf(db)).toEqual(schemaOf(fresh));
+      db.close();
+      fresh.close();
+    },
+  );
+
+  test("what an earlier version had mirrored is still there after the step", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1));
+    migrate(mirror.db, withLater);
+    expect(row(mirror, "people", 1)?.["name"]).toBe("n1");
+    expect(mirror.db.prepare("SELECT later FROM _meta WHERE key = 'seq'").pluck().get()).toBe("seq");
+  });
+
+  // Fault: files | the mirror was written by a newer version | an unknown migration in its list | refused with a hint, and left as it is
+  test("a database of a newer version is refused and left as it is", async () => {
+    const db = migrated(withLater);
+    const before = schemaOf(db);
+    const error = errorOf(() => migrate(db));
+    expect(error).toMatchObject({ kind: "database", retryable: false });
+    expect(error.message).toContain("newer version (9999-later)");
+    expect(error.hint).toContain("Update fintoro-mirror");
+    expect(schemaOf(db)).toEqual(before);
+    db.close();
+  });
+
+  // Fault: process | a migration's step fails in its middle | a step with an error | the database is as before, and the next attempt succeeds
+  test("a step that fails in its middle leaves the database as it was, and the next try succeeds", async () => {
+    const db = migrated(migrations);
+    const before = schemaOf(db);
+    const failing = [...later, "DROP TABLE _meta", "CREATE TABLE _later (id INTEGER)"];
+    const error = errorOf(() => migrate(db, { ...migrations, "9999-later": failing }));
+    expect(error.kind).toBe("database");
+    expect(db.inTransaction).toBe(false);
+    expect(schemaOf(db)).toEqual(before);
+    migrate(db, withLater);
+    expect(appliedMigrations(db)).toEqual(names);
+    db.close();
+  });
+
+  // Fault: process | kill -9 in the middle of a migration's step | a process that migrates | as if it never began
+  test("kill -9 in the middle of a step is as if it never began", async () => {
+    const path = join(tempFolder(), "shop.db");
+    (await openShop({ path })).close();
+    const script = fileURLToPath(new URL("../support/mirror/migrate-and-die.ts", import.meta.url));
+    const { signal } = spawnSync(process.execPath, [script, path], { stdio: "inherit" });
+    expect(signal).toBe("SIGKILL");
+    const mirror = await openShop({ path });
+    expect(mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'half'").get()).toBeUndefined();
+    expect(appliedMigrations(mirror.db)).toEqual(Object.keys(migrations));
+    expect(put(mirror, "people", person(1))).toBe("inserted");
+  });
+});

@@ -1,16 +1,20 @@
 import { getEventListeners } from "node:events";
-import { expect } from "vitest";
+import { expect, describe } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { resourceOf } from "../support/mirror/mirror.ts";
+import { resourceOf, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
-import { rows, startMs } from "../support/mirror/store.ts";
+import { rows, startMs, put, remove } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";
 import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
 import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-report.ts";
+import { NotFoundError, UnavailableError } from "../../src/connector/service-errors.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import { identify, judgeToken } from "../../src/sync/identity/identify.ts";
+import { fingerprintOf, rememberIdentity, type PinnedIdentity } from "../../src/state/meta.ts";
 
 /** A shop named so, with these colours. */
 function service(name: string, colours: readonly object[], onColours = () => 0): Transport {
@@ -132,4 +136,152 @@ test("reports and exports are made after a run, unless its scrub found nothing s
 
 test("a night that a limit cut off is shown by reports and exports, too", () => {
   expect(worth("stopped", { listed_at: null })).toBe(true);
+});
+
+const pinned: PinnedIdentity = {
+  name: "Acme",
+  salt: "salt",
+  fingerprint: fingerprintOf("token", "salt"),
+  businessId: "12345678",
+};
+
+/** A mirror of Acme with these orders and people. */
+async function mirrorOf(orders: readonly number[], people: readonly number[] = []): Promise<Mirror> {
+  const mirror = await openShop();
+  mirror.apply(() => rememberIdentity(mirror, pinned));
+  for (const id of people) put(mirror, "people", { id, name: `n${id}`, email: null, score: null });
+  for (const id of orders) put(mirror, "orders", orderOf(id));
+  return mirror;
+}
+
+const orderOf = (id: number, number = `2026-${id}`) => ({ id, number, total: 1, lines: [], receipts: [] });
+
+/** A service with these records by path. */
+function serviceWith(records: Readonly<Record<string, object | Error>>) {
+  const asked: string[] = [];
+  const ask = async (path: string): Promise<Buffer> => {
+    asked.push(path);
+    const record = records[path] ?? missing();
+    if (record instanceof Error) throw record;
+    return Buffer.from(JSON.stringify(record));
+  };
+  return { ask, asked };
+}
+
+const missing = () =>
+  new NotFoundError("404", { status: 404, serviceMessage: "No query results for model." });
+
+async function judge(
+  mirror: Mirror,
+  name: string,
+  token: string,
+  records: Record<string, object | Error> = {},
+) {
+  const { ask, asked } = serviceWith(records);
+  const verdict = await judgeToken(mirror, { name, token }, ask);
+  return { verdict, kind: verdict.kind, asked };
+}
+
+describe("I10: a mirror belongs to one company", () => {
+  test("the first token is taken, whosever it is", async () => {
+    const { kind, asked } = await judge(await openShop(), "Acme", "token");
+    expect({ kind, asked }).toEqual({ kind: "first", asked: [] });
+  });
+
+  test.each([
+    ["same token, same name", "Acme", "token", "same"],
+    ["same token, other name: a rename", "Acme Group", "token", "renamed"],
+    ["same token, no name: a rename too", "", "token", "renamed"],
+    ["both other", "Globex", "new", "refused"],
+    ["other token, the name in other letters", "ACME", "new", "refused"],
+  ] as const)("%s: %s with %s is judged without a request", async (_case, name, token, kind) => {
+    const judged = await judge(await mirrorOf([1]), name, token, { "/orders/1": orderOf(1) });
+    expect(judged).toMatchObject({ kind, asked: [] });
+  });
+
+  test("another token of the same name needs one document with the same stable value", async () => {
+    const mirror = await mirrorOf([1, 2, 3, 4, 5], [7]);
+    const found = await judge(mirror, "Acme", "new", { "/orders/1": orderOf(1) });
+    expect(found).toMatchObject({ kind: "rotated", asked: ["/orders/5", "/orders/1"] });
+    expect(found.verdict).toMatchObject({ why: expect.stringContaining('order 1 (number "2026-1")') });
+  });
+
+  test("a sandbox company with the same name and ids but other documents is refused", async () => {
+    const others = Object.fromEntries([1, 2, 3].map((id) => [`/orders/${id}`, orderOf(id, `T-${id}`)]));
+    const { verdict, asked } = await judge(await mirrorOf([1, 2, 3], [7]), "Acme", "new", others);
+    expect(asked).toHaveLength(3);
+    const error = verdict.kind === "refused" ? verdict.error : null;
+    expect(error).toMatchObject({ kind: "identity", retryable: false });
+    expect(error?.message).toContain('order 3 (number "2026-3") has number "T-3" at the service');
+    expect(error?.hint).toContain("Nothing was written");
+    expect(error?.hint).toContain("--accept-identity");
+  });
+
+  test("three documents that are not there are a refusal; a fourth is not asked for", async () => {
+    const { kind, asked, verdict } = await judge(await mirrorOf([1, 2, 3, 4]), "Acme", "new", {
+      "/orders/3": orderOf(3),
+    });
+    expect({ kind, asked: asked.length }).toEqual({ kind: "refused", asked: 3 });
+    expect(verdict).toMatchObject({ error: { message: expect.stringContaining("answers 404") } });
+  });
+
+  test.each([
+    ["a service in trouble", new UnavailableError("503", { status: 503 })],
+    ["a 404 that is not the service's own", new NotFoundError("404", { status: 404 })],
+  ])("%s is no refusal", async (_case, error) => {
+    const mirror = await mirrorOf([1]);
+    await expect(judge(mirror, "Acme", "new", { "/orders/1": error })).rejects.toBe(error);
+  });
+
+  test("without documents, clients prove it by id and name", async () => {
+    const mirror = await mirrorOf([], [7]);
+    const same = await judge(mirror, "Acme", "new", { "/people/7": { id: 7, name: "n7" } });
+    expect(same).toMatchObject({ kind: "rotated", asked: ["/people/7"] });
+    const other = await judge(mirror, "Acme", "new", { "/people/7": { id: 7, name: "Nobody" } });
+    expect(other.kind).toBe("refused");
+  });
+
+  test("with neither, it is refused without a request, also where the mirror is empty", async () => {
+    const mirror = await mirrorOf([]);
+    expect(await judge(mirror, "Acme", "new")).toMatchObject({ kind: "refused", asked: [] });
+    put(mirror, "receipts", { id: 5, documentType: null, documentId: null, amount: 1 });
+    expect(await judge(mirror, "Acme", "new")).toMatchObject({ kind: "refused", asked: [] });
+  });
+
+  test("a deleted document is not asked for, and one in doubt only after the others", async () => {
+    const mirror = await mirrorOf([1, 2, 3]);
+    remove(mirror, "orders", 3);
+    const doubt = {
+      kind: "confirm",
+      target: "id:2",
+      lane: "changed",
+      reason: "absent",
+      dirtySeq: 1,
+    } as const;
+    mirror.apply(() => new WorkQueue(mirror.db).add({ resource: "orders", ...doubt }));
+    const { asked } = await judge(mirror, "Acme", "new");
+    expect(asked).toEqual(["/orders/1", "/orders/2"]);
+  });
+
+  test("a token that was replaced changes the fingerprint, and keeps the company's salt and business id", async () => {
+    const mirror = await mirrorOf([1]);
+    const answers: Record<string, object> = { "/shop": { name: "Acme" }, "/orders/1": orderOf(1) };
+    const transport: Transport = {
+      send: async ({ path }) => {
+        return answerOf(answers[path]);
+      },
+    };
+    const random = seededRandom(1);
+    const parts = { mirror, transport, tally: new Tally(), token: "new", random, log: silentLog };
+    const { signal } = new AbortController();
+    const found = await identify(parts, { acceptIdentity: false, lane: "list", signal });
+    expect(found.changed).toBe(true);
+    expect(found.identity).toEqual({ ...pinned, fingerprint: fingerprintOf("new", "salt") });
+  });
+
+  test("I9: the token is stored as a salted fingerprint that neither shows it nor matches without the salt", () => {
+    expect(JSON.stringify(pinned)).not.toContain("token");
+    expect(fingerprintOf("token", "other")).not.toBe(pinned.fingerprint);
+    expect(fingerprintOf("token", "salt")).toMatch(/^[0-9a-f]{64}$/);
+  });
 });

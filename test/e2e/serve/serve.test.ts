@@ -1,7 +1,9 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { jsonLines } from "../../support/program/cli.ts";
-import { aCompany, type Company } from "../../support/company/company.ts";
-import { expectEqual } from "../../support/truth/equal.ts";
+import { jsonLines, runCommand } from "../../support/program/cli.ts";
+import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
+import { expectEqual, serviceIds } from "../../support/truth/equal.ts";
 import {
   deliver,
   eventAbout,
@@ -12,8 +14,14 @@ import {
   serveHere,
   wholeRuns,
   writeServeConfig,
+  statusOf,
+  gone,
+  type Served,
 } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
+import { everyNameLeadsTo } from "../../support/http/names.ts";
+import { impatientClock } from "../../support/program/daemon.ts";
+import { openSink, type Received } from "../../support/sandbox/webhook-sink.ts";
 
 function someClient(company: Company): number {
   return Number(inMirror(company, "SELECT min(id) FROM clients"));
@@ -48,8 +56,8 @@ describe("serve", () => {
     const company = await aCompany();
     writeServeConfig(company);
     const stopping = Promise.withResolvers<void>();
-    company.proxy.obstruct(async ({ path }) => {
-      if (path.startsWith("/invoices/")) await stopping.promise;
+    company.proxy.obstruct(async ({ path: asked }) => {
+      if (asked.startsWith("/invoices/")) await stopping.promise;
       return undefined;
     });
     const first = await serveHere(company);
@@ -94,5 +102,151 @@ describe("serve", () => {
     await eventually(() => wholeRuns(company) === 1, "a whole run");
     await later.end("SIGTERM");
     expectEqual(company);
+  });
+});
+
+test("the page of a real daemon says what status says, and is sent again only where it differs", async () => {
+  const company = await aCompany({ records: 3 });
+  writeServeConfig(company);
+  const daemon = await serveHere(company);
+  const page = async () => (await fetch(`${daemon.url}/`)).text();
+  // A page that takes long to make is shown for a while.
+  await eventually(() => wholeRuns(company) === 1, "a whole run");
+  await eventually(async () => (await page()).includes("Everything is fresh as of"), "a fresh page");
+  const { budget_minutes: minutes, health } = await statusOf(company);
+  const records = health?.resources.reduce((sum, { live }) => sum + live, 0);
+  const text = await page();
+  expect(text).toContain(`<strong>${records}</strong>`);
+  const requests = minutes.reduce((sum, one) => sum + one.requests, 0);
+  expect(requests).toBeGreaterThan(20);
+  expect(text).toContain(`${requests} requests in the last hour`);
+
+  const tag = (await fetch(`${daemon.url}/`)).headers.get("etag") ?? "";
+  expect((await fetch(`${daemon.url}/`, { headers: { "if-none-match": tag } })).status).toBe(304);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+test("beyond this machine it shows nothing until a token is set; deliveries and probes go on", async () => {
+  const company = await aCompany({ records: 3 });
+  writeServeConfig(company);
+  const daemon = await serveHere(company, { args: ["--listen", "0.0.0.0:0"] });
+  const url = daemon.url.replace("0.0.0.0", "127.0.0.1");
+  const get = async (path_: string, headers: Record<string, string> = {}) => fetch(url + path_, { headers });
+  const refused = await get("/");
+  expect(refused.status).toBe(403);
+  expect(await refused.text()).toContain("serve.page_token");
+  expect((await get("/healthz")).status).toBe(200);
+  expect(await deliver({ url }, eventAbout("clients.updated", "client", 1))).toBe(204);
+  const token = "a-token-of-the-pages-0123";
+  writeFileSync(path.join(company.folder, "page.token"), `${token}\n`, { mode: 0o600 });
+  writeServeConfig(company, 'serve: { page_token: "${file:page.token}" }\n');
+  daemon.send("SIGHUP");
+  await eventually(async () => (await get("/")).status === 401, "the token asked for");
+  expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(200);
+  writeFileSync(path.join(company.folder, "page.token"), "another-token-of-the-pages\n");
+  expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(401);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: network | a proxy that sends no forwarding header and speaks HTTP/1.1 (a current nginx) | a request to `serve` as that proxy sends it | no record value without the token
+test("behind a proxy that looks like this machine it shows nothing without the token that serve made", async () => {
+  const company = await aCompany({ records: 3 });
+  const { token } = company.sandbox;
+  const webhook =
+    '{ secrets: ["whsec_acme_0123456789"], public_url: "https://hooks.example.com/webhooks/acme" }';
+  const lines = [
+    `base_url: ${company.proxy.baseUrl}`,
+    `companies: { acme: { token: ${token}, webhook: ${webhook} } }`,
+  ];
+  writeFileSync(
+    path.join(company.folder, "config.yaml"),
+    [...lines, "data_dir: .", "schedule: { publish: off }"].join("\n"),
+  );
+  const daemon = await serveHere(company);
+  const file = path.join(company.folder, "page-token");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const made = readFileSync(file, "utf8").trim();
+  for (const page of ["/", "/companies/acme", "/companies/acme/changes?q=a"])
+    expect([page, (await fetch(daemon.url + page)).status]).toEqual([page, 403]);
+  for (const probe of ["/healthz", "/readyz", "/metrics"])
+    expect((await fetch(daemon.url + probe)).status).not.toBe(403);
+  const shown = await fetch(`${daemon.url}/companies/acme`, { headers: { authorization: `Bearer ${made}` } });
+  expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining("acme")]);
+  expect(daemon.said().filter((line) => JSON.stringify(line).includes(made))).toEqual([]);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  const again = await serveHere(company);
+  expect(readFileSync(file, "utf8").trim()).toBe(made);
+  expect((await again.end("SIGTERM")).code).toBe(0);
+});
+
+const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const quiet = "schedule: { sync: off, publish: off }";
+
+const idsOf = (all: readonly Received[]) => all.map(({ headers }) => headers["webhook-id"]);
+
+/** The service changes one of its clients, counted from 0, and says so. */
+async function changeClient(company: Company, served: Pick<Served, "url">, index: number) {
+  const id = serviceIds(company, "clients")[index] ?? 0;
+  company.sandbox.control.update("clients", id, { name: "Changed" });
+  expect(await deliver(served, eventAbout("clients.updated", "client", id))).toBe(204);
+}
+
+const started = (company: Company) =>
+  eventually(
+    () => inMirror(company, "SELECT count(*) FROM _meta WHERE key LIKE 'notify %'") === 1,
+    "a position",
+  );
+
+// Fault: process | kill -9 of `serve` while a receiver answers 2xx to a change | a real serve with a receiver of changes | that change alone is sent again, with the same webhook-id; every other one once and in order
+test("a kill between an answer and its note sends that change again with its id, and no other", async () => {
+  const company = await aMirroredCompany({ records: 5 });
+  const sink = await openSink();
+  writeServeConfig(
+    company,
+    `notify: [{ url: "${sink.url}", secret: ${key}, tables: [clients], allow_private: true }]\n${quiet}`,
+  );
+  const { child, ...killed } = await serve(company);
+  await started(company);
+  sink.treat((_, index) => {
+    if (index === 1) child.kill("SIGKILL");
+    return 204;
+  });
+  await changeClient(company, killed, 0);
+  await sink.arrived(1);
+  await changeClient(company, killed, 1);
+  await gone(child);
+  const served = await serveHere(company, { clock: impatientClock });
+  await changeClient(company, served, 2);
+  await sink.arrived(4);
+  const ids = idsOf(sink.received);
+  expect(ids[2]).toBe(ids[1]);
+  expect(new Set(ids).size).toBe(3);
+  expect((await served.end("SIGTERM")).code).toBe(0);
+  const { stdout } = await runCommand(["changes", "--since", String(ids[0]), "--resource", "clients"], {
+    cwd: company.folder,
+  });
+  const later = sink.received.slice(2).map(({ json }) => json["data"]);
+  expect(later).toEqual(jsonLines(stdout));
+});
+
+// Fault: network | the name of a receiver is made to lead to a private network | DNS, under a real serve | nothing is sent, and `status` says why
+test("a name that leads to a private network gets nothing, and status says so", async () => {
+  everyNameLeadsTo("10.0.0.1");
+  const company = await aMirroredCompany({ records: 5 });
+  writeServeConfig(company, `notify: [{ url: "https://erp.example.com/hooks", secret: ${key} }]\n${quiet}`);
+  const served = await serveHere(company, { clock: impatientClock });
+  await started(company);
+  await changeClient(company, served, 0);
+  await served.until("a change was not taken");
+  await eventually(
+    async () => (await statusOf(company)).receivers[0]?.position?.refuses === true,
+    "its refusal",
+  );
+  const status = await statusOf(company);
+  expect(status?.receivers).toMatchObject([{ waiting_since: expect.any(String) }]);
+  expect(status?.conditions.find(({ subject }) => subject === "notify")).toMatchObject({
+    kind: "stale",
+    blocks: false,
+    message: expect.stringContaining("a private network"),
   });
 });

@@ -26,14 +26,14 @@ export const deletionFaults = faultsIn(
     - const kind = shownBy(all) === total ? "whole" : "again";
     + const kind = "whole";
   identity-not-checked, I10: the token of another company writes into the mirror
-    src/sync/identity/identify.ts, found by test/sync/run.test.ts test/sync/identity.test.ts
+    src/sync/identity/identify.ts, found by test/sync/run.test.ts
     - if (verdict.kind === "refused" && !acceptIdentity) throw verdict.error;
   name-proves-the-company, I10: a sandbox company of the same name is taken for the mirrored one
-    src/sync/identity/identify.ts, found by test/sync/identity.test.ts
+    src/sync/identity/identify.ts, found by test/sync/run.test.ts
     - return proveCompany(mirror, pinned, ask);
     + return mirror ? { kind: "rotated", why: "the name is the same" } : proveCompany(mirror, pinned, ask);
   any-record-proves-the-company, I10: a record of the same id proves the company, whatever the record is
-    src/sync/identity/identify.ts, found by test/sync/identity.test.ts
+    src/sync/identity/identify.ts, found by test/sync/run.test.ts
     - if (there === value) return null;
     + if (there !== undefined) return null;
   events-without-identity, I10: the event worker accepts the token of another company
@@ -60,7 +60,7 @@ export const deletionFaults = faultsIn(
     - if (!mayRemove(run, name, count)) return holdMassDelete(run, name, count);
     outside: no simulated company loses more than twenty records of a resource in a run
   rotation-forgets-salt-and-business-id, I10: a token that was replaced makes the mirror forget its business id and salt
-    src/sync/identity/identify.ts, found by test/sync/identity.test.ts
+    src/sync/identity/identify.ts, found by test/sync/run.test.ts
     - const pinned = pinnedIdentity(new Meta(mirror.db));
     -   if (pinned && verdict
     + const pinned = verdict.kind === "rotated" ? null : pinnedIdentity(new Meta(mirror.db));

@@ -25,13 +25,13 @@ export const deliveryFaults = faultsIn(
     - const isNew = !this.ids.has(eventId);
     + const isNew = true;
   event-ids-forgotten, I7: only ids of the same transaction are known: a delivery that is sent again later is stored again
-    src/state/inbox/event-ids.ts, found by test/state/event-ids.test.ts
+    src/state/inbox/event-ids.ts, found by test/state/inbox.test.ts
     -       this.unfiled.set(eventId, seq);
   replayed-event-logged-again, I7: an event without a read stands in the change log once more with each replay
     src/webhook/ingest/ingest.ts, found by test/webhook/ingest.test.ts
     - if (state === stored.state && state !== "waiting") return state;
   same-preview-written-again, I7: a page of previews that is read again changes provisional rows
-    src/store/apply/resource-table.ts, found by test/store/provisional-rows.test.ts
+    src/store/apply/resource-table.ts, found by test/store/fences.test.ts
     - if (!shown || (isLive(fence) && isSameSha(fence.sha, sha))) {
     + if (!shown) {
   deleted-twice, I7: another 404 of a deleted record is another change
@@ -43,7 +43,7 @@ export const deliveryFaults = faultsIn(
     +       this.remember(stamp, id);
     +       return "absent";
   filed-one-event-too-far, I7: the event after those that are filed is not known when it is sent again
-    src/state/inbox/event-ids.ts, found by test/state/event-ids.test.ts
+    src/state/inbox/event-ids.ts, found by test/state/inbox.test.ts
     - this.meta.set(filedKey, this.lastSeq);
     + this.meta.set(filedKey, this.lastSeq + 1);
   results-of-a-group-mixed-up, I6: a delivery is answered with another one's result

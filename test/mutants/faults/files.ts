@@ -30,13 +30,13 @@ const others = faultsIn(
     src/base/files/atomic-file.ts, found by test/base/atomic-file.test.ts
     -   syncToDisk(path.dirname(file));
   exported-file-not-on-the-disk: after a power cut the manifest names an empty file
-    src/base/files/hashed-file.ts, found by test/export/staging.test.ts
+    src/base/files/hashed-file.ts, found by test/export/runs.test.ts
     -     await handle.sync();
   folder-of-exported-files-not-on-the-disk: after a power cut the manifest names a file that is not there
-    src/export/files/staging.ts, found by test/export/staging.test.ts
+    src/export/files/staging.ts, found by test/export/runs.test.ts
     -     for (const folder of folders) syncToDisk(folder);
   manifest-before-its-files: a reader finds a manifest whose files are not there yet, or are those of before
-    src/export/files/staging.ts, found by test/export/staging.test.ts
+    src/export/files/staging.ts, found by test/export/runs.test.ts
     -       for (const file of files) await this.#move(file.path);
     +       writeFileAtomically(place, manifest.text);
     +       for (const file of files) await this.#move(file.path);

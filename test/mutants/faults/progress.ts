@@ -29,7 +29,7 @@ export const progressFaults = faultsIn(
     +       return result;
     +     });
   hydrated-row-without-change, I2: the detail of a provisional row is written without a row in the change log
-    src/store/apply/resource-table.ts, found by test/store/provisional-rows.test.ts
+    src/store/apply/resource-table.ts, found by test/store/fences.test.ts
     - const seq = this.logChange(stamp, id, isLive(fence) ? "update" : "insert", before, fence);
     + const seq = isProvisional(fence) ? (fence?.last_change ?? 0) : this.logChange(stamp, id, isLive(fence) ? "update" : "insert", before, fence);
   tombstone-without-change, I2: a deletion has no row in the change log, so readers of the log keep the record

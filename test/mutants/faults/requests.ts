@@ -73,7 +73,7 @@ export const requestFaults = faultsIn(
     - createRedactor([...secrets, ...parts])
     + createRedactor([...secrets, ...parts.slice(0, 0)])
   token-in-the-mirror, I9: whoever reads the mirror has the token
-    src/state/meta.ts, found by test/sync/identity.test.ts
+    src/state/meta.ts, found by test/sync/run.test.ts
     - return createHash("sha256").update(\`\${salt}:\${token}\`).digest("hex");
     + return createHash ? \`\${salt}:\${token}\` : salt;
   token-in-network-errors, I9: a connection that breaks writes the request with its token into the log
