@@ -63,8 +63,7 @@ describe("the help of every command", () => {
 const cheap = ["check", "sync", "status", "changes", "prune", "schema"];
 
 test("the examples of what is asked for every day do what they say", async () => {
-  const company = await aCompany({ records: 2 });
-  writeServeConfig(company);
+  const company = writeServeConfig(await aCompany({ records: 2 }));
   const lines = cheap.flatMap((name) => examplesOf(commands, [name])).map(([args]) => args);
   const ending = lines.filter((line) => !line.includes("--follow"));
   expect(ending.length).toBeGreaterThan(9);

@@ -32,8 +32,7 @@ function age(company: Company): void {
 
 describe("the plan", () => {
   test("of a run after an interrupted one has what that one left to be read", async () => {
-    const company = await aMirroredCompany();
-    writeServeConfig(company);
+    const company = writeServeConfig(await aMirroredCompany());
     expect((await run(company, "sync", "--full", "--max-requests", "35")).code).toBe(5);
     const { list, detail, child } = (await dryRun(company)).requests;
     expect((await sync(company)).requests).toMatchObject({ list, detail, child });
@@ -41,8 +40,7 @@ describe("the plan", () => {
   });
 
   test("of a first run has what that then reads; of a night the scrub, unless it is not asked for", async () => {
-    const company = await aCompany({ records: 3 });
-    writeServeConfig(company);
+    const company = writeServeConfig(await aCompany({ records: 3 }));
     const planned = await dryRun(company);
     expect(planned.plan.scrub).toEqual({ requests: 0, minutes: 0, total: 0, nights: 0 });
     const first = await sync(company);
@@ -66,8 +64,7 @@ describe("the plan", () => {
   });
 
   test("stands in status, with the stalest detail and parent's list of each resource", async () => {
-    const company = await aMirroredCompany();
-    writeServeConfig(company);
+    const company = writeServeConfig(await aMirroredCompany());
     const total = count(company.file, "SELECT count(*) FROM _parents") + detailsOf(company);
     const { plan, health } = await statusOf(company);
     expect(plan?.scrub).toMatchObject({ total, nights: 1, requests: total });

@@ -24,8 +24,7 @@ const walBytes = (company: Company) => statSync(path.join(company.folder, "acme.
 describe.runIf(isLimitable)("a disk that becomes full", () => {
   // Fault: disk | no file can grow any more (RLIMIT_FSIZE) in the middle of a sync | the write-ahead log of the mirror | exit 10 with the file and what to do; what is committed is sound; with space again the next run completes it
   test("sync ends with 10, says where and what to do, and the next run goes on", async () => {
-    const company = await aCompany({ records: 2 });
-    writeServeConfig(company);
+    const company = writeServeConfig(await aCompany({ records: 2 }));
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     const remove = company.proxy.obstruct(async ({ path: asked }, passOn) => {
@@ -53,8 +52,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
 
   // Fault: disk | no file can grow any more (RLIMIT_FSIZE) while deliveries come to serve | the write-ahead log of the mirror | 503 and nothing kept, and from then on `/readyz` 503 with the reason; with space again the same delivery gets 204 and both end, without a restart
   test("I6: serve refuses deliveries with 503 and is not ready, and takes them by itself when there is space again", async () => {
-    const company = await aCompany({ records: 2 });
-    writeServeConfig(company, "schedule: { sync: off, publish: off }");
+    const company = writeServeConfig(await aCompany({ records: 2 }), "schedule: { sync: off, publish: off }");
     const daemon = await serve(company);
     await daemon.until("a run ended");
     const readiness = async () => {

@@ -46,8 +46,7 @@ async function stoppedSync(company: Company) {
 
 /** A `serve` that only receives, after its first run. */
 async function receiving<Daemon extends Served>(open: (company: Company) => Promise<Daemon>) {
-  const company = await aCompany({ records: 2 });
-  writeServeConfig(company, "schedule: { sync: off, publish: off }");
+  const company = writeServeConfig(await aCompany({ records: 2 }), "schedule: { sync: off, publish: off }");
   const daemon = await open(company);
   await daemon.until("a run ended");
   return { company, daemon };
@@ -171,6 +170,5 @@ describe("the lock file of a serve without work", () => {
     await daemon.until("being written by process");
     other.release();
     await untilTaken("when it is free");
-    expect((await daemon.end("SIGTERM")).code).toBe(0);
   });
 });

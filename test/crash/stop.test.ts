@@ -9,8 +9,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s ends a sync with %i after a commit, and the next run goes on", async (signal, code) => {
-  const company = await aCompany({ records: 8 });
-  writeServeConfig(company);
+  const company = writeServeConfig(await aCompany({ records: 8 }));
   const child = startIn(company, ["sync", "--json"]);
   company.proxy.obstruct(async ({ n }, passOn) => {
     if (n !== 40) return undefined;
@@ -29,8 +28,7 @@ test.each([
 
 // Fault: network | an answer that never comes, with --max-duration 2s | a proxy, before `sync` | it ends with 5; the next run completes
 test("--max-duration ends a sync with 5, although an answer does not come", async () => {
-  const company = await aCompany({ records: 2 });
-  writeServeConfig(company, "http: { timeout: 2s }");
+  const company = writeServeConfig(await aCompany({ records: 2 }), "http: { timeout: 2s }");
   company.proxy.obstruct(({ path }) => (path === "/invoices" ? "hang" : undefined));
   const ended = await runCommand(["sync", "--json", "--max-duration", "2s"], { cwd: company.folder });
   expect([ended.code, outcomeIn(ended)]).toEqual([5, "stopped"]);

@@ -13,9 +13,7 @@ import { eventually } from "../support/eventually.ts";
 
 /** A mirrored company whose config asks for all files. */
 async function aCompanyWithFiles(records = 5): Promise<Company> {
-  const company = await aMirroredCompany({ records });
-  writeServeConfig(company, "files: { pdf: on, attachments: on }");
-  return company;
+  return writeServeConfig(await aMirroredCompany({ records }), "files: { pdf: on, attachments: on }");
 }
 
 /** A command in this process, with `--json`. */

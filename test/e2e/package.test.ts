@@ -18,9 +18,7 @@ import { writeServeConfig } from "../support/program/serve.ts";
 import { entriesOf } from "../support/export/zip.ts";
 
 async function aCompanyWithFiles(records = 5): Promise<Company> {
-  const company = await aMirroredCompany({ records });
-  writeServeConfig(company, "files: { pdf: on }");
-  return company;
+  return writeServeConfig(await aMirroredCompany({ records }), "files: { pdf: on }");
 }
 
 async function pack(company: Company, month: string, ...more: string[]) {

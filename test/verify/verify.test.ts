@@ -176,8 +176,7 @@ test("--local names damage without a request; --repair heals rows, the next run 
 });
 
 test("refuses to repair beside a writer, another company's token, and what has no mirror", async () => {
-  const company = await aCompany({ records: 5 });
-  writeServeConfig(company);
+  const company = writeServeConfig(await aCompany({ records: 5 }));
   const run = (...args: string[]) => runCommand(["verify", ...args], { cwd: company.folder });
   expect((await run()).code).toBe(10);
   expect((await run("--local")).code).toBe(10);
@@ -205,8 +204,7 @@ function comparedInvoices(company: Company): number[] {
 
 /** A mirror of which `verify --all` was stopped by Ctrl-C when it had compared some invoices. */
 async function interrupted(): Promise<Company> {
-  const company = await aMirroredCompany({ records: 6 });
-  writeServeConfig(company);
+  const company = writeServeConfig(await aMirroredCompany({ records: 6 }));
   const parts = { commands, clock: systemClock, cwd: company.folder };
   const { run, signals } = createTestInvocation(["verify", "--all"], parts);
   const remove = company.proxy.obstruct(async (_asked, passOn) => {

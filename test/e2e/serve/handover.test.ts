@@ -31,8 +31,7 @@ const runUnderWay = "SELECT count(*) FROM _runs WHERE outcome IS NULL";
 
 // Fault: process | kill -9 of the daemon while a `sync` follows its run | a process of `serve` | the follower makes the run itself
 test("a sync beside the daemon gives its run to it and ends as if it had made it; Ctrl-C ends the following only, and a kill of the daemon leaves the run to the follower", async () => {
-  const company = await aCompany({ records: 5 });
-  writeServeConfig(company, "schedule: { sync: off, publish: off }");
+  const company = writeServeConfig(await aCompany({ records: 5 }), "schedule: { sync: off, publish: off }");
   const daemon = await serve(company);
   await eventually(() => wholeRuns(company) === 1, "a first whole run");
   const ended = await endOf(startIn(company, ["sync", "--full", "--json", "clients", "company"]));

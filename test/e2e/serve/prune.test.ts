@@ -40,8 +40,7 @@ function makeOld({ file }: Company): void {
 }
 
 test("prune beside serve is made by serve, deliveries go on; what was removed is named wherever it is asked for", async () => {
-  const company = await aCompany({ records: 8 });
-  writeServeConfig(company, retention);
+  const company = writeServeConfig(await aCompany({ records: 8 }), retention);
   for (let again = 0; again < 3; again++) await sync(company);
   const daemon = await serveHere(company);
   const event = eventAbout("clients.updated", "client", 999_999);

@@ -29,8 +29,7 @@ function someClient(company: Company): number {
 
 describe("serve", () => {
   test("makes the mirror by itself, is ready then, and reads what an event is about within moments", async () => {
-    const company = await aCompany({ records: 5 });
-    writeServeConfig(company);
+    const company = writeServeConfig(await aCompany({ records: 5 }));
     const daemon = await serveHere(company);
     expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
     await eventually(() => wholeRuns(company) === 1, "a first whole run");
@@ -53,8 +52,7 @@ describe("serve", () => {
 
   // Fault: process | SIGTERM in the middle of the first run and of deliveries | `serve`, and the next one | what was answered is kept; the run continues later
   test("a signal in the middle of its first run and of deliveries: what was answered is kept, the run goes on later", async () => {
-    const company = await aCompany();
-    writeServeConfig(company);
+    const company = writeServeConfig(await aCompany());
     const stopping = Promise.withResolvers<void>();
     company.proxy.obstruct(async ({ path: asked }) => {
       if (asked.startsWith("/invoices/")) await stopping.promise;
@@ -84,8 +82,7 @@ describe("serve", () => {
 
   // Fault: service | away, or the token refused, when `serve` starts | a proxy before `serve` | it receives and says so, and catches up by itself
   test("receives from the start while the service is away or refuses the token, says so, and catches up by itself", async () => {
-    const company = await aCompany({ records: 5 });
-    writeServeConfig(company);
+    const company = writeServeConfig(await aCompany({ records: 5 }));
     const unauthenticated = { status: 401, headers: {}, body: Buffer.from('{"message":"Unauthenticated."}') };
     company.proxy.obstruct(() => unauthenticated);
     const daemon = await serveHere(company);
@@ -106,8 +103,7 @@ describe("serve", () => {
 });
 
 test("the page of a real daemon says what status says, and is sent again only where it differs", async () => {
-  const company = await aCompany({ records: 3 });
-  writeServeConfig(company);
+  const company = writeServeConfig(await aCompany({ records: 3 }));
   const daemon = await serveHere(company);
   const page = async () => (await fetch(`${daemon.url}/`)).text();
   // A page that takes long to make is shown for a while.
@@ -123,12 +119,10 @@ test("the page of a real daemon says what status says, and is sent again only wh
 
   const tag = (await fetch(`${daemon.url}/`)).headers.get("etag") ?? "";
   expect((await fetch(`${daemon.url}/`, { headers: { "if-none-match": tag } })).status).toBe(304);
-  expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
 test("beyond this machine it shows nothing until a token is set; deliveries and probes go on", async () => {
-  const company = await aCompany({ records: 3 });
-  writeServeConfig(company);
+  const company = writeServeConfig(await aCompany({ records: 3 }));
   const daemon = await serveHere(company, { args: ["--listen", "0.0.0.0:0"] });
   const url = daemon.url.replace("0.0.0.0", "127.0.0.1");
   const get = async (path_: string, headers: Record<string, string> = {}) => fetch(url + path_, { headers });
@@ -145,7 +139,6 @@ test("beyond this machine it shows nothing until a token is set; deliveries and 
   expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(200);
   writeFileSync(path.join(company.folder, "page.token"), "another-token-of-the-pages\n");
   expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(401);
-  expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
 // Fault: network | a proxy that sends no forwarding header and speaks HTTP/1.1 (a current nginx) | a request to `serve` as that proxy sends it | no record value without the token
@@ -174,9 +167,8 @@ test("behind a proxy that looks like this machine it shows nothing without the t
   expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining("acme")]);
   expect(daemon.said().filter((line) => JSON.stringify(line).includes(made))).toEqual([]);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
-  const again = await serveHere(company);
+  await serveHere(company);
   expect(readFileSync(file, "utf8").trim()).toBe(made);
-  expect((await again.end("SIGTERM")).code).toBe(0);
 });
 
 const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

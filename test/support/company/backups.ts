@@ -7,8 +7,7 @@ import { aMirroredCompany, type Company } from "./company.ts";
 
 /** A company with a mirror, and the folder or bucket of its backups. */
 export async function aMirrored(): Promise<Company & { readonly backups: string }> {
-  const company = await aMirroredCompany({ companies: 2, records: 5 });
-  writeServeConfig(company);
+  const company = writeServeConfig(await aMirroredCompany({ companies: 2, records: 5 }));
   return { ...company, backups: path.join(company.folder, "backups") };
 }
 

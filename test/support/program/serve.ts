@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { commands } from "../../../src/cli/commands/all-commands.ts";
@@ -31,12 +31,12 @@ export interface ServedCompany {
   readonly secrets?: readonly string[];
 }
 
-/** Writes config.yaml beside the mirror; one company, `acme`, unless there are others. */
+/** Writes config.yaml beside the mirror; one company, `acme`, unless there are others. Gives the company. */
 export function writeServeConfig(
   company: Company,
   more = "",
   companies: readonly ServedCompany[] = [{ name: "acme", token: company.sandbox.token }],
-): void {
+): Company {
   const entries = companies.map(
     ({ name, token, secrets = [secret] }) =>
       `  ${name}: { token: ${token}, webhook: { secrets: ${JSON.stringify(secrets)} } }`,
@@ -45,6 +45,7 @@ export function writeServeConfig(
   if (!more.includes("data_dir:")) lines.push("data_dir: .");
   lines.push(withoutReport(more));
   writeFileSync(path.join(company.folder, "config.yaml"), lines.join("\n"));
+  return company;
 }
 
 /** A report after each run is a process more; who tests it says so in a `schedule`. */
@@ -61,7 +62,10 @@ export type Served = Awaited<ReturnType<typeof onceOpen>>;
 
 const serveArgs = ["serve", "--json", "--listen", "127.0.0.1:0"];
 
-/** `serve` as a process of its own on a free port, once its mirror is open or cannot be opened. */
+/**
+ * `serve` as a process of its own on a free port, once its mirror is open or cannot be opened. If the test leaves it
+ * running, it is asked to end when the test is over, and has to end well.
+ */
 export async function serve(company: Company, args: readonly string[] = []) {
   const child = startIn(company, [...serveArgs, ...args]);
   const served = await onceOpen(outputOf(child), endOf(child), (signal) => void child.kill(signal));
@@ -83,10 +87,6 @@ export async function serveHere(
     ...parts,
   });
   const ended = run();
-  onTestFinished(async () => {
-    signals.emit("SIGTERM");
-    await ended;
-  });
   return onceOpen(written, ended, (signal) => void signals.emit(signal));
 }
 
@@ -97,6 +97,11 @@ async function onceOpen(
 ) {
   let over = false;
   void ended.then(() => (over = true));
+  onTestFinished(async () => {
+    if (over) return;
+    send("SIGTERM");
+    expect((await ended).code, written.stderr).toBe(0);
+  });
   await eventually(() => over || written.stdout.includes("\n"), "an address of serve");
   if (over) throw new Error(`serve ended: ${written.stderr}`);
   const { url } = JSON.parse(written.stdout) as { readonly url: string };
