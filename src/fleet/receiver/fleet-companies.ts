@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { valueAt } from "../../config/config-problems.ts";
 import { resolveSecrets, type ResolvedSecret, type SecretSource } from "../../config/secrets.ts";
@@ -10,6 +9,7 @@ import type { Ingest } from "../../webhook/ingest/ingest.ts";
 import { createKeyring, type Keyring } from "../../webhook/keys/keyring.ts";
 import type { Companies } from "../../webhook/receiver.ts";
 import type { Postgres } from "../postgres/connection.ts";
+import { NodeLoops } from "../postgres/node-loops.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { fleetTables, type FleetTables } from "../postgres/tables/fleet-tables.ts";
 import { createCircuitBreaker, type CircuitBreaker } from "./circuit-breaker.ts";
@@ -62,7 +62,6 @@ export class FleetCompanies implements Companies {
   private readonly forms = new Map<string | null, DeliveryForm>();
   /** Null: the companies were never read. */
   private asOfMs: number | null = null;
-  private hasFailed = false;
 
   constructor(parts: FleetCompaniesParts) {
     const { postgres, sendJob, clock, log, closed } = parts;
@@ -101,21 +100,15 @@ export class FleetCompanies implements Companies {
   }
 
   /** Reads what changed, and notes that this node receives, until `closed`. Never rejects. */
-  async follow(): Promise<void> {
+  follow(): Promise<void> {
     const { clock, log, closed } = this.parts;
-    while (!closed.aborted) {
-      try {
-        await this.refresh();
-        await this.breaker.run(() => this.tables.receiving.beat());
-        this.hasFailed = false;
-      } catch (error) {
-        const fields = { error: messageOf(error), ...hintOf(error) };
-        if (!this.hasFailed)
-          log.warn("the companies cannot be read from Postgres; it is tried again", fields);
-        this.hasFailed = true;
-      }
-      await clock.sleep(this.hasFailed ? retryMs : refreshEveryMs, closed);
-    }
+    const loops = new NodeLoops(clock, log, "the companies are read from Postgres again");
+    const everyMs = () => (loops.problem === null ? refreshEveryMs : retryMs);
+    const step = async () => {
+      await this.refresh();
+      await this.breaker.run(() => this.tables.receiving.beat());
+    };
+    return loops.repeat("reading the companies from Postgres", everyMs, step, closed);
   }
 
   async refresh(): Promise<void> {

@@ -4,6 +4,7 @@ import { stopDeadlines } from "../../runs/process-context.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { jobKinds } from "../jobs/job-engine.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
+import { NodeLoops } from "../postgres/node-loops.ts";
 import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/owners-table.ts";
@@ -11,7 +12,6 @@ import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
 import { createInboxWatch } from "../assignment/inbox-watch.ts";
-import type { NodeLoops } from "./node-loops.ts";
 import { pruneMirrors } from "./mirror-cache.ts";
 import { createTimelineWatch, type TimelineWatch } from "./timeline-watch.ts";
 
@@ -75,9 +75,11 @@ export class FleetNode {
     const unattendedMs = jittered(times.unattendedMs);
     const fetchMs = () => (this.hasFetched ? times.fetchMs : times.quietFetchMs);
     type Pause = number | (() => number);
-    const repeat = (what: string, everyMs: Pause, step: () => Promise<void>, needsStore = false) => {
+    // Without the store deliveries are stored all the same: the node stays ready.
+    const ofStore = new NodeLoops(host.clock, host.log, "noting the timeline succeeds again");
+    const repeat = (what: string, everyMs: Pause, step: () => Promise<void>, loops = this.loops) => {
       const pauseMs = typeof everyMs === "number" ? () => everyMs : everyMs;
-      return this.loops.repeat(what, pauseMs, step, signal, needsStore);
+      return loops.repeat(what, pauseMs, step, signal);
     };
     this.tasks = [
       keeper.follow(signal),
@@ -85,7 +87,7 @@ export class FleetNode {
       repeat("looking for deliveries", times.inboxMs, () => inboxWatch.look()),
       repeat("reading when deliveries were received", times.receivingMs, readReceived),
       repeat("the node's heartbeat", times.beatMs, () => this.beat()),
-      repeat("noting the timeline", jittered(times.markMs), () => this.timeline.mark(), true),
+      repeat("noting the timeline", jittered(times.markMs), () => this.timeline.mark(), ofStore),
       repeat("looking for unattended companies", unattendedMs, () => this.sendJobs()),
       repeat("looking for packages", unattendedMs, () => this.followPackages()),
       repeat("reading configs", times.configMs, () => this.readConfigs()),

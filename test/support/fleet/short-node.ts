@@ -9,7 +9,7 @@ import type { NodePublishing, NodeTimes } from "../../../src/fleet/assignment/no
 import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
 import { FleetNode } from "../../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
-import { NodeLoops } from "../../../src/fleet/worker/node-loops.ts";
+import { NodeLoops } from "../../../src/fleet/postgres/node-loops.ts";
 import type { WorkedFleet } from "./worker.ts";
 import { load } from "../connector/config.ts";
 import { connectorEntry } from "../program/cli.ts";

@@ -17,7 +17,7 @@ import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
 import { RadarSite } from "../../../fleet/status/radar-site.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
-import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
+import { NodeLoops } from "../../../fleet/postgres/node-loops.ts";
 import { createPageAccess, servedPageToken } from "../../../status/page/page-access.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
