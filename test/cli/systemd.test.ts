@@ -4,7 +4,9 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemd } from "../../src/cli/program/listening-process.ts";
 import { endOf, firstLine, startProgram, temporaryFolder } from "../support/program/cli.ts";
+import { eventually } from "../support/eventually.ts";
 import { stubLog } from "../support/http/http-client.ts";
+import { childrenOf } from "../support/program/serve.ts";
 import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
 /** A folder with a `systemd-notify` that writes down what it is given. */
@@ -51,6 +53,10 @@ test("a daemon that nobody started this way reports nothing, and one whose repor
   ]);
 });
 
+function isStopped(pid: number | undefined): boolean {
+  return /^State:\tT/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+}
+
 // Fault: process | the loop of a serve stands still (SIGSTOP) | a real serve with systemd's variables | it is ready once its address answers, alive again and again, silent while it stands still, and says that it stops
 test("a real serve reports to systemd, and nothing while it stands still", async () => {
   const { env, given } = notifier();
@@ -65,8 +71,8 @@ test("a real serve reports to systemd, and nothing while it stands still", async
   await expect.poll(alive).toBeGreaterThan(2);
   expect(given()).toContain("READY=1 STATUS=receiving");
   child.kill("SIGSTOP");
-  // What was sent before may still arrive.
-  await systemClock.sleep(200);
+  const sending = () => childrenOf(child.pid).filter(({ args }) => !args.includes("<defunct>"));
+  await eventually(() => isStopped(child.pid) && sending().length === 0, "a loop that stands still");
   const before = alive();
   await systemClock.sleep(400);
   expect(alive()).toBe(before);

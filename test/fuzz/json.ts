@@ -112,14 +112,10 @@ const damagedRecords = pureTarget(
   },
 );
 
-const slowestMs = 5_000;
-
 const extremes = pureTarget("json/extremes", 60, extremeText, ({ text, depth }) => {
   const list = Buffer.from(`{"data":[${text}]}`);
-  const startedMs = performance.now();
   const value = attempt(() => parseLossless(text));
   const read = attempt(() => readList(list));
-  assert.ok(performance.now() - startedMs < slowestMs, "it took too long");
   const isDeep = depth > maxDepth - 2;
   if (value instanceof MirrorError) assert.ok(isDeep || natively(text) === undefined);
   else assert.deepEqual(asDoubles(value), natively(text));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   about,
+  acceptedSockets,
   aReceiver,
   counted,
   dial,
@@ -114,10 +115,12 @@ describe("connections are used as HTTP allows", () => {
 
   // Fault: network | the sender goes away in the middle of a body | a raw socket | nothing is stored, and the next delivery is taken
   test("a sender who goes away in the middle of a body leaves nothing behind", async () => {
+    const accepted = acceptedSockets();
     const receiver = await aReceiver();
     const line = await dial(receiver.port);
-    line.socket.write(wire(post()).subarray(0, -5));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const bytes = wire(post()).subarray(0, -5);
+    line.socket.write(bytes);
+    await expect.poll(() => accepted[0]?.bytesRead).toBe(bytes.length);
     line.socket.destroy();
     await expect.poll(() => receiver.results).toEqual(["acme 499"]);
     expect((await receiver.deliver()).status).toBe(204);

@@ -92,9 +92,7 @@ test("what follows a run uses the daemon's config, whatever stands in the file b
     { step: "report", ...made },
     { step: `csv ${path.dirname(path.dirname(csv))}`, ...made },
   ];
-  const areMade = async () => (await readyOf(daemon)).acme.after_run.every(({ outcome }) => outcome !== null);
-  await eventually(async () => (await readyOf(daemon)).acme.ready && (await areMade()), "a ready company");
-  expect((await readyOf(daemon)).acme).toMatchObject({ ready: true, after_run: steps });
+  await expect.poll(() => readyOf(daemon)).toMatchObject({ acme: { ready: true, after_run: steps } });
   writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
   expect(await statusOf(company)).toMatchObject({ code: 0, after_run: steps });
   const metrics = await metricsOf(daemon);

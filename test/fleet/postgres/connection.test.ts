@@ -71,16 +71,17 @@ describeWithPostgres("the connection to Postgres", () => {
     expect(await (await connectNode(url)).query(setting)).toEqual([{ pause: "5s" }]);
     const postgres = await connectNode(`${url}?idle_in_transaction_session_timeout=200`);
     await postgres.query("CREATE TABLE t (n int); INSERT INTO t VALUES (1)");
-    const lock = Promise.withResolvers<void>();
+    const [locked, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const paused = postgres.transaction(async (sql) => {
       await sql.query("SELECT n FROM t FOR UPDATE");
-      lock.resolve();
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      locked.resolve();
+      await changed.promise;
       await sql.query("UPDATE t SET n = 2");
     });
     const outcome = rejectionOf(paused);
-    await lock.promise;
+    await locked.promise;
     await postgres.query("UPDATE t SET n = 3");
+    changed.resolve();
     expect(await outcome).toMatchObject({ kind: "database", retryable: true });
     expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 3 }]);
   });

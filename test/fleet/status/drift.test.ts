@@ -17,12 +17,11 @@ describeWithPostgres("the status of a fleet", () => {
     fleet.company.suffer({ ...odd("unknown_fields"), match: { path: "/suppliers" } });
     await fleet.add("acme");
     await startNode(fleet, "one");
-    const read = () => readFleetStatus(fleet.postgres, null);
-    await eventually(
-      async () => ((await read()).companies["acme"]?.whole_at ?? null) !== null,
-      "a whole run",
-    );
-    const status = await read();
+    let status = await readFleetStatus(fleet.postgres, null);
+    await eventually(async () => {
+      status = await readFleetStatus(fleet.postgres, null);
+      return (status.companies["acme"]?.whole_at ?? null) !== null;
+    }, "a whole run");
     expect(status.companies["acme"]?.problems).toMatchObject([
       { kind: "subscription", severity: "notice" },
       { kind: "schema", severity: "notice" },

@@ -54,8 +54,7 @@ describeWithPostgres("a node", () => {
       );
       return later?.at.toLocaleTimeString("sv", { timeZone: "Asia/Tokyo", timeStyle: "short" });
     };
-    await eventually(async () => (await slot()) !== undefined, "a job for later");
-    expect(await slot()).toBe("02:15");
+    await expect.poll(slot).toBe("02:15");
     await fleet.engine.send("events", ["acme"]);
     await eventually(() => node.said("acme").includes(goesOn), "the company, claimed again");
     expect(wholeRuns(node.company)).toBe(1);
