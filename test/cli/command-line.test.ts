@@ -89,17 +89,15 @@ test("I9: no option takes a token or a secret, which other users would see; but 
   ]);
 });
 
-describe("a mistake is a usage error that names what was most likely meant", () => {
-  test.each([
-    ["sync --full=3", "unknown option '--full=3'"],
-    ["status --jsno", "unknown option '--jsno' (Did you mean --json?)"],
-    ["sync --max-requests 0", '--max-requests must be a whole number from 1 to 1000 (it is "0")'],
-    ["sync --max-requests 1e2", "--max-requests must be a whole number"],
-    ["connector check --ful", "unknown option '--ful'"],
-    ["", "which command? There are sync, status, connector"],
-  ])("%j", (line, message) => {
-    const refusal = errorOf(() => read(line));
-    expect(refusal.kind).toBe("usage");
-    expect(refusal.message).toContain(message);
-  });
+test.each([
+  ["sync --full=3", "unknown option '--full=3'"],
+  ["status --jsno", "unknown option '--jsno' (Did you mean --json?)"],
+  ["sync --max-requests 0", '--max-requests must be a whole number from 1 to 1000 (it is "0")'],
+  ["sync --max-requests 1e2", "--max-requests must be a whole number"],
+  ["connector check --ful", "unknown option '--ful'"],
+  ["", "which command? There are sync, status, connector"],
+])("a mistake is a usage error that names what was most likely meant: %j", (line, message) => {
+  const refusal = errorOf(() => read(line));
+  expect(refusal.kind).toBe("usage");
+  expect(refusal.message).toContain(message);
 });

@@ -37,33 +37,29 @@ describe("the program", () => {
   });
 });
 
-describe("bin", () => {
-  // Fault: process | an older Node starts the program | the version that `bin` reads | exit 2 with the version needed, no stack
-  test.each(["22.18.9", "0.10.48"])("refuses Node %s before it reads anything else", async (version) => {
-    // The bin, read by a Node that says it is another.
-    const disguise = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
-    const script = `${disguise}; require(${JSON.stringify(binFile)})`;
-    const { code, stdout, stderr } = await runProgram([script], { file: "-e" });
-    expect([code, stdout]).toEqual([2, ""]);
-    const msg = expect.stringContaining(`needs Node 22.19 or newer; this is Node ${version}`) as string;
-    expect(jsonLines(stderr)).toMatchObject([{ level: "error", msg }]);
-  });
+// Fault: process | an older Node starts the program | the version that `bin` reads | exit 2 with the version needed, no stack
+test.each(["22.18.9", "0.10.48"])("bin refuses Node %s before it reads anything else", async (version) => {
+  // The bin, read by a Node that says it is another.
+  const disguise = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+  const script = `${disguise}; require(${JSON.stringify(binFile)})`;
+  const { code, stdout, stderr } = await runProgram([script], { file: "-e" });
+  expect([code, stdout]).toEqual([2, ""]);
+  const msg = expect.stringContaining(`needs Node 22.19 or newer; this is Node ${version}`) as string;
+  expect(jsonLines(stderr)).toMatchObject([{ level: "error", msg }]);
 });
 
-describe("serve", () => {
-  // Fault: secrets | SIGUSR1, which has Node open its inspector | a serving process | no inspector, it goes on
-  test("opens no inspector on SIGUSR1", async () => {
-    const cwd = temporaryFolder({ "config.yaml": `base_url: http://127.0.0.1:9\n${serveConfig}` });
-    const child = startProgram(["serve", "--json"], { cwd, file: binFile });
-    const ended = endOf(child);
-    const { url } = JSON.parse(await firstLine(child)) as { readonly url: string };
-    child.kill("SIGUSR1");
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    child.kill("SIGTERM");
-    const { code, stderr } = await ended;
-    expect(code).toBe(0);
-    expect(stderr).not.toMatch(/debugger|inspector|ws:/i);
-  });
+// Fault: secrets | SIGUSR1, which has Node open its inspector | a serving process | no inspector, it goes on
+test("serve opens no inspector on SIGUSR1", async () => {
+  const cwd = temporaryFolder({ "config.yaml": `base_url: http://127.0.0.1:9\n${serveConfig}` });
+  const child = startProgram(["serve", "--json"], { cwd, file: binFile });
+  const ended = endOf(child);
+  const { url } = JSON.parse(await firstLine(child)) as { readonly url: string };
+  child.kill("SIGUSR1");
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  child.kill("SIGTERM");
+  const { code, stderr } = await ended;
+  expect(code).toBe(0);
+  expect(stderr).not.toMatch(/debugger|inspector|ws:/i);
 });
 
 async function packagesOf(args: readonly string[], start: Start = {}): Promise<readonly string[]> {

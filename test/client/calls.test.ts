@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { isObject } from "../../src/json/literal.ts";
@@ -151,35 +151,33 @@ const withoutKey = new Set([
   "contactActivityAttachments.upload",
 ]);
 
-describe("a method makes exactly the request that its name says", () => {
-  it.each(manifest.operations.map(({ name }) => [name, requestOf(name)] as const))(
-    "%s sends %s",
-    async (operation, sends) => {
-      const [group = "", name = ""] = operation.split(".");
-      const given = (inputs as Record<string, Readonly<Record<string, unknown>> | undefined>)[group]?.[name];
-      const { client, sent } = recordingClient();
-      const ids = sends.includes("/7") ? [7] : [];
-      await callOf(client, operation, given === undefined ? ids : [...ids, given]);
-      expect(sent).toHaveLength(1);
-      const [request] = sent;
-      const [method] = sends.split(" ");
-      const isRead = method === "GET";
-      const isKeyed = method === "POST" && !withoutKey.has(operation);
-      const body = isObject(given) ? given : undefined;
-      expect(`${request?.method} ${request?.path}`).toBe(sends);
-      // A null asks for records without a value.
-      const query = isRead ? Object.entries(body ?? {}).map(([key, value]) => [key, value ?? ""]) : [];
-      expect(request?.query ?? {}).toStrictEqual(Object.fromEntries(query));
-      expect(request?.json).toEqual(isRead ? undefined : body);
-      const isFile = /\/(?:pdf|attachments)$/.test(sends);
-      const isNothing = method === "DELETE" || operation === "documentMails.send";
-      expect(request?.expect).toBe(isFile ? "bytes" : isNothing ? "nothing" : "json");
-      const headers = isKeyed ? { "Idempotency-Key": expect.stringMatching(uuid) } : undefined;
-      expect(request?.headers).toEqual(headers);
-      expect(request?.repeatable).toBe(isRead || isKeyed);
-    },
-  );
-});
+it.each(manifest.operations.map(({ name }) => [name, requestOf(name)] as const))(
+  "a method makes exactly the request that its name says: %s sends %s",
+  async (operation, sends) => {
+    const [group = "", name = ""] = operation.split(".");
+    const given = (inputs as Record<string, Readonly<Record<string, unknown>> | undefined>)[group]?.[name];
+    const { client, sent } = recordingClient();
+    const ids = sends.includes("/7") ? [7] : [];
+    await callOf(client, operation, given === undefined ? ids : [...ids, given]);
+    expect(sent).toHaveLength(1);
+    const [request] = sent;
+    const [method] = sends.split(" ");
+    const isRead = method === "GET";
+    const isKeyed = method === "POST" && !withoutKey.has(operation);
+    const body = isObject(given) ? given : undefined;
+    expect(`${request?.method} ${request?.path}`).toBe(sends);
+    // A null asks for records without a value.
+    const query = isRead ? Object.entries(body ?? {}).map(([key, value]) => [key, value ?? ""]) : [];
+    expect(request?.query ?? {}).toStrictEqual(Object.fromEntries(query));
+    expect(request?.json).toEqual(isRead ? undefined : body);
+    const isFile = /\/(?:pdf|attachments)$/.test(sends);
+    const isNothing = method === "DELETE" || operation === "documentMails.send";
+    expect(request?.expect).toBe(isFile ? "bytes" : isNothing ? "nothing" : "json");
+    const headers = isKeyed ? { "Idempotency-Key": expect.stringMatching(uuid) } : undefined;
+    expect(request?.headers).toEqual(headers);
+    expect(request?.repeatable).toBe(isRead || isKeyed);
+  },
+);
 
 it("operations have one name and one address each", () => {
   const routes = manifest.operations.map(({ method, path }) => `${method} ${path}`);

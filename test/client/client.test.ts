@@ -11,36 +11,32 @@ const giving = (body: unknown) => recordingClient(() => answer(body)).client;
 const pagesAsked = (sent: readonly { readonly query?: object }[]) =>
   sent.map(({ query }) => new Map(Object.entries(query ?? {})).get("page"));
 
-describe("a write that may have to be repeated", () => {
-  it("carries the key it was given, and an unpredictable one of its own where none was", async () => {
-    const keys: unknown[] = [];
-    const client = createClient({
-      send: async ({ headers }) => {
-        keys.push(headers?.["Idempotency-Key"]);
-        return answer({});
-      },
-    });
-    await client.orders.create(order, { idempotencyKey: "order-2026-1" });
-    for (let times = 0; times < 2; times++) await client.orders.create(order);
-    expect([keys[0], new Set(keys).size]).toEqual(["order-2026-1", 3]);
+it("a write that may have to be repeated carries the key it was given, and an unpredictable one of its own where none was", async () => {
+  const keys: unknown[] = [];
+  const client = createClient({
+    send: async ({ headers }) => {
+      keys.push(headers?.["Idempotency-Key"]);
+      return answer({});
+    },
   });
+  await client.orders.create(order, { idempotencyKey: "order-2026-1" });
+  for (let times = 0; times < 2; times++) await client.orders.create(order);
+  expect([keys[0], new Set(keys).size]).toEqual(["order-2026-1", 3]);
 });
 
-describe("an upload", () => {
-  it("goes out as a form, every file under the field files, name and type kept", async () => {
-    const { client, sent } = recordingClient();
-    const files = [
-      new File(["%PDF"], "zmluva č. 1.pdf", { type: "application/pdf" }),
-      new File(["x"], "b.txt"),
-    ];
-    await client.contactActivityAttachments.upload(files);
-    const parts = sent[0]?.form?.getAll("files") ?? [];
-    expect(parts.map((part) => (part instanceof File ? [part.name, part.type] : part))).toEqual([
-      ["zmluva č. 1.pdf", "application/pdf"],
-      ["b.txt", ""],
-    ]);
-    expect(sent[0]?.json).toBeUndefined();
-  });
+it("an upload goes out as a form, every file under the field files, name and type kept", async () => {
+  const { client, sent } = recordingClient();
+  const files = [
+    new File(["%PDF"], "zmluva č. 1.pdf", { type: "application/pdf" }),
+    new File(["x"], "b.txt"),
+  ];
+  await client.contactActivityAttachments.upload(files);
+  const parts = sent[0]?.form?.getAll("files") ?? [];
+  expect(parts.map((part) => (part instanceof File ? [part.name, part.type] : part))).toEqual([
+    ["zmluva č. 1.pdf", "application/pdf"],
+    ["b.txt", ""],
+  ]);
+  expect(sent[0]?.json).toBeUndefined();
 });
 
 describe("an answer", () => {

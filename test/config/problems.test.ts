@@ -60,62 +60,57 @@ describe("a file in the place of a folder is named with the key's place", () => 
   });
 });
 
-describe("a value of the wrong kind is reported with what it must be", () => {
-  test.each([
-    [
-      "http: { timeout: 30 }",
-      'http.timeout must be a duration from 100ms to 30m 00s such as "30s" or "5m" (it is 30)',
-    ],
-    ["http: { timeout: 2h }", "http.timeout must be a duration from 100ms to 30m 00s"],
-    ["report: { mode: 0640 }", 'report.mode must be a mode in quotes such as "0640" (it is 640)'],
-    ['report: { mode: "0666" }', 'report.mode must be a mode in quotes such as "0640"'],
-    ["http: { concurrency: 0 }", "http.concurrency must be a whole number from 1 to 32 (it is 0)"],
-    ["http: { concurrency: 1.5 }", "http.concurrency must be a whole number"],
-    ["http: { max_response: 256 }", 'must be a size from 64.0 kB to 2.00 GB such as "256MB" (it is 256)'],
-    ["http: { max_response: 1kB }", "http.max_response must be a size"],
-    ["http: []", "http must be a map of keys (it is a list)"],
-    ["rate_limit: { reserve: 10 }", 'must be a percentage from 0% to 90% such as "10%" (it is 10)'],
-    ["rate_limit: { reserve: 100% }", "rate_limit.reserve must be a percentage from 0% to 90%"],
-    ["rate_limit: { window: -5s }", "rate_limit.window must be a duration"],
-    ["language: klingon!", "language must be a language such as en"],
-    ["data_dir: ''", "data_dir must be a folder"],
-    ["log: { level: wran }", "log.level must be one of debug, info, warn, error. Did you mean warn? (it is "],
-    ["log: { level: }", "log.level must be one of debug, info, warn, error (it is empty)"],
-    ["files: { pdf: maybe }", 'files.pdf must be on or off (it is "maybe")'],
-    ["schedule: { publish: aftersync }", "after_sync, or off"],
-    ['serve: { listen: "127.0.0.1:99999" }', 'must be an address and a port such as "127.0.0.1:8787"'],
-    [
-      "exports: [{ format: cvs, out: x }]",
-      "exports[0].format must be one of csv, parquet, jsonl, xlsx. Did you mean csv?",
-    ],
-    [
-      "exports: [{ format: xlsx, out: x, partition_by: year }]",
-      "partition_by needs format csv or parquet or jsonl",
-    ],
-    ["exports: [{ format: csv, out: x, nested: true }]", "exports[0].nested needs format parquet"],
-    ["exports: [{ format: xlsx, out: x, dialect: excel-sk }]", "exports[0].dialect needs format csv"],
-    ["exports: [{ format: jsonl, out: x, language: sk }]", "exports[0].language needs format csv or xlsx"],
-    ["exports: [{ format: csv }]", 'exports[0] needs "out"'],
-    ["exports: { format: csv }", "exports must be a list (it is a map)"],
-    [
-      "resources: { include: [invoices], exclude: [clients] }",
-      "resources must have include or exclude, not both",
-    ],
-    ["resources: { contact_activity_logs: { parents_per_run: 0 } }", "must be a whole number from 1"],
-    [
-      "resources: { contact_activity_logs: { parents_per_run: some } }",
-      "must be auto, all or a number from 1",
-    ],
-    [
-      "rate_limit: { scrub_share: 10% }",
-      "unknown key scrub_share in rate_limit; scrub.time says how long the scrub",
-    ],
-    ["scrub: { time: often }", "scrub.time must be a duration from 1m 00s to 24h 00m"],
-    ["scrub: { cycle: 1h }", "scrub.cycle must be a duration from 24h 00m to 3650d 0h"],
-    ["connector: finttoro", "connector must be one of fintoro. Did you mean fintoro?"],
-  ])("%s", (line, message) => {
-    expect(complaints(minimal(`${line}\n`))).toEqual([expect.stringContaining(message)]);
-  });
+test.each([
+  [
+    "http: { timeout: 30 }",
+    'http.timeout must be a duration from 100ms to 30m 00s such as "30s" or "5m" (it is 30)',
+  ],
+  ["http: { timeout: 2h }", "http.timeout must be a duration from 100ms to 30m 00s"],
+  ["report: { mode: 0640 }", 'report.mode must be a mode in quotes such as "0640" (it is 640)'],
+  ['report: { mode: "0666" }', 'report.mode must be a mode in quotes such as "0640"'],
+  ["http: { concurrency: 0 }", "http.concurrency must be a whole number from 1 to 32 (it is 0)"],
+  ["http: { concurrency: 1.5 }", "http.concurrency must be a whole number"],
+  ["http: { max_response: 256 }", 'must be a size from 64.0 kB to 2.00 GB such as "256MB" (it is 256)'],
+  ["http: { max_response: 1kB }", "http.max_response must be a size"],
+  ["http: []", "http must be a map of keys (it is a list)"],
+  ["rate_limit: { reserve: 10 }", 'must be a percentage from 0% to 90% such as "10%" (it is 10)'],
+  ["rate_limit: { reserve: 100% }", "rate_limit.reserve must be a percentage from 0% to 90%"],
+  ["rate_limit: { window: -5s }", "rate_limit.window must be a duration"],
+  ["language: klingon!", "language must be a language such as en"],
+  ["data_dir: ''", "data_dir must be a folder"],
+  ["log: { level: wran }", "log.level must be one of debug, info, warn, error. Did you mean warn? (it is "],
+  ["log: { level: }", "log.level must be one of debug, info, warn, error (it is empty)"],
+  ["files: { pdf: maybe }", 'files.pdf must be on or off (it is "maybe")'],
+  ["schedule: { publish: aftersync }", "after_sync, or off"],
+  ['serve: { listen: "127.0.0.1:99999" }', 'must be an address and a port such as "127.0.0.1:8787"'],
+  [
+    "exports: [{ format: cvs, out: x }]",
+    "exports[0].format must be one of csv, parquet, jsonl, xlsx. Did you mean csv?",
+  ],
+  [
+    "exports: [{ format: xlsx, out: x, partition_by: year }]",
+    "partition_by needs format csv or parquet or jsonl",
+  ],
+  ["exports: [{ format: csv, out: x, nested: true }]", "exports[0].nested needs format parquet"],
+  ["exports: [{ format: xlsx, out: x, dialect: excel-sk }]", "exports[0].dialect needs format csv"],
+  ["exports: [{ format: jsonl, out: x, language: sk }]", "exports[0].language needs format csv or xlsx"],
+  ["exports: [{ format: csv }]", 'exports[0] needs "out"'],
+  ["exports: { format: csv }", "exports must be a list (it is a map)"],
+  [
+    "resources: { include: [invoices], exclude: [clients] }",
+    "resources must have include or exclude, not both",
+  ],
+  ["resources: { contact_activity_logs: { parents_per_run: 0 } }", "must be a whole number from 1"],
+  ["resources: { contact_activity_logs: { parents_per_run: some } }", "must be auto, all or a number from 1"],
+  [
+    "rate_limit: { scrub_share: 10% }",
+    "unknown key scrub_share in rate_limit; scrub.time says how long the scrub",
+  ],
+  ["scrub: { time: often }", "scrub.time must be a duration from 1m 00s to 24h 00m"],
+  ["scrub: { cycle: 1h }", "scrub.cycle must be a duration from 24h 00m to 3650d 0h"],
+  ["connector: finttoro", "connector must be one of fintoro. Did you mean fintoro?"],
+])("a value of the wrong kind is reported with what it must be: %s", (line, message) => {
+  expect(complaints(minimal(`${line}\n`))).toEqual([expect.stringContaining(message)]);
 });
 
 describe("all mistakes are reported at once", () => {

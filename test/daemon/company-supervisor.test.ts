@@ -36,72 +36,66 @@ async function leftInOrder(): Promise<Company> {
   return company;
 }
 
-describe("a company that starts", () => {
-  test("makes no run after a short pause, and one after a pause that may have cost events", async () => {
-    const company = await leftInOrder();
-    const config = configOf(company);
-    const short = startDaemon(company, config);
-    await untilWorking(short);
-    await short.stop();
-    expect(inMirror(company, "SELECT count(*) FROM _runs")).toBe(1);
-    age(company, 6 * hourMs);
-    company.sandbox.control.create("clients", { name: "No event was sent" });
-    const long = startDaemon(company, config);
-    await eventually(() => wholeRuns(company) === 2, "a run because of the gap");
-    expect(company.said.join("\n")).toContain("events may have been lost");
-    await long.stop();
-    expectEqual(company);
-    const again = startDaemon(company, config);
-    await untilWorking(again);
-    await again.stop();
-    expect(inMirror(company, "SELECT count(*) FROM _runs")).toBe(2);
-  });
+test("a company that starts makes no run after a short pause, and one after a pause that may have cost events", async () => {
+  const company = await leftInOrder();
+  const config = configOf(company);
+  const short = startDaemon(company, config);
+  await untilWorking(short);
+  await short.stop();
+  expect(inMirror(company, "SELECT count(*) FROM _runs")).toBe(1);
+  age(company, 6 * hourMs);
+  company.sandbox.control.create("clients", { name: "No event was sent" });
+  const long = startDaemon(company, config);
+  await eventually(() => wholeRuns(company) === 2, "a run because of the gap");
+  expect(company.said.join("\n")).toContain("events may have been lost");
+  await long.stop();
+  expectEqual(company);
+  const again = startDaemon(company, config);
+  await untilWorking(again);
+  await again.stop();
+  expect(inMirror(company, "SELECT count(*) FROM _runs")).toBe(2);
 });
 
-describe("a company whose mirror cannot be read", () => {
-  // Fault: data | a table of one company's mirror is damaged | SQL on the mirror beside the daemon | that company says so; the other one works
-  test("says so itself, keeps what it counted, and hides no other company", async () => {
-    const company = await aCompany({ records: 3 });
-    const companies = [
-      { name: "acme", token: company.sandbox.token },
-      { name: "beta", token: company.sandbox.token },
-    ];
-    const daemon = startDaemon(company, configOf(company, "", companies));
-    const haveRun = () => companies.every(({ name }) => stateOf(daemon, name)?.runs["complete"] === 1);
-    await eventually(haveRun, "a run of each");
-    const rows = stateOf(daemon)?.rows;
-    const db = new Database(company.file);
-    db.exec("ALTER TABLE _inbox RENAME COLUMN received_at TO elsewhere");
-    await eventually(() => stateOf(daemon)?.service.state === "database", "a look that fails");
-    const [acme, beta] = [stateOf(daemon), stateOf(daemon, "beta")];
-    expect(acme).toMatchObject({ company: "acme", open: true, service: { state: "database" }, rows });
-    expect(acme?.service.message).toContain("received_at");
-    expect(beta).toMatchObject({ company: "beta", open: true, service: { state: "working" } });
-    db.exec("ALTER TABLE _inbox RENAME COLUMN elsewhere TO received_at");
-    db.close();
-    await untilWorking(daemon);
-    await daemon.stop();
-  });
+// Fault: data | a table of one company's mirror is damaged | SQL on the mirror beside the daemon | that company says so; the other one works
+test("a company whose mirror cannot be read says so itself, keeps what it counted, and hides no other company", async () => {
+  const company = await aCompany({ records: 3 });
+  const companies = [
+    { name: "acme", token: company.sandbox.token },
+    { name: "beta", token: company.sandbox.token },
+  ];
+  const daemon = startDaemon(company, configOf(company, "", companies));
+  const haveRun = () => companies.every(({ name }) => stateOf(daemon, name)?.runs["complete"] === 1);
+  await eventually(haveRun, "a run of each");
+  const rows = stateOf(daemon)?.rows;
+  const db = new Database(company.file);
+  db.exec("ALTER TABLE _inbox RENAME COLUMN received_at TO elsewhere");
+  await eventually(() => stateOf(daemon)?.service.state === "database", "a look that fails");
+  const [acme, beta] = [stateOf(daemon), stateOf(daemon, "beta")];
+  expect(acme).toMatchObject({ company: "acme", open: true, service: { state: "database" }, rows });
+  expect(acme?.service.message).toContain("received_at");
+  expect(beta).toMatchObject({ company: "beta", open: true, service: { state: "working" } });
+  db.exec("ALTER TABLE _inbox RENAME COLUMN elsewhere TO received_at");
+  db.close();
+  await untilWorking(daemon);
+  await daemon.stop();
 });
 
-describe("a company whose file cannot be opened", () => {
-  // Fault: files | the mirror's file is no database, until it is removed | the file under the supervisor | tried again, no deliveries meanwhile, then a whole run
-  test("tries again until a file that is none is one", async () => {
-    const company = await aCompany({ records: 3 });
-    writeFileSync(company.file, "this is no database, and long enough to be sure of that");
-    const clock: Clock = {
-      ...impatientClock,
-      sleep: (ms, signal) => impatientClock.sleep(ms === openRetryMs ? 1 : ms, signal),
-    };
-    const config = configOf(company, "http: { timeout: 60s }\n");
-    const daemon = startDaemon(company, config, { clock });
-    await eventually(() => stateOf(daemon)?.service.message?.includes("not a SQLite") === true, "why");
-    expect(daemon.find("acme")).toBe("unavailable");
-    rmSync(company.file);
-    await eventually(() => wholeRuns(company) === 1, "a whole run");
-    await daemon.stop();
-    expectEqual(company);
-  });
+// Fault: files | the mirror's file is no database, until it is removed | the file under the supervisor | tried again, no deliveries meanwhile, then a whole run
+test("a company whose file cannot be opened tries again until a file that is none is one", async () => {
+  const company = await aCompany({ records: 3 });
+  writeFileSync(company.file, "this is no database, and long enough to be sure of that");
+  const clock: Clock = {
+    ...impatientClock,
+    sleep: (ms, signal) => impatientClock.sleep(ms === openRetryMs ? 1 : ms, signal),
+  };
+  const config = configOf(company, "http: { timeout: 60s }\n");
+  const daemon = startDaemon(company, config, { clock });
+  await eventually(() => stateOf(daemon)?.service.message?.includes("not a SQLite") === true, "why");
+  expect(daemon.find("acme")).toBe("unavailable");
+  rmSync(company.file);
+  await eventually(() => wholeRuns(company) === 1, "a whole run");
+  await daemon.stop();
+  expectEqual(company);
 });
 
 describe("a change of the config", () => {

@@ -162,12 +162,13 @@ describe("a service that refuses everything costs a bounded number of requests",
   );
 });
 
-describe("a service that answers too slowly costs a bounded number of requests and minutes, and says so", () => {
-  // Fault: service | each answer comes after the deadline, or each but that of /whoami | a proxy, from the 40th request on | bounded requests and minutes, an error that names the deadline; the next run is whole
-  test.each([
-    ["every answer", () => true, "failed", 40],
-    ["every answer but that of /whoami", (path: string) => path !== "/whoami", "partial", 400],
-  ])("%s comes after the deadline", async (_name, isSlow, outcome, most) => {
+// Fault: service | each answer comes after the deadline, or each but that of /whoami | a proxy, from the 40th request on | bounded requests and minutes, an error that names the deadline; the next run is whole
+test.each([
+  ["every answer", () => true, "failed", 40],
+  ["every answer but that of /whoami", (path: string) => path !== "/whoami", "partial", 400],
+])(
+  "a service that answers too slowly costs a bounded number of requests and minutes, and says so: %s comes after the deadline",
+  async (_name, isSlow, outcome, most) => {
     const clock = fastClock();
     const company = await aCompany({ records: 12 });
     company.proxy.obstruct(({ path, n }) => (n >= 40 && isSlow(path) ? "hang" : undefined));
@@ -178,8 +179,8 @@ describe("a service that answers too slowly costs a bounded number of requests a
     expect(clock.monotonicMs() - begunMs).toBeLessThan(45 * minuteMs);
     expect(company.said.join("\n")).toContain("no complete answer within 50 ms");
     await expectHealed(company);
-  });
-});
+  },
+);
 
 // Fault: limiter | every third answer is 503, with --max-requests 20 | a proxy, for every route | repeated requests count too: exactly 20 arrive
 test("--max-requests counts every request, /whoami and retries included", async () => {

@@ -128,41 +128,39 @@ function aboutOf(file: string, fact: string): Map<string, string> {
   return new Map(rows.map(({ subject, value }) => [String(subject), String(value)]));
 }
 
-describe("a first run that was stopped after its lists", () => {
-  test("has every header, each provisional, and says so in status and report", async () => {
-    const company = await aCompany();
-    await stoppedAfterLists(company);
-    const truth = truthOf(company.sandbox);
-    const { resources } = health(company);
-    for (const table of documentTables) {
-      const size = truth.get(table)?.size ?? 0;
-      expect(resources.find(({ name }) => name === table)).toMatchObject({
-        live: size,
-        expected: size,
-        provisional: size,
-      });
-      expect(count(company.file, `SELECT count(*) FROM ${table} WHERE _detail_at IS NOT NULL`)).toBe(0);
-    }
-    expect(count(company.file, "SELECT count(*) FROM _raw WHERE kind = 'preview'")).toBe(
-      documentTables.reduce((all, table) => all + (truth.get(table)?.size ?? 0), 0),
-    );
-    const sizeOf = (name: string) => truth.get(name)?.size ?? 0;
-    const parents = sizeOf("clients") + sizeOf("suppliers") + sizeOf("business_cases");
-    expect(resources.find(({ name }) => name === "contact_activity_logs")).toMatchObject({
-      parents_never_read: parents,
+test("a first run that was stopped after its lists has every header, each provisional, and says so in status and report", async () => {
+  const company = await aCompany();
+  await stoppedAfterLists(company);
+  const truth = truthOf(company.sandbox);
+  const { resources } = health(company);
+  for (const table of documentTables) {
+    const size = truth.get(table)?.size ?? 0;
+    expect(resources.find(({ name }) => name === table)).toMatchObject({
+      live: size,
+      expected: size,
+      provisional: size,
     });
-    expectReplayable(company);
-    const { file } = await publish(company.file);
-    const missing = aboutOf(file, "without_detail");
-    const complete = aboutOf(file, "complete");
-    const invoices = String(truth.get("invoices")?.size);
-    expect([missing.get("invoices"), complete.get("invoices")]).toEqual([invoices, "no"]);
-    expect([missing.get("invoice_items"), complete.get("invoice_items")]).toEqual([invoices, "no"]);
-    expect([missing.get("clients"), complete.get("clients")]).toEqual(["0", "yes"]);
-    expect(complete.get("document_payments")).toBe("no");
-    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM invoices")).toEqual([{ n: Number(invoices) }]);
-    expect(rowsOf(reading(file), "SELECT * FROM v_number_gaps")).toEqual([]);
+    expect(count(company.file, `SELECT count(*) FROM ${table} WHERE _detail_at IS NOT NULL`)).toBe(0);
+  }
+  expect(count(company.file, "SELECT count(*) FROM _raw WHERE kind = 'preview'")).toBe(
+    documentTables.reduce((all, table) => all + (truth.get(table)?.size ?? 0), 0),
+  );
+  const sizeOf = (name: string) => truth.get(name)?.size ?? 0;
+  const parents = sizeOf("clients") + sizeOf("suppliers") + sizeOf("business_cases");
+  expect(resources.find(({ name }) => name === "contact_activity_logs")).toMatchObject({
+    parents_never_read: parents,
   });
+  expectReplayable(company);
+  const { file } = await publish(company.file);
+  const missing = aboutOf(file, "without_detail");
+  const complete = aboutOf(file, "complete");
+  const invoices = String(truth.get("invoices")?.size);
+  expect([missing.get("invoices"), complete.get("invoices")]).toEqual([invoices, "no"]);
+  expect([missing.get("invoice_items"), complete.get("invoice_items")]).toEqual([invoices, "no"]);
+  expect([missing.get("clients"), complete.get("clients")]).toEqual(["0", "yes"]);
+  expect(complete.get("document_payments")).toBe("no");
+  expect(rowsOf(reading(file), "SELECT count(*) AS n FROM invoices")).toEqual([{ n: Number(invoices) }]);
+  expect(rowsOf(reading(file), "SELECT * FROM v_number_gaps")).toEqual([]);
 });
 
 test.each([

@@ -63,10 +63,8 @@ function withLibrary(license: string) {
   return runScript("licences", { "package.json": own, ...Object.fromEntries(installed) });
 }
 
-describe("the licences of libraries", () => {
-  test("are those that were agreed on", () => {
-    expect(withLibrary("ISC").status).toBe(0);
-    const { status, said } = withLibrary("GPL-3.0-only");
-    expect([status, said]).toEqual([1, expect.stringContaining('odd 1.0.0 has the licence "GPL-3.0-only"')]);
-  });
+test("the licences of libraries are those that were agreed on", () => {
+  expect(withLibrary("ISC").status).toBe(0);
+  const { status, said } = withLibrary("GPL-3.0-only");
+  expect([status, said]).toEqual([1, expect.stringContaining('odd 1.0.0 has the licence "GPL-3.0-only"')]);
 });

@@ -96,27 +96,25 @@ describe("values", () => {
   });
 });
 
-describe("row groups", () => {
-  test("hold 20,000 rows at most, with min, max and null count for each column", async () => {
-    const mirror = await openHasty();
-    mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000)
+test("row groups hold 20,000 rows at most, with min, max and null count for each column", async () => {
+  const mirror = await openHasty();
+  mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000)
       INSERT INTO orders (id, number, total, issued_on, remark, _synced_at)
       SELECT i, 'no ' || i, i / 4.0, date('2020-01-01', '+' || (i / 100) || ' days'), CASE WHEN i % 3 = 0 THEN 'x' END, '' FROM n`);
-    const file = await parquetOf(mirror, "orders");
-    const groups = `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata('${file}') ORDER BY 1`;
-    expect((await duckRows(groups)).flat()).toEqual(["0", "20000", "1", "20000", "2", "5000"]);
-    const facts =
-      await duckRows(`SELECT path_in_schema, row_group_id, stats_min_value, stats_max_value, stats_null_count, compression
+  const file = await parquetOf(mirror, "orders");
+  const groups = `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata('${file}') ORDER BY 1`;
+  expect((await duckRows(groups)).flat()).toEqual(["0", "20000", "1", "20000", "2", "5000"]);
+  const facts =
+    await duckRows(`SELECT path_in_schema, row_group_id, stats_min_value, stats_max_value, stats_null_count, compression
       FROM parquet_metadata('${file}') WHERE path_in_schema IN ('id', 'total', 'issued_on', 'remark') AND row_group_id = 1`);
-    expect(facts).toEqual([
-      ["id", "1", "20001", "40000", "0", "ZSTD"],
-      ["total", "1", "5000.250000", "10000.000000", "0", "ZSTD"],
-      ["issued_on", "1", "2020-07-19", "2021-02-04", "0", "ZSTD"],
-      ["remark", "1", "x", "x", "13333", "ZSTD"],
-    ]);
-    const all = `SELECT count(*), sum(total), count(DISTINCT number), count(remark), sum(id * (CASE WHEN number = 'no ' || id THEN 1 END)) FROM '${file}'`;
-    expect(await duckRows(all)).toEqual([["45000", "253130625.000000", "45000", "15000", "1012522500"]]);
-  });
+  expect(facts).toEqual([
+    ["id", "1", "20001", "40000", "0", "ZSTD"],
+    ["total", "1", "5000.250000", "10000.000000", "0", "ZSTD"],
+    ["issued_on", "1", "2020-07-19", "2021-02-04", "0", "ZSTD"],
+    ["remark", "1", "x", "x", "13333", "ZSTD"],
+  ]);
+  const all = `SELECT count(*), sum(total), count(DISTINCT number), count(remark), sum(id * (CASE WHEN number = 'no ' || id THEN 1 END)) FROM '${file}'`;
+  expect(await duckRows(all)).toEqual([["45000", "253130625.000000", "45000", "15000", "1012522500"]]);
 });
 
 test("the file's metadata has comments on columns and the state of the mirror", async () => {

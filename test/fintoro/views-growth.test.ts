@@ -1,4 +1,4 @@
-import { onTestFinished, describe, expect, test } from "vitest";
+import { onTestFinished, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { tableSql } from "../../src/report/report-layout.ts";
@@ -69,8 +69,9 @@ const shapes: readonly (readonly [string, (column: string) => boolean])[] = [
   ],
 ];
 
-describe("the work of a view, in rows that SQLite looks at", () => {
-  test.each(shapes)("doubles at most with twice the %s", (_, isShared) => {
+test.each(shapes)(
+  "the work of a view, in rows that SQLite looks at, doubles at most with twice the %s",
+  (_, isShared) => {
     const { db, rowsLookedAt } = countingDatabase();
     const looks = (rows: number) => {
       fill(db, rows, isShared);
@@ -80,8 +81,8 @@ describe("the work of a view, in rows that SQLite looks at", () => {
     const steeper = views.filter((_view, i) => (more[i] ?? 0) > 2.3 * (less[i] ?? 0) + 20);
     expect(steeper.map(({ name }) => name)).toEqual([]);
     expect(Math.min(...more)).toBeGreaterThan(0);
-  });
-});
+  },
+);
 
 test("views pass a filter on a document or its client to the tables, and search for no column that a query leaves out", () => {
   const db = emptyReport();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { RateLimiter } from "../../src/rate-limit/permit.ts";
 import { startLimiter, type LimiterKind } from "../support/rate-limit/simulated-budget.ts";
@@ -66,28 +66,24 @@ async function limited(kind: LimiterKind, defaultLimit: number) {
   return { clock, limiter, rateLimiter, http, ended };
 }
 
-describe("I8: alone on the company, a real transport against a real server is never refused", () => {
-  test.each(["at_hit", "at_answer"] as const)(
-    "and uses every permit of a full window (reported %s)",
-    async (reports) => {
-      const { limiter, rateLimiter, http, ended } = await limited({ ends: "exact", reports }, 120);
-      const calls = Array.from({ length: limit + 5 }, (_, i) => http.send(get(`/${i}`)));
-      const answers = await ended(Promise.all(calls));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-      expect(http.stats()).toMatchObject({ rateLimited: 0, retried: 0, requests: 25 });
-      expect(http.stats().waitedMs).toBeGreaterThan(windowMs);
-      expect(limiter.windows.map(({ own }) => own)).toEqual([limit, 5]);
-      expect(rateLimiter.view()).toMatchObject({ limit, remaining: limit - 5, waitMs: 0 });
-    },
-  );
-});
+test.each(["at_hit", "at_answer"] as const)(
+  "I8: alone on the company, a real transport against a real server is never refused and uses every permit of a full window (reported %s)",
+  async (reports) => {
+    const { limiter, rateLimiter, http, ended } = await limited({ ends: "exact", reports }, 120);
+    const calls = Array.from({ length: limit + 5 }, (_, i) => http.send(get(`/${i}`)));
+    const answers = await ended(Promise.all(calls));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(http.stats()).toMatchObject({ rateLimited: 0, retried: 0, requests: 25 });
+    expect(http.stats().waitedMs).toBeGreaterThan(windowMs);
+    expect(limiter.windows.map(({ own }) => own)).toEqual([limit, 5]);
+    expect(rateLimiter.view()).toMatchObject({ limit, remaining: limit - 5, waitMs: 0 });
+  },
+);
 
-describe("I8: with another client on the company", () => {
-  // Fault: limiter | another client takes permits of the window | a real server with a limiter | the 429 is waited out, and the call succeeds (I8)
-  test("a refusal is waited out, and the call succeeds", async () => {
-    const { clock, limiter, http, ended } = await limited({ ends: "exact", reports: "at_answer" }, limit);
-    for (let i = 0; i < limit; i++) limiter.hit(clock.monotonicMs(), "others");
-    expect(await ended(http.send(get("/x")))).toMatchObject({ status: 200, attempts: 2 });
-    expect(http.stats()).toMatchObject({ rateLimited: 1 });
-  });
+// Fault: limiter | another client takes permits of the window | a real server with a limiter | the 429 is waited out, and the call succeeds (I8)
+test("I8: with another client on the company a refusal is waited out, and the call succeeds", async () => {
+  const { clock, limiter, http, ended } = await limited({ ends: "exact", reports: "at_answer" }, limit);
+  for (let i = 0; i < limit; i++) limiter.hit(clock.monotonicMs(), "others");
+  expect(await ended(http.send(get("/x")))).toMatchObject({ status: 200, attempts: 2 });
+  expect(http.stats()).toMatchObject({ rateLimited: 1 });
 });

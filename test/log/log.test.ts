@@ -97,19 +97,17 @@ describe("I9: no secret leaves through the log", () => {
   });
 });
 
-describe("an error in a field", () => {
-  test("has kind, hint and causes; its stack only at level debug", () => {
-    const { log, records } = recordingLog();
-    const facts = { status: 503, requestId: "r-1" };
-    const error = new UnavailableError("503", { ...facts, cause: new Error("upstream") });
-    log.warn("failed", { error });
-    log.setLevel("debug");
-    log.warn("failed", { error });
-    const said = { type: "UnavailableError", message: "503", ...facts, cause: { message: "upstream" } };
-    expect(records()[0]).toMatchObject({ error: said });
-    expect(JSON.stringify(records()[0])).not.toContain("stack");
-    expect(JSON.stringify(records()[1])).toContain("log.test.ts");
-  });
+test("an error in a field has kind, hint and causes; its stack only at level debug", () => {
+  const { log, records } = recordingLog();
+  const facts = { status: 503, requestId: "r-1" };
+  const error = new UnavailableError("503", { ...facts, cause: new Error("upstream") });
+  log.warn("failed", { error });
+  log.setLevel("debug");
+  log.warn("failed", { error });
+  const said = { type: "UnavailableError", message: "503", ...facts, cause: { message: "upstream" } };
+  expect(records()[0]).toMatchObject({ error: said });
+  expect(JSON.stringify(records()[0])).not.toContain("stack");
+  expect(JSON.stringify(records()[1])).toContain("log.test.ts");
 });
 
 /** What a person sees, with the time of day taken out. */

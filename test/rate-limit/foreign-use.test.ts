@@ -73,23 +73,19 @@ describe("I8: with other programs on the company", () => {
 
 const looking = () => openedLedger({ lookBeforeMs: 1_000 });
 
-describe("the last permit of a window is kept for a look at its end", () => {
-  test("until shortly before the window can end; events need not wait", () => {
-    const ledger = looking();
-    expect(ledger.room(100)).toBe(118);
-    expect(ledger.room(100, "webhook")).toBe(119);
-    for (let i = 0; i < 118; i++) ledger.answer(ledger.send(200), 300, 118 - i);
-    expect(ledger.nextAt(300)).toBe(58_000);
-    expect(ledger.room(58_000)).toBe(1);
-  });
+test("the last permit of a window is kept for a look at its end until shortly before the window can end; events need not wait", () => {
+  const ledger = looking();
+  expect(ledger.room(100)).toBe(118);
+  expect(ledger.room(100, "webhook")).toBe(119);
+  for (let i = 0; i < 118; i++) ledger.answer(ledger.send(200), 300, 118 - i);
+  expect(ledger.nextAt(300)).toBe(58_000);
+  expect(ledger.room(58_000)).toBe(1);
 });
 
-describe("others are seen by drops that own requests do not explain", () => {
-  test("then the reserve and a margin are left alone, by all but events", () => {
-    const ledger = openedLedger();
-    // Two permits used, one of them by us.
-    ledger.answer(ledger.send(200), 300, 117);
-    expect(ledger.room(300)).toBe(117 - 12 - 1);
-    expect(ledger.room(300, "webhook")).toBe(117 - 1);
-  });
+test("others are seen by drops that own requests do not explain; then the reserve and a margin are left alone, by all but events", () => {
+  const ledger = openedLedger();
+  // Two permits used, one of them by us.
+  ledger.answer(ledger.send(200), 300, 117);
+  expect(ledger.room(300)).toBe(117 - 12 - 1);
+  expect(ledger.room(300, "webhook")).toBe(117 - 1);
 });

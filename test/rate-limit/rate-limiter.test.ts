@@ -96,23 +96,21 @@ describe("a waiting caller is served", () => {
   });
 });
 
-describe("a caller that stops waiting", () => {
-  // Fault: process | a caller stops while it waits for a permit | its signal | it takes no permit
-  test("is rejected at once with a MirrorError of kind stopped, and takes no permit", async () => {
-    const { clock, ask, rateLimiter, answer, served } = await openedWith(1);
-    void ask("last");
-    const stop = new AbortController();
-    const waiting = ask("impatient", "list", stop.signal);
-    void ask("patient");
-    await clock.advance(100);
-    answer("last", 0);
-    stop.abort();
-    await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
-    await clock.advance(61_000);
-    expect(served).toEqual(["last", "patient"]);
-    expect(rateLimiter.view().remaining).toBeNull();
-    await expect(rateLimiter.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
-  });
+// Fault: process | a caller stops while it waits for a permit | its signal | it takes no permit
+test("a caller that stops waiting is rejected at once with a MirrorError of kind stopped, and takes no permit", async () => {
+  const { clock, ask, rateLimiter, answer, served } = await openedWith(1);
+  void ask("last");
+  const stop = new AbortController();
+  const waiting = ask("impatient", "list", stop.signal);
+  void ask("patient");
+  await clock.advance(100);
+  answer("last", 0);
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
+  await clock.advance(61_000);
+  expect(served).toEqual(["last", "patient"]);
+  expect(rateLimiter.view().remaining).toBeNull();
+  await expect(rateLimiter.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
 });
 
 describe("a permit", () => {
@@ -285,13 +283,11 @@ function refusalsUnder(rules: Partial<Rules>): number {
   ).reduce((sum, outcome) => sum + outcome.refusedAt.length, 0);
 }
 
-describe("the simulation can fail: these tests mean something", () => {
-  // Fault: limiter | windows are taken for shorter than they are | the rules of the rate limiter under the simulation | the simulation shows refusals: it can fail
-  test("a rate limiter that takes windows for shorter than they are is refused", () => {
-    expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
-    expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);
-    expect(refusalsUnder({})).toBe(0);
-  });
+// Fault: limiter | windows are taken for shorter than they are | the rules of the rate limiter under the simulation | the simulation shows refusals: it can fail
+test("the simulation can fail: these tests mean something; a rate limiter that takes windows for shorter than they are is refused", () => {
+  expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
+  expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);
+  expect(refusalsUnder({})).toBe(0);
 });
 
 const awaited = { eventShare: 0.1 };

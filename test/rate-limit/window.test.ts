@@ -60,15 +60,13 @@ describe("within a window", () => {
   });
 });
 
-describe("the service's statements win", () => {
-  // Fault: limiter | the service sends no budget headers | the rate limiter's state | one request at a time, never above the default limit
-  test("a service without budget headers is asked one by one, and never more often than the default limit", () => {
-    const ledger = openLedger({ defaultLimit: 3 });
-    for (let i = 0; i < 3; i++) {
-      expect(ledger.room(i * 100)).toBe(1);
-      ledger.answer(ledger.send(i * 100), i * 100 + 50, null);
-    }
-    expect(ledger.room(300)).toBe(0);
-    expect(ledger.nextAt(300)).toBe(250 + 60_100);
-  });
+// Fault: limiter | the service sends no budget headers | the rate limiter's state | one request at a time, never above the default limit
+test("the service's statements win: a service without budget headers is asked one by one, and never more often than the default limit", () => {
+  const ledger = openLedger({ defaultLimit: 3 });
+  for (let i = 0; i < 3; i++) {
+    expect(ledger.room(i * 100)).toBe(1);
+    ledger.answer(ledger.send(i * 100), i * 100 + 50, null);
+  }
+  expect(ledger.room(300)).toBe(0);
+  expect(ledger.nextAt(300)).toBe(250 + 60_100);
 });

@@ -13,19 +13,17 @@ async function opened() {
   return { sandbox, sink };
 }
 
-describe("the control server", () => {
-  test("is closed to those who call this machine by another name", async () => {
-    const { sandbox } = await opened();
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const headers = { host: "sandbox.example.com" };
-      const target = { port: sandbox.port, host: "127.0.0.1", path: "/sandbox/work", headers };
-      request(target, (response) => resolve(response.resume().statusCode))
-        .on("error", reject)
-        .end();
-    });
-    expect(status).toBe(404);
-    expect(sandbox.requests()).toHaveLength(1);
+test("the control server is closed to those who call this machine by another name", async () => {
+  const { sandbox } = await opened();
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = { host: "sandbox.example.com" };
+    const target = { port: sandbox.port, host: "127.0.0.1", path: "/sandbox/work", headers };
+    request(target, (response) => resolve(response.resume().statusCode))
+      .on("error", reject)
+      .end();
   });
+  expect(status).toBe(404);
+  expect(sandbox.requests()).toHaveLength(1);
 });
 
 const trigger = (sandbox: Sandbox, ...args: string[]) =>

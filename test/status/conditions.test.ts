@@ -72,64 +72,61 @@ const refusing: CompanyStatusView["receiver"] = {
 /** What begins with these facts, and why the company is not ready then. */
 type Case = readonly [facts: Partial<CompanyStatusView>, incident: string | null, reason: string | null];
 
-describe("what is wrong with a company", () => {
-  // Fault: clock | lists were read by a clock that was a year ahead | the view that /readyz judges | not ready: their age is unknown
-  test.each<Case>([
-    [{ lastRun: failedRun }, "failed reading", "the last run did not finish: failed: the service is away"],
-    [{ service: service("unauthenticated", 0) }, "failed reading", "does not take the token"],
-    [{ service: service("identity", 0) }, "failed reading", "another company's"],
-    [{ service: service("unavailable", 16 * minuteMs) }, "failed reading", "been reached for 16m 00s"],
-    [{ service: service("starting", 2 * hourMs) }, "failed reading", "been reached for 2h 00m"],
-    [{ service: service("database", 0) }, "failed reading", "file cannot be written"],
-    [{ open: false, service: broken }, "failed reading", "is not open (file is not a database): deliveries"],
-    [{ open: false }, null, "is not open: deliveries are refused with 503"],
-    [{ missingSecrets: ["the file is empty"] }, "failed secrets", "a secret is missing: the file is empty"],
-    [{ afterRun: unmade }, "failed after_run", "what follows runs failed: no room"],
-    [afterRunOf(madeStep("csv ./files", hourMs, failedStep)), "failed after_run", "csv ./files: no room"],
-    [
-      afterRunOf(madeStep("report", 28 * hourMs)),
-      "stale after_run",
-      "26h 00m ago, or by a clock that was ahead: report",
-    ],
-    [{ writeProblem: "the disk is full" }, "failed writing", "cannot be written: the disk is full"],
-    [
-      { receiver: refusing },
-      "refused deliveries",
-      "5 deliveries were refused since 2026-11-21T07:00:00.000Z and none was accepted: 4 bad_signature, 1 missing_header; compare the secret",
-    ],
-    [{ events: waitingEvents(12, 16 * minuteMs) }, "stale events", "12 events wait, the oldest for 16m 00s"],
-    [
-      swept(26 * hourMs + 1),
-      "stale lists",
-      "longer than 26h 00m ago, or by a clock that was ahead: invoices",
-    ],
-    [swept(-24 * 365 * hourMs), "stale lists", "or by a clock that was ahead: invoices"],
-    [unswept, null, "never read whole: clients, orders"],
-    [firstRun, null, "not everything was read yet: the first run has lasted for 5m 00s"],
-    [{ wholeRunMs: null }, null, "not everything was read yet"],
-    [{ wholeness: { ...whole, troubles: [forbidden] } }, "partial records", null],
-    [{ wholeness: { ...whole, quarantined: 1 } }, "partial records", null],
-    [{ queue: [deadWork] }, "partial records", null],
-    [{ wholeness: { ...whole, troubles: [held] } }, "held deletions", null],
-    [{ wholeness: { ...whole, mayHaveLostEvents: true } }, "gap events", null],
-    [{ drift: { subscriptions: unsubscribed, schemaChanges: [] } }, "subscription deliveries", null],
-    [{ receivers: [waitingReceiver(61 * minuteMs)] }, "stale notify", null],
-    [{ receivers: [waitingReceiver(minuteMs, "it answered 410")] }, "stale notify", null],
-    [{ drift: { subscriptions: null, schemaChanges: [schemaChange()] } }, "schema 2026-11-21", null],
-    [{ lastRun: endedRun("interrupted") }, null, "the last run did not finish: interrupted"],
-    [{ lastRun: endedRun("partial") }, null, null],
-    [{ lastRun: failedRun, run }, null, null],
-    [{ service: service("unavailable", 14 * minuteMs, "connection refused") }, null, null],
-    [{ events: waitingEvents(900, 15 * minuteMs) }, null, null],
-    [{ events: waitingEvents(1, -hourMs) }, null, null],
-    [swept(26 * hourMs), null, null],
-    [{}, null, null],
-  ])("with %j it begins %j, and it is not ready: %j", (facts, incident, reason) => {
+// Fault: clock | lists were read by a clock that was a year ahead | the view that /readyz judges | not ready: their age is unknown
+test.each<Case>([
+  [{ lastRun: failedRun }, "failed reading", "the last run did not finish: failed: the service is away"],
+  [{ service: service("unauthenticated", 0) }, "failed reading", "does not take the token"],
+  [{ service: service("identity", 0) }, "failed reading", "another company's"],
+  [{ service: service("unavailable", 16 * minuteMs) }, "failed reading", "been reached for 16m 00s"],
+  [{ service: service("starting", 2 * hourMs) }, "failed reading", "been reached for 2h 00m"],
+  [{ service: service("database", 0) }, "failed reading", "file cannot be written"],
+  [{ open: false, service: broken }, "failed reading", "is not open (file is not a database): deliveries"],
+  [{ open: false }, null, "is not open: deliveries are refused with 503"],
+  [{ missingSecrets: ["the file is empty"] }, "failed secrets", "a secret is missing: the file is empty"],
+  [{ afterRun: unmade }, "failed after_run", "what follows runs failed: no room"],
+  [afterRunOf(madeStep("csv ./files", hourMs, failedStep)), "failed after_run", "csv ./files: no room"],
+  [
+    afterRunOf(madeStep("report", 28 * hourMs)),
+    "stale after_run",
+    "26h 00m ago, or by a clock that was ahead: report",
+  ],
+  [{ writeProblem: "the disk is full" }, "failed writing", "cannot be written: the disk is full"],
+  [
+    { receiver: refusing },
+    "refused deliveries",
+    "5 deliveries were refused since 2026-11-21T07:00:00.000Z and none was accepted: 4 bad_signature, 1 missing_header; compare the secret",
+  ],
+  [{ events: waitingEvents(12, 16 * minuteMs) }, "stale events", "12 events wait, the oldest for 16m 00s"],
+  [swept(26 * hourMs + 1), "stale lists", "longer than 26h 00m ago, or by a clock that was ahead: invoices"],
+  [swept(-24 * 365 * hourMs), "stale lists", "or by a clock that was ahead: invoices"],
+  [unswept, null, "never read whole: clients, orders"],
+  [firstRun, null, "not everything was read yet: the first run has lasted for 5m 00s"],
+  [{ wholeRunMs: null }, null, "not everything was read yet"],
+  [{ wholeness: { ...whole, troubles: [forbidden] } }, "partial records", null],
+  [{ wholeness: { ...whole, quarantined: 1 } }, "partial records", null],
+  [{ queue: [deadWork] }, "partial records", null],
+  [{ wholeness: { ...whole, troubles: [held] } }, "held deletions", null],
+  [{ wholeness: { ...whole, mayHaveLostEvents: true } }, "gap events", null],
+  [{ drift: { subscriptions: unsubscribed, schemaChanges: [] } }, "subscription deliveries", null],
+  [{ receivers: [waitingReceiver(61 * minuteMs)] }, "stale notify", null],
+  [{ receivers: [waitingReceiver(minuteMs, "it answered 410")] }, "stale notify", null],
+  [{ drift: { subscriptions: null, schemaChanges: [schemaChange()] } }, "schema 2026-11-21", null],
+  [{ lastRun: endedRun("interrupted") }, null, "the last run did not finish: interrupted"],
+  [{ lastRun: endedRun("partial") }, null, null],
+  [{ lastRun: failedRun, run }, null, null],
+  [{ service: service("unavailable", 14 * minuteMs, "connection refused") }, null, null],
+  [{ events: waitingEvents(900, 15 * minuteMs) }, null, null],
+  [{ events: waitingEvents(1, -hourMs) }, null, null],
+  [swept(26 * hourMs), null, null],
+  [{}, null, null],
+])(
+  "what is wrong with a company: with %j it begins %j, and it is not ready: %j",
+  (facts, incident, reason) => {
     const { raises, reasons } = judged(facts);
     expect(raises).toEqual(incident === null ? [] : [incident]);
     expect(reasons).toEqual(reason === null ? [] : [expect.stringContaining(reason)]);
-  });
-});
+  },
+);
 
 describe("an incident", () => {
   test("is kept as it is by nothing of a current, whole mirror", () => {

@@ -226,23 +226,21 @@ async function mirrorWith(spans: string, eventHoursAgo: number | null) {
   return mirror.db;
 }
 
-describe("webhooks cover a time", () => {
-  test.each<[string, string, number | null, number, boolean]>([
-    [
-      "in which a receiver ran without a gap that can hide all attempts of an event",
-      "0-100 101-240",
-      2,
-      1,
-      true,
-    ],
-    ["but not one that began before it ran", "0-100 101-240", 2, -24, false],
-    ["but not one in which it was away for long", "0-100 130-240", 2, 1, false],
-    ["since it came back", "0-100 130-240", 2, 131, true],
-    ["but not where no event came for a week", "0-240", 169, 1, false],
-    ["but not where no event ever came", "0-240", null, 1, false],
-    ["but not where no receiver ever ran", "", 2, 1, false],
-  ])("%s", async (_, spans, eventHoursAgo, sinceHours, isCovered) => {
-    const db = await mirrorWith(spans, eventHoursAgo);
-    expect(webhooksCover(db, startMs + sinceHours * hourMs, startMs + 10 * dayMs)).toBe(isCovered);
-  });
+test.each<[string, string, number | null, number, boolean]>([
+  [
+    "in which a receiver ran without a gap that can hide all attempts of an event",
+    "0-100 101-240",
+    2,
+    1,
+    true,
+  ],
+  ["but not one that began before it ran", "0-100 101-240", 2, -24, false],
+  ["but not one in which it was away for long", "0-100 130-240", 2, 1, false],
+  ["since it came back", "0-100 130-240", 2, 131, true],
+  ["but not where no event came for a week", "0-240", 169, 1, false],
+  ["but not where no event ever came", "0-240", null, 1, false],
+  ["but not where no receiver ever ran", "", 2, 1, false],
+])("webhooks cover a time %s", async (_, spans, eventHoursAgo, sinceHours, isCovered) => {
+  const db = await mirrorWith(spans, eventHoursAgo);
+  expect(webhooksCover(db, startMs + sinceHours * hourMs, startMs + 10 * dayMs)).toBe(isCovered);
 });

@@ -22,20 +22,18 @@ function unreadable(): never {
   throw new Error("disk I/O error");
 }
 
-describe("over HTTP", () => {
-  test("each page has its type, no sniffing, and every header once", async () => {
-    const views = [companyView({ open: false })];
-    const { url } = await servePages({ pages: createPages(() => views, systemClock, pagesOptions) });
-    const types = { healthz: "application/json", readyz: "application/json", metrics: "text/plain" };
-    for (const [path, type] of Object.entries(types)) {
-      const { headers, status } = await fetch(`${url}/${path}`);
-      expect(status).toBe(path === "readyz" ? 503 : 200);
-      expect(headers.get("content-type")).toContain(type);
-      expect(headers.get("cache-control")).toBe("no-store");
-      expect(headers.get("content-security-policy")).toBe("default-src 'none'");
-      expect(headers.get("x-content-type-options")).toBe("nosniff");
-    }
-  });
+test("over HTTP each page has its type, no sniffing, and every header once", async () => {
+  const views = [companyView({ open: false })];
+  const { url } = await servePages({ pages: createPages(() => views, systemClock, pagesOptions) });
+  const types = { healthz: "application/json", readyz: "application/json", metrics: "text/plain" };
+  for (const [path, type] of Object.entries(types)) {
+    const { headers, status } = await fetch(`${url}/${path}`);
+    expect(status).toBe(path === "readyz" ? 503 : 200);
+    expect(headers.get("content-type")).toContain(type);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  }
 });
 
 describe("the pages of serve", () => {

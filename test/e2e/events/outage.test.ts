@@ -29,29 +29,27 @@ const state = ({ eventWorker }: RunningWorker) => eventWorker.state().state;
 const reaches = (worker: RunningWorker, what: string) =>
   eventually(() => state(worker) === what, `the worker is ${what}`);
 
-describe("an outage", () => {
-  // Fault: service | away for half an hour: 503, broken connections, pages with 404 and 200 | a proxy, while events arrive | few requests, no attempt used up, every event is read afterwards
-  test("of half an hour, in four ways: few requests, no attempt used up, nothing lost", async () => {
-    const { clock, company, worker } = await mirrored();
-    await reaches(worker, "working");
-    const ways = [unavailable, "reset", missingPage, { ...missingPage, status: 200 }] as const;
-    company.proxy.obstruct(({ n }) => ways[n % ways.length]);
-    const changed = serviceIds(company, "invoices").slice(0, 3);
-    for (const id of changed) company.sandbox.control.alter("invoices", id, { note: "Počas výpadku" });
-    worker.deliver(...changed.map((id) => eventOf("invoices.updated", id)));
-    await reaches(worker, "unavailable");
-    const asked = company.proxy.asked.length;
-    await pass(clock, worker, hourMs / 2);
-    expect(company.proxy.asked.length - asked).toBeLessThan(45);
-    expect(waitingRows(worker.mirror).map((row) => row.split(" ")[3])).toEqual(["ready", "ready", "ready"]);
-    expect(count(company.file, "SELECT max(attempts) FROM _work")).toBe(0);
-    company.proxy.clear();
-    await pass(clock, worker, 180_000);
-    await reaches(worker, "working");
-    await worker.rest();
-    expectEqual(company, { tables: ["invoices"] });
-    expect(company.said.filter((line) => /events are|cannot be reached/.test(line))).toHaveLength(3);
-  });
+// Fault: service | away for half an hour: 503, broken connections, pages with 404 and 200 | a proxy, while events arrive | few requests, no attempt used up, every event is read afterwards
+test("an outage of half an hour, in four ways: few requests, no attempt used up, nothing lost", async () => {
+  const { clock, company, worker } = await mirrored();
+  await reaches(worker, "working");
+  const ways = [unavailable, "reset", missingPage, { ...missingPage, status: 200 }] as const;
+  company.proxy.obstruct(({ n }) => ways[n % ways.length]);
+  const changed = serviceIds(company, "invoices").slice(0, 3);
+  for (const id of changed) company.sandbox.control.alter("invoices", id, { note: "Počas výpadku" });
+  worker.deliver(...changed.map((id) => eventOf("invoices.updated", id)));
+  await reaches(worker, "unavailable");
+  const asked = company.proxy.asked.length;
+  await pass(clock, worker, hourMs / 2);
+  expect(company.proxy.asked.length - asked).toBeLessThan(45);
+  expect(waitingRows(worker.mirror).map((row) => row.split(" ")[3])).toEqual(["ready", "ready", "ready"]);
+  expect(count(company.file, "SELECT max(attempts) FROM _work")).toBe(0);
+  company.proxy.clear();
+  await pass(clock, worker, 180_000);
+  await reaches(worker, "working");
+  await worker.rest();
+  expectEqual(company, { tables: ["invoices"] });
+  expect(company.said.filter((line) => /events are|cannot be reached/.test(line))).toHaveLength(3);
 });
 
 describe("a token that is refused", () => {
