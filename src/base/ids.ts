@@ -4,6 +4,7 @@ import { isCalendarDay } from "./clock.ts";
 export type RecordId = number | bigint;
 
 const maxRowId = 9_223_372_036_854_775_807n;
+const maxNumber = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Where a walk through the ids of a table begins: before the first, also where a table holds what is no id. */
 export const firstId = BigInt(Number.MIN_SAFE_INTEGER);
@@ -25,7 +26,7 @@ export function recordId(text: string): RecordId | null {
 
 export function canonicalId(id: RecordId): RecordId {
   if (typeof id === "number") return id;
-  return id <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(id) : id;
+  return id <= maxNumber ? Number(id) : id;
 }
 
 /** A number of the change log; `log` is its identity, null where nobody said. */

@@ -131,6 +131,8 @@ export function mayLosePrecision(text: string): boolean {
 }
 
 function hasLossyNumber(text: string): boolean {
+  // Nearly no text has one, and `matchAll` copies the expression.
+  if (text.search(longNumber) === -1) return false;
   for (const { index, 0: found, 1: beginning = "" } of text.matchAll(longNumber)) {
     const at = index + found.length - beginning.length;
     if (!isExact(text.slice(at, runEnd(text, at, numberCharacter)))) return true;

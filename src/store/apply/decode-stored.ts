@@ -3,6 +3,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
+import { onceFor } from "../once-for.ts";
 import { OddValue, toRow } from "../tables/row-decoder.ts";
 import { dataColumns } from "../tables/table-layout.ts";
 import type { TablePlan } from "../tables/table-plan.ts";
@@ -37,9 +38,14 @@ export function ownerCells(
   { resource, plan }: { readonly resource: Resource; readonly plan: TablePlan },
   { cells }: Pick<HeldRecord, "cells">,
 ): Overrides | undefined {
-  if (resource.list.kind !== "owned") return undefined;
-  const fields = resource.list.by.flatMap(({ typeField, idField }) => [typeField, idField]);
-  const names = new Set(fields.map(snakeCase));
+  const names = ownerColumnNames(resource);
+  if (!names) return undefined;
   const named = dataColumns(plan).map(({ name }, i) => [name, cells?.[i] ?? null] as const);
   return Object.fromEntries(named.filter(([name]) => names.has(name)));
 }
+
+/** Null: no other record owns those of the resource. */
+const ownerColumnNames = onceFor(({ list }: Resource) => {
+  if (list.kind !== "owned") return null;
+  return new Set(list.by.flatMap(({ typeField, idField }) => [typeField, idField]).map(snakeCase));
+});

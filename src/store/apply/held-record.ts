@@ -10,8 +10,11 @@ import type { RecordRows, TableStatements } from "../tables/table-statements.ts"
 import { dataCells, type Fence } from "./merge-rules.ts";
 import type { Overrides, Source } from "./read-stamp.ts";
 
+/** A fence as it is read for many records: its SHA-1 as digits, which take a quarter of the time of bytes. */
+export type HeldFence = Omit<Fence, "sha" | "listed_sha"> & { readonly sha: string | null };
+
 export interface HeldRecord {
-  readonly fence: Fence | undefined;
+  readonly fence: HeldFence | undefined;
   /** As it is stored, and the same as text: what is no UTF-8 is other bytes as text. */
   readonly bytes: Buffer | undefined;
   readonly json: string | undefined;
@@ -75,18 +78,23 @@ function readHeldBetween(statements: TableStatements, from: RecordId, to: Record
   };
 }
 
-function fenceOf(values: readonly unknown[] | undefined): Fence | undefined {
+function fenceOf(values: readonly unknown[] | undefined): HeldFence | undefined {
   if (!values) return undefined;
-  const [received_seq = 0, read_at = 0, lastChange = 0, gone = 0] = values.slice(3).map(Number);
-  const last_change = values[5] === null ? null : lastChange;
-  const [sha, listed_sha, source] = values as [Buffer | null, Buffer | null, Source];
-  return { sha, listed_sha, source, received_seq, read_at, last_change, gone };
+  const [sha, source, received, readAt, last, gone] = values as [string | null, Source, ...Cell[]];
+  return {
+    sha,
+    source,
+    received_seq: Number(received),
+    read_at: Number(readAt),
+    last_change: last === null ? null : Number(last),
+    gone: Number(gone),
+  };
 }
 
 /** Has the JSON the SHA-1 that it had when it was received? null: one of them is not there. */
 export function isAsReceived({ fence, bytes }: HeldRecord): boolean | null {
   const sha = fence?.sha ?? null;
-  return sha === null || bytes === undefined ? null : sha.equals(hash("sha1", bytes, "buffer"));
+  return sha === null || bytes === undefined ? null : sha === hash("sha1", bytes, "hex");
 }
 
 /**
@@ -168,8 +176,10 @@ function cellDifferences(
   prefix: string,
 ): CellDifference[] {
   const found: CellDifference[] = [];
-  for (const [i, column] of columns.entries()) {
-    const [raw, mirror] = [derived[i] ?? null, stored[i] ?? null];
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i] as Column;
+    const raw = derived[i] ?? null;
+    const mirror = stored[i] ?? null;
     if (!isSameCell(column, raw, mirror)) found.push({ field: prefix + column.name, mirror, raw });
   }
   return found;

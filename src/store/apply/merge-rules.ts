@@ -33,12 +33,12 @@ export interface DecodedRecord {
 }
 
 /** Is the record in the mirror, and not deleted? */
-export function isLive(fence: Fence | undefined): fence is Fence {
+export function isLive<F extends Pick<Fence, "gone">>(fence: F | undefined): fence is F {
   return fence?.gone === 0;
 }
 
 /** Is the record in the mirror, and only its preview known? */
-export function isProvisional(fence: Fence | undefined): boolean {
+export function isProvisional(fence: Pick<Fence, "gone" | "source"> | undefined): boolean {
   return isLive(fence) && fence.source === "preview";
 }
 

@@ -339,7 +339,7 @@ export class ResourceTable {
     id: RecordId,
     op: NewChange["op"],
     before: string | null,
-    fence: Fence | undefined,
+    fence: Pick<Fence, "last_change"> | undefined,
   ): number {
     const change = { stamp, resource: this.resource.name, id, op, before };
     return this.context.log.add(change, fence?.last_change ?? null);

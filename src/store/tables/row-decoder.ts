@@ -57,7 +57,8 @@ export function toRow(plan: TablePlan, record: JsonObject): Row {
   const missing: string[] = [];
   const decode = (rows: RowPlan, object: JsonObject, prefix: readonly string[]) => {
     const cells = cellsOf(rows, object, unknown);
-    for (const [i, column] of rows.columns.entries()) {
+    for (let i = 0; i < rows.columns.length; i++) {
+      const column = rows.columns[i] as Column;
       if (cells[i] !== null || column.nullable || isPresent(column, object)) continue;
       missing.push([...prefix, ...(column.paths[0] ?? [])].join("."));
     }

@@ -29,7 +29,8 @@ const texts = {
     ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
   selectRaw: (plan) => `SELECT json FROM ${ofRaw(plan)} WHERE id = ?`,
   selectRaws: (plan) => `SELECT CAST(json AS BLOB), id FROM ${ofRaw(plan)} ${between}`,
-  selectFences: (plan) => `SELECT ${fenceFacts.join(", ")}, id FROM ${ofFence(plan)} ${between}`,
+  selectFences: (plan) =>
+    `SELECT nullif(lower(hex(sha)), ''), source, received_seq, read_at, last_change, gone, id FROM ${ofFence(plan)} ${between}`,
   selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
   upsertFence: ({ table }) => upsertSql(fenceTable(table), fenceFacts),
   setListedSha: updateFence("listed_sha = ?"),

@@ -1,16 +1,18 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { assert } from "../../base/errors.ts";
-import { canonicalId, firstId, recordId, type RecordId } from "../../base/ids.ts";
+import { firstId, recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
 import { decodeStored, ownerCells } from "../../store/apply/decode-stored.ts";
 import { differencesOf, idsHeld, isAsReceived, readHeld } from "../../store/apply/held-record.ts";
 import { readEachHeld, rowsOf } from "../../store/apply/held-record.ts";
-import type { CellDifference, HeldRecord } from "../../store/apply/held-record.ts";
-import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
+import type { CellDifference, HeldFence, HeldRecord } from "../../store/apply/held-record.ts";
+import { dataCells, type DecodedRecord } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
 import type { RepairStep } from "../../store/apply/repair-record.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
+import { prepared } from "../../store/database.ts";
+import { quoted } from "../../store/sql-text.ts";
 import { OddValue, type Cell, type Row } from "../../store/tables/row-decoder.ts";
 import { dataColumns } from "../../store/tables/table-layout.ts";
 import { mostNewColumns } from "../../store/tables/unknown-columns.ts";
@@ -189,12 +191,14 @@ function ownerJudgement(owned: ResourceTable, part: JsonObject, overrides: Overr
 
 /** Does the row name this owner? Then nothing else of the record needs to be read. */
 function namesOwner(owned: ResourceTable, id: RecordId, overrides: Overrides): boolean {
-  const cells = owned.statements.of("selectRows").get(id, id) as Cell[] | undefined;
-  const named = ownerCells(owned, { cells }) ?? {};
-  return Object.entries(overrides).every(([name, value]) => {
-    const cell = named[name];
-    return (typeof cell === "bigint" ? canonicalId(cell) : cell) === value;
-  });
+  const names = Object.keys(overrides);
+  const { plan, context } = owned;
+  const text = () => {
+    const same = names.map((name) => `${quoted(name)} IS +?`);
+    return `SELECT 1 FROM ${quoted(plan.table)} WHERE ${["id = +?", ...same].join(" AND ")}`;
+  };
+  const row = prepared(context.db, plan, `owner ${names.join()}`, "column", text);
+  return row.get(id, ...Object.values(overrides)) !== undefined;
 }
 
 type RecordFacts = ReturnType<typeof factsOf>;
@@ -222,8 +226,8 @@ function judgeRecord(facts: RecordFacts): RecordJudgement {
   ]);
 }
 
-const unread = { sha: null, listed_sha: null, received_seq: 0, read_at: 0, last_change: null };
-const newFence: Fence = { ...unread, source: "detail", gone: 0 };
+const unread = { sha: null, received_seq: 0, read_at: 0, last_change: null };
+const newFence: HeldFence = { ...unread, source: "detail", gone: 0 };
 
 function joined(parts: readonly RecordJudgement[]): RecordJudgement {
   return { found: parts.flatMap(({ found }) => found), steps: parts.flatMap(({ steps }) => steps) };
@@ -263,7 +267,7 @@ function sourceOf({ held, decode, hasPreviews }: RecordFacts): Source {
   return cells && detailAt !== null ? source : "preview";
 }
 
-function fenceJudgement(facts: RecordFacts, right: Fence): RecordJudgement {
+function fenceJudgement(facts: RecordFacts, right: HeldFence): RecordJudgement {
   const { fence } = facts.held;
   const step = { kind: "fence", gone: right.gone === 1 ? 1 : 0, source: right.source } as const;
   const steps: RepairStep[] = right.gone === 1 ? [step] : [step, { kind: "refetch" }];
@@ -293,7 +297,7 @@ function logJudgement(facts: RecordFacts, gone: number): RecordJudgement {
   return { found, steps: [...link, { kind: "log", op, after: last?.seq ?? null }, ...more] };
 }
 
-function deletedJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
+function deletedJudgement(facts: RecordFacts, fence: HeldFence): RecordJudgement {
   const { held } = facts;
   const before = facts.jsonBefore();
   const json = before ?? held.json;
@@ -304,7 +308,7 @@ function deletedJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
   return joined([{ found, steps }, rowJudgement(facts, fence, json)]);
 }
 
-function liveJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
+function liveJudgement(facts: RecordFacts, fence: HeldFence): RecordJudgement {
   const { held, isShaRight, isQuarantined } = facts;
   const again: RepairStep[] = [{ kind: "forget" }, { kind: "refetch" }];
   if (held.json === undefined)
@@ -317,7 +321,7 @@ function liveJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
   return rowJudgement(facts, fence, held.json);
 }
 
-function rowJudgement(facts: RecordFacts, fence: Fence, json: string): RecordJudgement {
+function rowJudgement(facts: RecordFacts, fence: HeldFence, json: string): RecordJudgement {
   const { held, plan, decode, overrides, isQuarantined } = facts;
   const derive: RepairStep[] = [{ kind: "derive" }];
   const decoded = decode(json, fence.source);
