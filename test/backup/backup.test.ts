@@ -140,10 +140,7 @@ describe("a restore", () => {
     expect((await restore(company)).code).toBe(0);
     expect(existsSync(path.join(company.folder, "renamed.db"))).toBe(true);
     const none = await restore(company, "--at", "2026-01-01T00-00-00-000Z");
-    expect([none.code, none.stderr]).toEqual([
-      1,
-      expect.stringContaining("there is no backup of 2026-01-01T"),
-    ]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("there is no backup of 2026-01")]);
   });
 });
 

@@ -9,9 +9,7 @@ import { DemoSetup, queryRow } from "../../src/cli/demo/demo-setup.ts";
 import { compareFiles, publishFiles, serveWebhooks } from "../../src/cli/commands/demo.ts";
 import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/program/cli.ts";
 
-const connector = connectorEntry({
-  startSandbox: () => Promise.reject(new Error("the test starts its own")),
-});
+const connector = connectorEntry({ startSandbox: () => Promise.reject(new Error("the test has its own")) });
 
 /** Calls `act` with a demo after its first sync, and the lines that its steps print. */
 async function withDemo(act: (demo: DemoSetup, lines: string[]) => Promise<void>): Promise<void> {

@@ -21,7 +21,7 @@ async function aFolder(): Promise<string> {
   return folder;
 }
 
-function companiesIn(stdout: string) {
+function resultsIn(stdout: string) {
   return (JSON.parse(stdout) as { companies: Record<string, Record<string, unknown>> }).companies;
 }
 
@@ -36,7 +36,7 @@ describe("export", () => {
     const text = readFileSync(path.join(cwd, "files/acme/clients.csv"), "utf8");
     const state = { outcome: "complete", rows: 2, bytes: text.length, seq: 0, next_since: 0 };
     const acme = { ...state, files: ["acme/clients.csv"], uploaded: null };
-    expect(companiesIn(stdout)).toMatchObject({ acme });
+    expect(resultsIn(stdout)).toMatchObject({ acme });
     const shown = text.split("\r\n").map((line) => line.split(",").slice(0, 2).join(" "));
     expect(shown).toEqual(["id name", "1 Ann", "2 Bob", ""]);
   });
@@ -59,7 +59,7 @@ describe("export", () => {
     const cwd = await aFolder();
     const { code, stdout, stderr } = await runCommand(["export", "clients", "--json"], { cwd });
     expect(code).toBe(3);
-    expect(companiesIn(stdout)).toMatchObject({
+    expect(resultsIn(stdout)).toMatchObject({
       acme: { outcome: "complete" },
       other: { outcome: "failed" },
     });
@@ -95,7 +95,7 @@ describe("export", () => {
     const { code, stdout } = await runCommand(argv, { cwd, env });
     expect(code).toBe(0);
     const written = ["daily/acme/clients.csv", "daily/acme/manifest.json"];
-    expect(companiesIn(stdout)).toMatchObject({
+    expect(resultsIn(stdout)).toMatchObject({
       acme: { uploaded: { written, unchanged: [], removed: [] } },
     });
     expect(readdirSync(cwd).filter((name) => !/^acme\.(db|numbers)/.test(name))).toEqual(["config.yaml"]);

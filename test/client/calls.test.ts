@@ -70,11 +70,7 @@ const inputs: Inputs = {
     create: { ...receipt, supplier: { name: "Dodávky" } },
     update: receipt,
   },
-  warehouseOutboundReceipts: {
-    list: { clientId: 3 },
-    create: { ...receipt, clientId: 3 },
-    update: receipt,
-  },
+  warehouseOutboundReceipts: { list: { clientId: 3 }, create: { ...receipt, clientId: 3 }, update: receipt },
   priceListItems: {
     list: { onlyWarehouseItems: true, priceFrom: 0.1, sortBy: "unit_price" },
     create: item,
@@ -110,9 +106,7 @@ const inputs: Inputs = {
     list: { documentType: "received-invoice", documentId: 4 },
     create: { documentType: "invoice", documentId: 4, amount: 12.3 },
   },
-  documentMails: {
-    send: { documentType: "order", documentId: 4, to: ["jan@novák.sk"], type: "reminder" },
-  },
+  documentMails: { send: { documentType: "order", documentId: 4, to: ["jan@novák.sk"], type: "reminder" } },
 };
 
 /** What the usual methods of a group send, with the group's own path before it. */

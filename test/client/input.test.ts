@@ -34,12 +34,7 @@ const refusals: readonly (readonly [what: string, operation: string, args: unkno
   ["an id that is words", "invoices.show", ["7/../8"], `${noId}, not '7/../8'`],
   ["an id that a double cannot hold", "invoices.show", [2 ** 53], noId],
   ["a negative id", "invoices.show", [-1n], noId],
-  [
-    "a key where the service takes none",
-    "warehouses.delete",
-    [1, key],
-    "the service takes no Idempotency-Key",
-  ],
+  ["a key where none is taken", "warehouses.delete", [1, key], "the service takes no Idempotency-Key"],
   ["a key that is no header value", "orders.create", [sale, { idempotencyKey: "a\r\nb" }], noKey],
   ["a field that would be ignored", "invoices.create", [{ ...sale, clinetId: 1 }], "unknown field clinetId"],
 ];

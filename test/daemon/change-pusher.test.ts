@@ -25,10 +25,7 @@ import { recordingLog } from "../support/terminal/terminal.ts";
 
 const keyBytes = Buffer.alloc(32, 7);
 /** Nobody waits for more than a moment for another look or attempt. */
-const clock: Clock = {
-  ...systemClock,
-  sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 10), signal),
-};
+const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 10), signal) };
 
 interface Follow {
   readonly tables?: readonly string[] | null;

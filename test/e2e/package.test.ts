@@ -207,10 +207,7 @@ test("workbook and PDFs are of one moment", async () => {
     return systemClock.nowMs();
   };
   const argv = ["package", "--month", month, "--json"];
-  const { code, stdout } = await runCommand(argv, {
-    cwd: company.folder,
-    clock: { ...systemClock, nowMs },
-  });
+  const { code, stdout } = await runCommand(argv, { cwd: company.folder, clock: { ...systemClock, nowMs } });
   expect([isLate, code]).toEqual([true, 0]);
   expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { withoutPdf: [] } } });
 });
@@ -261,9 +258,7 @@ describe("a month that was handed over", () => {
       new RegExp(`${month} was handed over on [-0-9]{10}; 1 document changed since`),
     );
     const again = await pack(company, month);
-    expect(again).toMatchObject({
-      companies: { acme: { changed_since: { documents: [number] } } },
-    });
+    expect(again).toMatchObject({ companies: { acme: { changed_since: { documents: [number] } } } });
     const sheets = await sheetsOf(company, month);
     const changes = sheets.get("Zmeny od odovzdania") ?? [];
     expect(changes.find((row) => row["Pole"] === "Spolu bez DPH")).toMatchObject({

@@ -150,11 +150,7 @@ test("a folder in which a write was cut off takes the next one", async () => {
 // Fault: fleet | two nodes write the same file at the same time | a folder that both share | it is one of both, whole
 test("a file that several nodes write at the same time is whole", async () => {
   const one = await aFileStore("folder");
-  const twin = openStore(one.store.address, {
-    clock: systemClock,
-    env: {},
-    onSecrets: () => undefined,
-  });
+  const twin = openStore(one.store.address, { clock: systemClock, env: {}, onSecrets: () => undefined });
   const contents = ["a", "b"].map((letter) => letter.repeat(300_000));
   for (let round = 0; round < 10; round++) {
     await Promise.all(
@@ -179,11 +175,7 @@ test("a folder that another node removes because it was empty is made again", as
 
 // Fault: fleet | the shared folder cannot be written | a file in its place | an error that may pass, with the key and what to check
 test("a folder that cannot be written is an error that may pass", async () => {
-  const store = openStore(aFile("no folder"), {
-    clock: systemClock,
-    env: {},
-    onSecrets: () => undefined,
-  });
+  const store = openStore(aFile("no folder"), { clock: systemClock, env: {}, onSecrets: () => undefined });
   const error = await rejectionOf(store.put("acme/data", aFile("x"), aRight()));
   expect([error.kind, error.retryable]).toEqual(["database", true]);
   expect(error.message).toContain("acme/data: a file is where a folder belongs");

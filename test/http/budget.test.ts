@@ -55,10 +55,7 @@ async function limited(kind: LimiterKind, defaultLimit: number) {
     const end = () => void (state.isOver = true);
     void calls.then(end, end);
     while (!state.isOver) {
-      await eventually(
-        () => state.isOver || (inFlight === 0 && clock.sleeping > 0),
-        "a wait of all that is left",
-      );
+      await eventually(() => state.isOver || (inFlight === 0 && clock.sleeping > 0), "a wait of the rest");
       await clock.advance(10);
     }
     return calls;

@@ -45,10 +45,7 @@ describe("the combined report", () => {
       code: 0,
       stdout: expect.stringContaining("combined: report written: "),
     });
-    expect(texts("SELECT company, id, name FROM clients ORDER BY company")).toEqual([
-      "acme 5 Alfa",
-      "beta 5 Beta",
-    ]);
+    expect(texts("SELECT company, id, name FROM clients ORDER BY 1")).toEqual(["acme 5 Alfa", "beta 5 Beta"]);
     expect(texts("SELECT company, client_name, to_be_paid FROM v_receivables ORDER BY company")).toEqual([
       "acme Alfa 10.5",
       "beta Beta 20",

@@ -35,13 +35,10 @@ test("a read completes all events of its record that came before it was sent, wi
   take({ mirror, ...shop }, nowMs, about(1));
   const completed = inbox.complete("people", "id:1", sentSeq, completion);
   expect(completed.map(({ type }) => type)).toEqual(["people.updated", "people.updated"]);
-  const stored = rows(
-    mirror,
-    "SELECT target, state, outcome, request_id, done_at FROM _inbox ORDER BY rowid",
-  );
+  const found = rows(mirror, "SELECT target, state, outcome, request_id, done_at FROM _inbox ORDER BY rowid");
   const done = { state: "done", outcome: "updated", request_id: "req-1", done_at: completion.at };
   const waiting = { state: "waiting", outcome: null, request_id: null, done_at: null };
-  expect(stored).toEqual([
+  expect(found).toEqual([
     { target: "id:1", ...done },
     { target: "id:1", ...done },
     { target: "id:2", ...waiting },

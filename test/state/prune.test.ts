@@ -237,10 +237,7 @@ describe("runs", () => {
 });
 
 test("sizes: about what the tables take, of few rows read", ({ mirror }) => {
-  expect(readSizes(mirror.db)).toMatchObject({
-    inbox: { rows: 0, bytes: 0 },
-    runs: { rows: 0, bytes: 0 },
-  });
+  expect(readSizes(mirror.db)).toMatchObject({ inbox: { rows: 0, bytes: 0 }, runs: { rows: 0, bytes: 0 } });
   changeDaily(mirror, 100, 7);
   makeRuns(mirror, 4);
   const sizes = readSizes(mirror.db);

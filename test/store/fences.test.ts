@@ -150,15 +150,14 @@ test("fences in memory know one resource's confirmations, and only while an olde
   expect(fences.isStale("people", 7, 1, 0)).toBe(false);
 });
 
+/** Its record is to be read. */
+const asNew = { read: { reason: "new" } };
 const kinds = "SELECT id, kind FROM _raw WHERE resource = 'orders' ORDER BY id";
 
 describe("a provisional row", () => {
   test("shows what the preview shows, has no children, and its JSON is the preview", ({ mirror }) => {
     const shown = listed(1, { label: "nobody knows" });
-    expect(putPreview(mirror, "orders", shown)).toMatchObject({
-      result: "inserted",
-      read: { reason: "new" },
-    });
+    expect(putPreview(mirror, "orders", shown)).toMatchObject({ result: "inserted", ...asNew });
     const own = { number: "A", total: 1, remark: null, _deleted_at: null, _detail_at: null };
     expect(row(mirror, "orders", 1)).toMatchObject(own);
     expect(rows(mirror, "SELECT id, kind, json FROM _raw")).toEqual([
@@ -193,14 +192,11 @@ describe("a provisional row", () => {
   test("is asked for by each list that shows it, and written when it changed", ({ mirror }) => {
     putPreview(mirror, "orders", listed(1));
     const before = written(mirror);
-    expect(putPreview(mirror, "orders", listed(1))).toMatchObject({
-      result: "unchanged",
-      read: { reason: "new" },
-    });
+    expect(putPreview(mirror, "orders", listed(1))).toMatchObject({ result: "unchanged", ...asNew });
     expect(written(mirror)).toBe(before);
     expect(putPreview(mirror, "orders", listed(1, { total: 2 }))).toMatchObject({
       result: "updated",
-      read: { reason: "new" },
+      ...asNew,
     });
     expect(row(mirror, "orders", 1)).toMatchObject({ total: 2, _detail_at: null });
     putPreview(mirror, "orders", { id: 1, number: "A" });
@@ -235,10 +231,10 @@ describe("a provisional row", () => {
 
   test("I12: an odd preview makes no row and leaves one as it is; the detail is read", ({ mirror }) => {
     const odd = listed(1, { number: { no: "text" } });
-    expect(putPreview(mirror, "orders", odd)).toMatchObject({ result: "unchanged", read: { reason: "new" } });
+    expect(putPreview(mirror, "orders", odd)).toMatchObject({ result: "unchanged", ...asNew });
     expect(row(mirror, "orders", 1)).toBeUndefined();
     putPreview(mirror, "orders", listed(1));
-    expect(putPreview(mirror, "orders", odd)).toMatchObject({ result: "unchanged", read: { reason: "new" } });
+    expect(putPreview(mirror, "orders", odd)).toMatchObject({ result: "unchanged", ...asNew });
     expect(row(mirror, "orders", 1)?.["number"]).toBe("A");
   });
 });

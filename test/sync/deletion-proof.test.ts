@@ -46,21 +46,9 @@ describe("I5: what a 404 proves", () => {
     ["on a route that answered 200 in this run: the record is deleted", missing, true, [], "deleted"],
     ["with another message, on a proven route: deleted too", "Not Found", true, [], "deleted"],
     ["without the service's JSON: nothing, it may be a proxy's page", null, true, [], "unproven"],
-    [
-      "on an unproven route, with records its list shows: one of them is read first",
-      missing,
-      false,
-      [7, 3],
-      "probe",
-    ],
+    ["on an unproven route, with records its list shows: one is read first", missing, false, [7, 3], "probe"],
     ["of a record that the list of the same run shows", missing, false, [7], "unproven"],
-    [
-      "on an unproven route with no other record: the service's message counts",
-      missing,
-      false,
-      [],
-      "deleted",
-    ],
+    ["on an unproven route with no other record: the message counts", missing, false, [], "deleted"],
     ["there with the message for a missing route: nothing", notThere, false, [], "unproven"],
     ["there with an empty message: nothing", "", false, [], "unproven"],
   ] as const)("%s", async (_case, message, proven, shown, kind) => {

@@ -79,9 +79,7 @@ describe("layers", () => {
   });
 
   test("the engine names no table of a connector", () => {
-    const tables = new Set(
-      manifest.resources.map(({ name }) => name).filter((name) => !plainWords.has(name)),
-    );
+    const tables = new Set(manifest.resources.map(({ name }) => name).filter((one) => !plainWords.has(one)));
     expect(sources.flatMap((source) => namesNoTable(source, tables))).toEqual([]);
   });
 
@@ -151,9 +149,7 @@ describe("code rules", () => {
   });
 
   test("files, identifiers and comments speak the language of the glossary", () => {
-    expect(sources.filter(({ path: file }) => !file.startsWith("test/tidy/")).flatMap(speaksPlainly)).toEqual(
-      [],
-    );
+    expect(sources.filter((one) => !one.path.startsWith("test/tidy/")).flatMap(speaksPlainly)).toEqual([]);
   });
 
   test("every exported function and class says what it does", () => {

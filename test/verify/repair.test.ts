@@ -112,11 +112,7 @@ test("--repair heals records without a route, payments, CRM events and rows of d
     "orders",
     "units",
   ]);
-  expect({ code, left: named(report), uncompared: report.uncompared }).toEqual({
-    code: 0,
-    left: [],
-    uncompared: [],
-  });
+  expect([code, named(report), report.uncompared]).toEqual([0, [], []]);
   expectEqual(company);
   expectReplayedToEnd(company);
 });

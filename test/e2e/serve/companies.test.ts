@@ -65,10 +65,7 @@ describe("several companies in one daemon", () => {
     await eventually(async () => (await deliver(daemon, clientEvent())) === 404, "acme is gone");
     await daemon.until("the company is no longer served");
     const newSecret = { to: "other", secret: "whsec_another_one" };
-    await eventually(
-      async () => (await deliver(daemon, clientEvent(), newSecret)) === 204,
-      "the other secret",
-    );
+    await eventually(async () => (await deliver(daemon, clientEvent(), newSecret)) === 204, "its secret");
     expect(await deliver(daemon, clientEvent(), { to: "other", secret })).toBe(401);
   });
 

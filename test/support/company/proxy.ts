@@ -193,9 +193,6 @@ export function emptyListAndTotals(reply: Reply): Reply {
   return rewritten(emptyList(reply), (text) => {
     const list = JSON.parse(text) as { paginator?: object };
     const none = { totalResults: 0, totalPages: 1, currentFrom: 0, currentTo: 0 };
-    return JSON.stringify({
-      ...list,
-      ...(list.paginator && { paginator: { ...list.paginator, ...none } }),
-    });
+    return JSON.stringify({ ...list, ...(list.paginator && { paginator: { ...list.paginator, ...none } }) });
   });
 }

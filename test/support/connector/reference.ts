@@ -53,10 +53,7 @@ export function libraryReference() {
       "/authors": { get: answers("200", json(listOf("Author"))) },
       "/watches": { get: answers("200", json(listOf("Watch"))) },
     },
-    components: {
-      parameters: { Page: query("page", { type: "integer", minimum: 1 }) },
-      schemas: schemas(),
-    },
+    components: { parameters: { Page: query("page", { type: "integer", minimum: 1 }) }, schemas: schemas() },
   };
 }
 
@@ -79,10 +76,7 @@ function schemas() {
         },
       ],
     },
-    Page: {
-      type: "object",
-      properties: { number: { type: "integer" }, words: { type: "number" } },
-    },
+    Page: { type: "object", properties: { number: { type: "integer" }, words: { type: "number" } } },
     BookInput: {
       type: "object",
       required: ["title"],
@@ -107,11 +101,7 @@ function paginator() {
   const integers = ["currentPage", "perPage", "totalPages", "totalResults", "currentFrom", "currentTo"];
   const link = {
     type: "object",
-    properties: {
-      url: { type: ["string", "null"] },
-      label: { type: "string" },
-      active: { type: "boolean" },
-    },
+    properties: { url: { type: ["string", "null"] }, label: { type: "string" }, active: { type: "boolean" } },
   };
   return {
     type: "object",

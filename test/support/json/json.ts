@@ -147,9 +147,7 @@ export const recordText = objectText(valueText, 6);
 
 /** A list answer with exactly one `data`, wherever it stands. */
 export const listText = record({
-  before: array(tuple(constantFrom('"meta"', '"paginator"', '"\\u0064"'), valueText), {
-    maxLength: 2,
-  }),
+  before: array(tuple(constantFrom('"meta"', '"paginator"', '"\\u0064"'), valueText), { maxLength: 2 }),
   key: constantFrom('"data"', '"data"', '"d\\u0061ta"'),
   data: oneof(
     { weight: 19, arbitrary: arrayText(oneof(recordText, recordText, valueText), 6) },
