@@ -1,6 +1,7 @@
 import { recordsNow } from "../service/service-truth.ts";
 import { tableNames } from "../service/service-types.ts";
-import { rowMistakes } from "./expected-rows.ts";
+import { rowMistakes } from "../../support/truth/compare.ts";
+import { rowOf } from "./expected-rows.ts";
 import type { Check } from "./mirror-contents.ts";
 
 /**
@@ -28,5 +29,6 @@ export const unequal: Check = (mirror, { service }) =>
     const extra = [...held.values()]
       .filter(({ id, isDeleted }) => !isDeleted && !records.has(id))
       .map(({ id }) => `${table} ${id}: live here, not at the service`);
-    return [...extra, ...wrong, ...rowMistakes(mirror.db, table, expected)].map((what) => `I11 ${what}`);
+    const rows = new Map([...expected].map(([id, text]) => [String(id), rowOf(table, text)]));
+    return [...extra, ...wrong, ...rowMistakes(mirror.db, table, rows)].map((what) => `I11 ${what}`);
   });

@@ -1,42 +1,12 @@
-import { isDeepStrictEqual } from "node:util";
+import { replayMistakes } from "../../support/truth/compare.ts";
 import type { Exchange, TableName } from "../service/service-types.ts";
 import { invoiceOf, wasGoneAfter, type Witness } from "../service/service-truth.ts";
 import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
 import type { Check } from "./mirror-contents.ts";
 
 /** I2: the change log from 0 gives the live records, a row a change, and none for what changed nothing. */
-export const unreplayable: Check = (mirror) => {
-  const live = new Map<string, string>();
-  const odd: string[] = [];
-  for (const { resource, record_id: id, op, before, after } of mirror.changes) {
-    const key = `${resource} ${id}`;
-    const name = `I2 ${key}: ${op}`;
-    if ((live.get(key) ?? null) !== before) odd.push(`${name} over something else`);
-    if ((op === "insert") !== !live.has(key)) odd.push(`${name} where it cannot be`);
-    if ((op === "delete") !== (after === null)) odd.push(`${name} that leaves ${after ?? "nothing"}`);
-    if (saysTheSame(before, after)) odd.push(`${name} that changes nothing`);
-    if (after === null) live.delete(key);
-    else live.set(key, after);
-  }
-  for (const { table, id, isDeleted, json } of mirror.everyRecord()) {
-    const key = `${table} ${id}`;
-    if (!isDeleted && live.get(key) !== json) odd.push(`I2 ${key}: not what the change log gives`);
-    if (isDeleted && live.has(key)) odd.push(`I2 ${key}: deleted, and the change log does not say so`);
-    live.delete(key);
-  }
-  return [...odd, ...[...live.keys()].map((key) => `I2 ${key}: in the change log only`)];
-};
-
-/** Are two records equal but for the order of their keys? */
-function saysTheSame(one: string | null, other: string | null): boolean {
-  if (one === other) return true;
-  return (
-    one?.length === other?.length &&
-    one !== null &&
-    other !== null &&
-    isDeepStrictEqual(JSON.parse(one), JSON.parse(other))
-  );
-}
+export const unreplayable: Check = (mirror) =>
+  replayMistakes(mirror.changes, mirror.everyRecord()).map((what) => `I2 ${what}`);
 
 /** Their lists show less than their own routes. */
 const previewed: ReadonlySet<TableName> = new Set<TableName>(["invoices", "price_list_items"]);

@@ -16,7 +16,7 @@ export async function aCompany(options: SandboxOptions = {}): Promise<Company> {
 type Contents = Pick<SandboxOptions, "records" | "companies" | "stocksInLists">;
 
 /** What decides what a first run writes, and can be a key. */
-type FirstRun = Omit<SyncOptions, "signal" | "closed" | "clock" | "rateLimiter" | "wrap" | "onMirror">;
+type FirstRun = Omit<SyncOptions, "signal" | "closed" | "clock" | "rateLimiter" | "wrap">;
 
 /** Mirrors after a first run, by the contents of the sandbox and how it was made. */
 const firstRuns = new Map<string, Promise<Buffer>>();

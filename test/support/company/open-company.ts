@@ -12,7 +12,7 @@ import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { testRateLimiter } from "../rate-limit/rate-limit.ts";
 import { createHttpTransport } from "../../../src/http/http-transport.ts";
-import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import { openMirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { runSync } from "../../../src/sync/run/sync-run.ts";
 import type { RunOptions, ScrubOptions } from "../../../src/sync/run/begin-run.ts";
@@ -78,7 +78,6 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
   readonly mostRequests?: number;
   /** Stands between the run and the wire. */
   readonly wrap?: (transport: Transport) => Transport;
-  readonly onMirror?: (mirror: Mirror) => void;
 }
 
 /** One run, in this process, with the parts that the command line would build. */
@@ -86,7 +85,6 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
   const { clock = fastClock(options.startAtMs) } = options;
   const log = loggingTo(company.said);
   const mirror = await openMirror(company.file, manifest, { log });
-  options.onMirror?.(mirror);
   const transport = transportTo(company, options, log);
   const rateLimited = () => transport.stats().rateLimited;
   const token = options.token ?? company.sandbox.token;

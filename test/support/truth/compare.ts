@@ -1,5 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import Database from "better-sqlite3";
-import { expectedRow, type Cells, type ExpectedRow, type TrueRecord, type Truth } from "./truth.ts";
+import {
+  expectedRow,
+  partOwner,
+  partTables,
+  type Cells,
+  type ExpectedRow,
+  type TrueRecord,
+  type Truth,
+} from "./truth.ts";
 
 export type Db = Database.Database;
 type Row = Record<string, string | number | null>;
@@ -39,36 +48,56 @@ function tableDifferences(
   records: ReadonlyMap<string, TrueRecord>,
   raw: ReadonlyMap<string, string>,
 ): string[] {
-  const live = rowsById(db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[]);
+  const live = liveRows(db, table);
   const extra = [...live.keys()]
     .filter((id) => !records.has(id))
     .map((id) => `${table} ${id}: not in the service`);
+  const texts = [...records]
+    .filter(([id, { text }]) => live.has(id) && raw.get(id) !== text)
+    .map(([id]) => `${table} ${id}: _raw differs`);
   const rows = new Map(Array.from(records, ([id, { json }]) => [id, expectedRow(table, json)]));
-  const children = childrenOf(db, [...rows.values()]);
-  const differing = [...rows].flatMap(([id, { cells }]) => {
-    const row = live.get(id);
-    if (!row) return [`${table} ${id}: missing`];
-    const wrong = rowDifferences(row, cells);
-    if (raw.get(id) !== records.get(id)?.text) wrong.push("_raw differs");
-    return wrong.map((what) => `${table} ${id}: ${what}`);
-  });
-  return [...extra, ...differing, ...children];
+  return [...extra, ...texts, ...rowMistakes(db, table, rows)];
 }
 
-function rowsById(rows: readonly Row[]): Map<string, Row> {
+/** Where live rows and their parts are not as expected; of rows without an expectation only parts are judged. */
+export function rowMistakes(db: Db, table: string, expected: ReadonlyMap<string, ExpectedRow>): string[] {
+  const live = liveRows(db, table);
+  const wrong = [...expected].flatMap(([id, { cells }]) => {
+    const row = live.get(id);
+    const what = row ? rowDifferences(row, cells) : ["missing"];
+    return what.map((one) => `${table} ${id}: ${one}`);
+  });
+  const isTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
+  const parts = partTables(table).filter((name) => isTable.get(name) !== undefined);
+  return [
+    ...wrong,
+    ...parts.flatMap((name) => {
+      const own = [...expected.values()].flatMap(({ children }) => children.get(name) ?? []);
+      return partMistakes(db, name, partOwner(table), own);
+    }),
+  ];
+}
+
+/** By id. */
+export function liveRows(db: Db, table: string): Map<string, Row> {
+  const rows = db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[];
   return new Map(rows.map((row) => [String(row["id"]), row]));
 }
 
-/** By resource and id. Read at once: the view has a part for each resource, and SQLite compiles all of them each time. */
+/** By resource and id. */
 function rawTexts(db: Db): Map<string, Map<string, string>> {
-  const rows = db.prepare("SELECT resource, id, json FROM _raw").all() as RawText[];
-  const byResource = Map.groupBy(rows, ({ resource }) => resource);
+  const byResource = Map.groupBy(readRaw(db), ({ resource }) => resource);
   return new Map(
     Array.from(byResource, ([resource, texts]) => [
       resource,
       new Map(texts.map(({ id, json }) => [String(id), json])),
     ]),
   );
+}
+
+/** At once: the view has a part for each resource, and SQLite compiles all of them each time. */
+function readRaw(db: Db): RawText[] {
+  return db.prepare("SELECT resource, id, json FROM _raw").all() as RawText[];
 }
 
 /** Both ways: what the row should hold, and that it holds nothing besides. */
@@ -92,33 +121,19 @@ function hasPrefix(row: Row, name: string): boolean {
   return Object.keys(row).some((column) => column.startsWith(`${name}_`));
 }
 
-function childrenOf(db: Db, records: readonly ExpectedRow[]): string[] {
-  const expected = new Map<string, Cells[]>();
-  for (const { children } of records) {
-    for (const [child, rows] of children) {
-      const all = expected.get(child);
-      if (all) all.push(...rows);
-      else expected.set(child, [...rows]);
-    }
-  }
-  return [...expected].flatMap(([child, rows]) => childDifferences(db, child, rows));
-}
-
-function childDifferences(db: Db, child: string, expected: readonly Cells[]): string[] {
-  const rows = db.prepare(`SELECT * FROM "${child}"`).all() as Row[];
-  const [parentKey = ""] = Object.keys(rows[0] ?? {});
-  const keyOf = (row: Cells) => `${row[parentKey]}[${row["position"]}]`;
-  const present = new Map(rows.map((row) => [keyOf(row), row]));
-  const counted =
-    rows.length === expected.length
-      ? []
-      : [`${child}: ${rows.length} rows, the service has ${expected.length}`];
+/** Where a table of parts holds others than those of the records, of deleted records too. */
+function partMistakes(db: Db, table: string, key: string, expected: readonly Cells[]): string[] {
+  const nameOf = (row: Cells) => `${row[key]}[${row["position"]}]`;
+  const rows = db.prepare(`SELECT * FROM "${table}"`).all() as Row[];
+  const left = new Map(rows.map((row) => [nameOf(row), row]));
   const wrong = expected.flatMap((cells) => {
-    const row = present.get(keyOf(cells));
+    const name = nameOf(cells);
+    const row = left.get(name);
+    left.delete(name);
     const what = row ? rowDifferences(row, cells) : ["missing"];
-    return what.map((one) => `${child} ${keyOf(cells)}: ${one}`);
+    return what.map((one) => `${table} ${name}: ${one}`);
   });
-  return [...counted, ...wrong];
+  return [...wrong, ...[...left.keys()].map((name) => `${table} ${name}: belongs to no record`)];
 }
 
 /** Every row of every table but the named ones, as text: to see that nothing was written. */
@@ -169,6 +184,7 @@ export function falseTombstones(file: string, truth: Truth): string[] {
   );
 }
 
+/** A row of the change log. */
 interface Change {
   readonly resource: string;
   readonly record_id: number;
@@ -177,22 +193,56 @@ interface Change {
   readonly after: string | null;
 }
 
-/** I2: where the change log from 0 does not give the live records, or a `before` is not what stood there. */
+/** What a mirror holds of a record, deleted ones too. */
+interface HeldRecord {
+  readonly table: string;
+  readonly id: number;
+  readonly isDeleted: boolean;
+  readonly json: string | null;
+}
+
+/** I2: where the change log of a mirror's file does not give its records. */
 export function unreplayable(file: string): string[] {
   return look(file, (db) => {
-    const live = new Map<string, string>();
-    const odd: string[] = [];
-    for (const change of db
-      .prepare("SELECT * FROM _changes WHERE op <> 'event' ORDER BY seq")
-      .iterate() as Iterable<Change>) {
-      const key = `${change.resource} ${change.record_id}`;
-      if ((live.get(key) ?? null) !== change.before) odd.push(`${key}: ${change.op} over something else`);
-      if ((change.op === "insert") !== !live.has(key)) odd.push(`${key}: ${change.op} where it cannot be`);
-      if (change.after === null) live.delete(key);
-      else live.set(key, change.after);
-    }
-    return [...odd, ...notLive(db, live)];
+    const changes = db.prepare("SELECT * FROM _changes WHERE op <> 'event' ORDER BY seq").all() as Change[];
+    const raw = Map.groupBy(readRaw(db), ({ resource }) => resource);
+    const records = [...raw].flatMap(([table, texts]) => {
+      const deleted = db.prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NOT NULL`);
+      const gone = new Set(deleted.pluck().all());
+      return texts.map(({ id, json }) => ({ table, id, json, isDeleted: gone.has(id) }));
+    });
+    return replayMistakes(changes, records);
   });
+}
+
+/** Where the change log from 0 does not give the live records, a row a change, and none for what changed nothing. */
+export function replayMistakes(changes: readonly Change[], records: Iterable<HeldRecord>): string[] {
+  const live = new Map<string, string>();
+  const odd: string[] = [];
+  for (const { resource, record_id: id, op, before, after } of changes) {
+    const key = `${resource} ${id}`;
+    const name = `${key}: ${op}`;
+    if ((live.get(key) ?? null) !== before) odd.push(`${name} over something else`);
+    if ((op === "insert") !== !live.has(key)) odd.push(`${name} where it cannot be`);
+    if ((op === "delete") !== (after === null)) odd.push(`${name} that leaves ${after ?? "nothing"}`);
+    if (saysTheSame(before, after)) odd.push(`${name} that changes nothing`);
+    if (after === null) live.delete(key);
+    else live.set(key, after);
+  }
+  for (const { table, id, isDeleted, json } of records) {
+    const key = `${table} ${id}`;
+    if (!isDeleted && live.get(key) !== json) odd.push(`${key}: not what the change log gives`);
+    if (isDeleted && live.has(key)) odd.push(`${key}: deleted, and the change log does not say so`);
+    live.delete(key);
+  }
+  return [...odd, ...[...live.keys()].map((key) => `${key}: in the change log only`)];
+}
+
+/** Are two records equal but for the order of their keys? */
+function saysTheSame(one: string | null, other: string | null): boolean {
+  if (one === other) return true;
+  if (one === null || other === null || one.length !== other.length) return false;
+  return isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 }
 
 const isDetail = (column: string) => `json_type(${column}, '$.items') IS NOT NULL`;
@@ -218,23 +268,4 @@ export function provisionalMistakes(file: string, tables: readonly string[]): st
       ];
     }),
   );
-}
-
-function notLive(db: Db, replayed: ReadonlyMap<string, string>): string[] {
-  const rows = db.prepare("SELECT resource, id, json FROM _raw").all() as RawText[];
-  const tables = [...new Set(rows.map(({ resource }) => resource))];
-  const gone = new Set(
-    tables.flatMap((table) =>
-      (db.prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NOT NULL`).pluck().all() as number[]).map(
-        (id) => `${table} ${id}`,
-      ),
-    ),
-  );
-  const live = new Map(rows.map(({ resource, id, json }) => [`${resource} ${id}`, json]));
-  const missing = [...live].filter(([key, json]) => !gone.has(key) && replayed.get(key) !== json);
-  const extra = [...replayed.keys()].filter((key) => !live.has(key) || gone.has(key));
-  return [
-    ...missing.map(([key]) => `${key}: not what the log gives`),
-    ...extra.map((key) => `${key}: only in the log`),
-  ];
 }

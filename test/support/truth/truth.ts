@@ -61,9 +61,16 @@ function trueRecords(records: ReadonlyMap<number, object>) {
 /** Empty where it has none. */
 export const idOf = ({ id }: Dict) => (typeof id === "number" ? String(id) : "");
 
-/** The table of an array whose parts are rows; `payments` are records, other arrays are kept as JSON text. */
-const childTableOf = (table: string, key: string) =>
-  ["items", "stocks", "attachments"].includes(key) ? `${table.replace(/s$/, "")}_${key}` : null;
+/** Arrays whose parts are rows; `payments` are records, other arrays are kept as JSON text. */
+const partKeys = ["items", "stocks", "attachments"];
+
+const singularOf = (table: string) => table.replace(/s$/, "");
+
+/** The tables that parts of its records may have. */
+export const partTables = (table: string) => partKeys.map((key) => `${singularOf(table)}_${key}`);
+
+/** The column of these with the record's id. */
+export const partOwner = (table: string) => `${singularOf(table)}_id`;
 
 const withParties = new Set<string>([
   ...documentTables,
@@ -90,7 +97,7 @@ export function expectedRow(table: string, record: Dict): ExpectedRow {
   const children = new Map<string, Cells[]>();
   const cells: Cells = table === "company" ? { id: 1 } : {};
   for (const [key, value] of Object.entries(record)) {
-    const child = childTableOf(table, key);
+    const child = partKeys.includes(key) ? `${singularOf(table)}_${key}` : null;
     if (child) children.set(child, childRows(table, child, record, value as Dict[]));
     else if (key !== "payments") addCells(cells, table, [key], value);
   }
@@ -98,9 +105,8 @@ export function expectedRow(table: string, record: Dict): ExpectedRow {
 }
 
 function childRows(table: string, child: string, record: Dict, parts: readonly Dict[]): Cells[] {
-  const parentKey = `${table.replace(/s$/, "")}_id`;
   return parts.map((part, position) => {
-    const cells: Cells = { [parentKey]: Number(record["id"]), position };
+    const cells: Cells = { [partOwner(table)]: Number(record["id"]), position };
     for (const [key, value] of Object.entries(part)) addCells(cells, child, [key], value);
     return cells;
   });
