@@ -27,25 +27,30 @@ function keepCompiledCode() {
   }
 }
 
+/** Modules of Node that every command imports. */
+const modulesOfAll =
+  "assert buffer child_process crypto fs fs/promises net process stream/consumers util worker_threads".split(
+    " ",
+  );
+
 /**
- * Until the command is loaded: src/cli/program/own-process.ts says why, and lets it go. Only for runs: with other flags
- * than its own Node has to compile its modules, 15 ms. A Node that was not tried may not know these flags, and V8 writes
- * an error for each.
+ * Until the command is loaded: src/cli/program/own-process.ts says why, and lets it go. Only for runs. With other flags than
+ * its own Node has to compile its modules, 30 ms, so these are loaded before, with those parts that are modules of their
+ * own. A Node that was not tried may not know these flags, and V8 writes an error for each.
  */
 function holdHeap() {
   if (!process.argv.includes("sync") || !/^2[24]\./.test(process.versions.node)) return;
+  for (const name of modulesOfAll) Object.values(require(`node:${name}`));
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString("--no-parallel-scavenge");
   setFlagsFromString("--heap-growing-percent=30");
-  // The HTTP parser is one large function of WebAssembly. To optimize it takes 24 MB, of which a thread keeps 10, and brings
-  // no time: only the function of this number is optimized, and there is none.
-  setFlagsFromString("--wasm-tier-up-filter=1000000");
 }
 
 // Node would open its inspector; src/main.ts says the same to those who start it without this file.
 process.on("SIGUSR1", () => undefined);
-keepCompiledCode();
+// The compiled code of a held heap is kept apart: V8 takes none that was made with other flags.
 holdHeap();
+keepCompiledCode();
 const built = join(__dirname, "..", "dist", "main.js");
 const source = join(__dirname, "..", "src", "main.ts");
 module.exports = import(pathToFileURL(existsSync(built) ? built : source).href);

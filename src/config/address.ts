@@ -23,23 +23,21 @@ function readAddress(text: string): TextValue<URL> {
 }
 
 /** Nothing of the internet: IANA's registries of special-purpose addresses, multicast, and what was not given out. */
-const special = { 4: new BlockList(), 6: new BlockList() } as const;
 const specialNetworks = [
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24",
   "192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3",
   // All but 2000::/3, and of that Teredo and others, documentation, and 6to4, which leads to any IPv4.
   "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20",
-];
-for (const network of specialNetworks.flatMap((row) => row.split(" "))) {
-  const [address = "", bits] = network.split("/");
-  const family = isIP(address) === 4 ? 4 : 6;
-  special[family].addSubnet(address, Number(bits), `ipv${family}`);
-}
+].flatMap((row) => row.split(" "));
 
 /** Does an IP address lead to the internet? Not to this machine, a private network, or another machine by a detour. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
-  return (family === 4 || family === 6) && !special[family].check(address, `ipv${family}`);
+  if (family !== 4 && family !== 6) return false;
+  const special = new BlockList();
+  for (const [start = "", bits] of specialNetworks.map((network) => network.split("/")))
+    if (isIP(start) === family) special.addSubnet(start, Number(bits), `ipv${family}`);
+  return !special.check(address, `ipv${family}`);
 }
 
 /** The same of a URL's host; a name counts as public: what it leads to shows when it is looked up. */

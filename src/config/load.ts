@@ -101,7 +101,8 @@ function check(
   const others = connectors.filter((one) => one !== known).map((one) => one.name);
   const secrets = resolveSecrets(raw, { env, readFile, folder });
   const schema = configSchema(known, { folder, secrets, others, forFleet });
-  const result = schema.safeParse(raw, { reportInput: true });
+  // To compile code for a file that is checked once takes longer than to check it.
+  const result = schema.safeParse(raw, { reportInput: true, jitless: true });
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);
   const problems = [...wrong, ...companyNameProblems(raw, forFleet), ...shortSecrets(secrets)];

@@ -1,5 +1,6 @@
 import type { Command } from "../program/command.ts";
 import { commandsOf } from "../program/command-table.ts";
+import { loadModulesOfRun } from "../program/own-process.ts";
 
 const subscriptions = () => import("./webhooks/subscription-commands.ts");
 const sandbox = () => import("./sandbox-command.ts");
@@ -12,7 +13,10 @@ export const commands: readonly Command[] = commandsOf({
   init: async () => (await import("./init.ts")).initCommand,
   check: async () => (await import("./upkeep/check.ts")).checkCommand,
   demo: async () => (await import("./demo.ts")).demoCommand,
-  sync: async () => (await import("./sync.ts")).syncCommand,
+  sync: async () => {
+    loadModulesOfRun();
+    return (await import("./sync.ts")).syncCommand;
+  },
   status: async () => (await import("./status.ts")).statusCommand,
   verify: async () => (await import("./upkeep/verify.ts")).verifyCommand,
   publish: async () => (await import("./output/publish-command.ts")).publishCommand,

@@ -52,8 +52,10 @@ export function runOwn(
 /**
  * May V8 let the heap grow as it likes? It doubles the young generation whenever enough has survived in it, to 32 MB while
  * the program is loaded; lets the old one grow to four times what is in use; and takes 5 MB in each of four threads that
- * optimize code, for what is inlined. A run has little in use at a time: held, its peak is 40 MB lower. Several threads
- * that collect a young generation of 1 MB cost more than they bring.
+ * optimize code, for what is inlined. The HTTP parser is one large function of WebAssembly: to optimize it takes 24 MB, of
+ * which a thread keeps 10, and brings no time, so that only a function with a number that none has is optimized. A run has
+ * little in use at a time: held, its peak is 40 MB lower. Several threads that collect a young generation of 1 MB cost
+ * more than they bring.
  *
  * The flags are the process's, threads included. `bin/start.js` holds the heap while the program is loaded. A Node that
  * was not tried may not know them, and V8 writes an error for each.
@@ -64,4 +66,19 @@ export function letHeapGrow(may: boolean): void {
   setFlagsFromString(`--${may ? "" : "no-"}parallel-scavenge`);
   setFlagsFromString(`--heap-growing-percent=${may ? 0 : 30}`);
   setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${may ? 920 : 200}`);
+  setFlagsFromString(`--wasm-tier-up-filter=${may ? -1 : 1_000_000}`);
+}
+
+/** Those that the code of `sync` imports. */
+const modulesOfRun =
+  "console dns dns/promises http http2 perf_hooks stream/web timers/promises tls zlib".split(" ");
+
+/**
+ * Loads the modules of Node that a run needs, before its code is loaded in a held heap. Node brings them along compiled for V8's
+ * usual flags: with others each is compiled anew, which takes 25 ms.
+ */
+export function loadModulesOfRun(): void {
+  letHeapGrow(true);
+  for (const name of modulesOfRun) process.getBuiltinModule(`node:${name}`);
+  letHeapGrow(false);
 }
