@@ -55,18 +55,6 @@ describe("export", () => {
     expect((JSON.parse(written) as ExportManifest).files.map(({ rows }) => rows)).toEqual([2, 0]);
   });
 
-  test("of several companies one without a mirror is reported, the others are exported", async () => {
-    const cwd = await aFolder();
-    const { code, stdout, stderr } = await runCommand(["export", "clients", "--json"], { cwd });
-    expect(code).toBe(3);
-    expect(resultsIn(stdout)).toMatchObject({
-      acme: { outcome: "complete" },
-      other: { outcome: "failed" },
-    });
-    expect(stderr).toContain("there is no mirror");
-    expect(readdirSync(path.join(cwd, "export"))).toEqual(["acme"]);
-  });
-
   test.each([
     [["--nested"], "--format parquet"],
     [["--nested", "--format", "parquet", "--since", "1"], "--since"],

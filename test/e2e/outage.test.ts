@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { minuteMs, type Clock } from "../../src/base/clock.ts";
 import { aCompany, fastClock, sync, type Company } from "../support/company/company.ts";
-import { count, expectEqual, expectHealed, serviceIds } from "../support/truth/equal.ts";
+import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import {
   forbidden,
   jsonReply,
@@ -98,25 +98,6 @@ describe("a service that is away for good", () => {
     expect(report.outcome).toBe(outcome);
     expect(company.proxy.asked.length).toBeLessThan(5);
   });
-});
-
-// Fault: service | one record answers 500 for good | a proxy, for one detail | five more attempts over a minute, then set aside and named; everything else is whole
-test("one record that answers 500 is tried again 5 times over a minute while others succeed, then set aside", async () => {
-  const clock = fastClock();
-  const company = await aCompany();
-  const [broken = ""] = serviceIds(company, "orders").map(String);
-  const atMs: number[] = [];
-  company.proxy.obstruct(({ path }) => {
-    if (path !== `/orders/${broken}`) return undefined;
-    atMs.push(clock.monotonicMs());
-    return failing();
-  });
-  const report = await sync(company, { ...some, clock });
-  expect(report.outcome).toBe("partial");
-  expect(report.troubles).toMatchObject([{ resource: "orders", kind: "dead", id: broken }]);
-  expect(atMs).toHaveLength(6);
-  expect((atMs.at(-1) ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
-  await expectHealed(company, some);
 });
 
 describe("a service that refuses everything costs a bounded number of requests", () => {

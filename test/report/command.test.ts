@@ -97,9 +97,11 @@ describe("publish", () => {
     expect(JSON.parse(both.stdout)).toMatchObject({
       companies: { acme: { outcome: "written" }, other: { outcome: "failed", error: { kind: "database" } } },
     });
-    expect(readdirSync(folder).filter((name) => name.startsWith("other"))).toEqual([]);
-    const exported = await runIn(folder, "export", "units", "--out", folder);
+    const { stdout, ...exported } = await runIn(folder, "export", "units", "--json", "--out", folder);
     expect(exported).toMatchObject({ code: 3, stderr: expect.stringContaining("other: there is no mirror") });
+    const companies = { acme: { outcome: "complete" }, other: { outcome: "failed" } };
+    expect(JSON.parse(stdout)).toMatchObject({ companies });
+    expect(readdirSync(folder).filter((name) => name.startsWith("other"))).toEqual([]);
     expect(readFileSync(path.join(folder, "acme", "units.csv"), "utf8")).toContain("ks");
   });
 

@@ -166,6 +166,7 @@ function policyWith(ask: () => Promise<unknown> = () => Promise.resolve()) {
   return { policy: batchRetryPolicy(parts, ask), clock };
 }
 
+// Fault: service | one record answers 500 for good | failures of a run, between successes of others | five more attempts over a minute, then set aside
 test("one record's own failures: tried again 5 times over a minute while others succeed, then set aside", () => {
   const { policy } = policyWith();
   const outcomes = Array.from({ length: 6 }, () => {
