@@ -67,20 +67,31 @@ export function messageOf(thrown: unknown): string {
   return String(hasMessage ? error.message : error);
 }
 
-const systemReasons: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  EACCES: "no permission",
-  EPERM: "no permission",
-  ENOSPC: "the disk is full",
-  EROFS: "the disk is mounted read-only",
-  EISDIR: "it is a folder",
-  ENOTDIR: "a file is where a folder belongs",
+const owner = "Check the owner and mode of the file and its folder.";
+
+/** Why the operating system refuses, and what helps. */
+const systemProblems: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  ENOENT: ["there is no such file or folder", "Check the path."],
+  ENOTDIR: ["a file is where a folder belongs", "Move it away, or choose another path."],
+  EISDIR: ["a folder is where a file belongs", "Move it away, or choose another path."],
+  EEXIST: ["something else is there already", "Move it away, or choose another path."],
+  EACCES: ["no permission", owner],
+  EPERM: ["no permission", owner],
+  EROFS: ["the disk is mounted read-only", owner],
+  ENOSPC: ["the disk is full", "Free some space and run it again."],
+  EDQUOT: ["the disk is full", "Free some space and run it again."],
+  EFBIG: ["the disk is full", "Free some space and run it again."],
+  EIO: ["the disk gave an input/output error", "Check the disk."],
+  EMFILE: ["too many files are open", "Raise the limit of open files (`ulimit -n`)."],
+  ENFILE: ["too many files are open", "Raise the limit of open files (`ulimit -n`)."],
+  EADDRINUSE: ["the port is in use", "Another program listens there; choose another port."],
 };
 
-/** Why the operating system refused, in words; null where it did not, or for a reason without words here. */
-export function systemReason(error: unknown): string | null {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : null;
-  return typeof code === "string" ? (systemReasons[code] ?? null) : null;
+/** Why the operating system refused, in words, and what helps; null where it did not, or for a reason without words here. */
+export function systemProblem(error: unknown): { readonly reason: string; readonly hint: string } | null {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const [reason, hint] = systemProblems[code] ?? [];
+  return reason === undefined || hint === undefined ? null : { reason, hint };
 }
 
 /** The error's hint as a field of a log line or report; empty where it has none. */

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { MirrorError, messageOf, systemReason } from "../base/errors.ts";
+import { MirrorError, messageOf, systemProblem } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { pathText, valueAt } from "./config-problems.ts";
 import type { TextValue } from "./config-values.ts";
@@ -201,5 +201,5 @@ function readText(file: string, readFile: SecretSource["readFile"]): string {
 export function readFailure(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === "ENOENT") return "there is no such file";
-  return systemReason(error) ?? messageOf(error);
+  return systemProblem(error)?.reason ?? messageOf(error);
 }

@@ -3,7 +3,7 @@ import { renameSync } from "node:fs";
 import { open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { flushToDisk, makeFolders, nearestPresent } from "../base/files/atomic-file.ts";
-import { messageOf, MirrorError, systemReason, throwIfAborted } from "../base/errors.ts";
+import { messageOf, MirrorError, systemProblem, throwIfAborted } from "../base/errors.ts";
 import { hashOf, partsOf, type ContentFacts } from "../base/files/hashed-file.ts";
 import type { FileStore, WriteRight } from "./file-store.ts";
 
@@ -124,7 +124,7 @@ function folderError(
 ): unknown {
   if (error instanceof MirrorError) return error;
   throwIfAborted(signal, `writing or reading was interrupted: ${place}`);
-  const why = systemReason(error) ?? messageOf(error);
+  const why = systemProblem(error)?.reason ?? messageOf(error);
   return new MirrorError(kind, `the folder refused ${place}: ${why}`, {
     retryable: !isAbsence(error),
     hint: "Check that it is mounted on this machine and may be read and written, or name another folder.",

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { firstThrown, messageOf, MirrorError, systemReason, throwIfAborted } from "../base/errors.ts";
+import { firstThrown, messageOf, MirrorError, systemProblem, throwIfAborted } from "../base/errors.ts";
 import { onceFor } from "./once-for.ts";
 
 /** An open SQLite database. */
@@ -135,7 +135,7 @@ export function withFault(advice: string, file: string): string {
   } catch (error) {
     const uid = statSync(place, { throwIfNoEntry: false })?.uid;
     const owner = uid === undefined || uid === process.geteuid?.() ? "" : ` (it belongs to user ${uid})`;
-    return `${advice.replace(/\.$/, "")}: ${systemReason(error) ?? messageOf(error)}${owner}.`;
+    return `${advice.replace(/\.$/, "")}: ${systemProblem(error)?.reason ?? messageOf(error)}${owner}.`;
   }
 }
 

@@ -61,7 +61,7 @@ describe("an error", () => {
       return "complete";
     });
     expect(code).toBe(10);
-    expect(jsonLines(stderr)).toMatchObject([{ kind: "system", hint: "check the path" }]);
+    expect(jsonLines(stderr)).toMatchObject([{ kind: "system", hint: "Check the path." }]);
     expect(stderr).not.toContain("bug");
   });
 

@@ -142,7 +142,7 @@ describe("refused", () => {
     const out = path.join(tempFolder(), "out");
     writeFileSync(out, "");
     const error = await rejectionOf(exportOf(await aShop(), { out }));
-    const message = expect.stringContaining("something else stands");
+    const message = expect.stringContaining("a file is where a folder belongs");
     expect(error).toMatchObject({ kind: "database", message });
   });
 });

@@ -3,23 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makeFolders } from "./atomic-file.ts";
-import { firstThrown, MirrorError } from "../errors.ts";
-
-const knownErrors: readonly (readonly [RegExp, string, string])[] = [
-  [
-    /^(ENOSPC|EDQUOT|EFBIG)$/,
-    "the disk is full",
-    "Free some space and run it again; the earlier files are unchanged.",
-  ],
-  [/^(EACCES|EPERM|EROFS)$/, "the folder cannot be written", "Check the owner and mode of the folder."],
-  [
-    /^(ENOTDIR|EEXIST|EISDIR)$/,
-    "something else stands where the files belong",
-    "Move it away, or choose another folder.",
-  ],
-  [/^(EMFILE|ENFILE)$/, "too many files are open", "Raise the limit of open files (`ulimit -n`)."],
-  [/^EIO$/, "the disk gave an input/output error", "Check the disk; the earlier files are unchanged."],
-];
+import { firstThrown, MirrorError, systemProblem } from "../errors.ts";
 
 /** Runs `step`. What the file system refuses becomes a MirrorError `database` with a hint. */
 export async function guardedFile<T>(path: string, step: () => Promise<T>): Promise<T> {
@@ -27,11 +11,10 @@ export async function guardedFile<T>(path: string, step: () => Promise<T>): Prom
     return await step();
   } catch (thrown) {
     const error = firstThrown(thrown);
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const found = knownErrors.find(([pattern]) => pattern.test(code));
-    if (!found || error instanceof MirrorError) throw error;
-    const [, what, hint] = found;
-    throw new MirrorError("database", `${what}: ${path}`, { hint, retryable: true, cause: error });
+    const problem = systemProblem(error);
+    if (!problem) throw error;
+    const { reason, hint } = problem;
+    throw new MirrorError("database", `${reason}: ${path}`, { hint, retryable: true, cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { firstThrown, MirrorError, messageOf, systemReason } from "../../base/errors.ts";
+import { firstThrown, MirrorError, messageOf, systemProblem } from "../../base/errors.ts";
 import { Redactor } from "../../base/secret.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 import { createLogger, logFormat } from "../../log/log.ts";
@@ -69,7 +69,7 @@ export function failureOf(thrown: unknown) {
   if (error instanceof MirrorError)
     return { kind: error.kind as string, message, hint: error.hint ?? null, requestId, bug: false };
   if (!isSystemError(error)) return { kind: "bug", message, hint: bugHint, requestId, bug: true };
-  const hint = systemHints[error.code] ?? null;
+  const hint = systemProblem(error)?.hint ?? null;
   return { kind: "system", message: systemText(error), hint, requestId, bug: false };
 }
 
@@ -88,22 +88,10 @@ const attempts: Readonly<Record<string, string>> = {
 /** `cannot make the folder /x/y: no permission`; the system's own text where there is more to say than that. */
 function systemText(error: SystemError): string {
   const { syscall, path, message } = error;
-  const [attempt, reason] = [attempts[syscall], systemReason(error)];
-  if (path === undefined || attempt === undefined || reason === null) return message;
+  const [attempt, reason] = [attempts[syscall], systemProblem(error)?.reason];
+  if (path === undefined || attempt === undefined || reason === undefined) return message;
   return `cannot ${attempt} ${path}: ${reason}`;
 }
-
-const systemHints: Readonly<Record<string, string>> = {
-  ENOENT: "check the path",
-  ENOTDIR: "move the file away, or name another folder",
-  EISDIR: "move the folder away, or name another file",
-  EACCES: "check the owner and mode of the file and its folder",
-  EPERM: "check the owner and mode of the file and its folder",
-  ENOSPC: "free some space and run it again",
-  EROFS: "the disk is mounted read-only",
-  EADDRINUSE: "another program listens there; choose another port",
-  EMFILE: "too many files are open; raise the limit (ulimit -n)",
-};
 
 type SystemError = Error & { readonly code: string; readonly syscall: string; readonly path?: string };
 

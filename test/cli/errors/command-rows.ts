@@ -29,7 +29,7 @@ export const commandRows: readonly ErrorRow[] = [
     "2 | init without a token, in a script | init --no-input --base-url {base} -c new.yaml | a token is needed | whose company? | give --token-env NAME or --token-file FILE",
     "2 | init over a config | init --no-input --token-env TOKEN | is there already; nothing was written | config.yaml | --force replaces it",
     "2 | init with a variable that is not set | init --no-input --token-env NO_SUCH -c new.yaml | NO_SUCH is not set | new.yaml | set the variable where the program starts",
-    "10 | init where no file can be | init --no-input --token-env TOKEN -c /proc/x/new.yaml --base-url {base} | there is no such file or folder | cannot make the folder /proc/x | check the path",
+    "10 | init where no file can be | init --no-input --token-env TOKEN -c /proc/x/new.yaml --base-url {base} | there is no such file or folder | cannot make the folder /proc/x | Check the path",
     "1 | no sandbox to play on | sandbox trigger invoices.paid --port 1 | no sandbox answers | http://127.0.0.1:1 | start one with `fintoro-mirror sandbox --port N`",
     "1 | the age of no mirror | status --max-age 1h | no mirror yet | acme | Run `fintoro-mirror sync`",
   ]),

@@ -23,7 +23,7 @@ export const configRows: readonly ErrorRow[] = [
     "2 | a resource that does not exist | sync | must name a resource | config.yaml:5:24: resources.include[0] | Did you mean invoices? | resources: { include: [invoces] }",
     '2 | an address to listen on without a host | serve | (it is 8787) | config.yaml:5:18: serve.listen | such as "127.0.0.1:8787" | serve: { listen: 8787 }',
     "2 | --config names no file | sync --config other.yaml | there is no such file | other.yaml | name yours with --config FILE",
-    "2 | --config names a folder | sync -c . | it is a folder | the config . cannot be read | name yours with --config FILE",
+    "2 | --config names a folder | sync -c . | a folder is where a file belongs | the config . cannot be read | name yours with --config FILE",
   ]),
   ...errorRows({ config: whole("companies:\n  acme: { token: x\n"), ...inConfig }, [
     " | a bracket of YAML that is not closed | sync | not valid YAML | config.yaml:3:1 | ",

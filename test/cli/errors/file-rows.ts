@@ -72,13 +72,13 @@ export const fileRows: readonly ErrorRow[] = [
     "2 | report.out is a file | publish | books is a file | config.yaml:5:16: report.out needs a folder | name another folder",
   ]),
   ...errorRows(aFile, [
-    "10 | an export into a file | export invoices --out books | something else stands where the files belong | books | Move it away, or choose another folder",
-    "10 | a package into a file | package --month 2026-10 --out books | something else stands where the files belong | books | Move it away, or choose another folder",
+    "10 | an export into a file | export invoices --out books | a file is where a folder belongs | books | Move it away, or choose another path",
+    "10 | a package into a file | package --month 2026-10 --out books | a file is where a folder belongs | books | Move it away, or choose another path",
     "10 | a backup into a file | backup --to books | a file is where a folder belongs | books | name another folder",
     "10 | a restore from no archive | restore --from books | this is no copy of a mirror | books | Name the folder that `backup --to` wrote",
   ]),
   ...errorRows({ mirror: true }, [
-    "10 | an export where nothing can be written | export invoices --out /proc/x | there is no such file or folder | cannot make the folder /proc/x | check the path",
+    "10 | an export where nothing can be written | export invoices --out /proc/x | there is no such file or folder | /proc/x | Check the path",
     "2 | an export to S3 without a key | export invoices --to s3://books/x | the object store needs | AWS_ACCESS_KEY_ID | Also: AWS_REGION",
     '2 | an address of S3 with a slip | export invoices --to s3:/books | is not an address in an object store | "s3:/books" | Write s3://BUCKET or s3://BUCKET/PREFIX',
     "10 | a port that is taken | serve --listen 127.0.0.1:{busy} | cannot listen on 127.0.0.1: | EADDRINUSE | choose another",
