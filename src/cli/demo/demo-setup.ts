@@ -5,6 +5,7 @@ import path from "node:path";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
+import { formatDuration } from "../../base/units.ts";
 import { readDatabase } from "../../store/database.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
@@ -54,8 +55,10 @@ export class DemoSetup {
     process.once("exit", this.killAll);
   }
 
-  print(text: string): Promise<void> {
-    return this.printLine(`   ${text}`);
+  /** Prints a finding. Throws MirrorError `protocol` with it where it is not as it should be. */
+  async print(text: string, isRight = true): Promise<void> {
+    if (!isRight) throw new MirrorError("protocol", `this is not as it should be: ${text}`);
+    await this.printLine(`   ${text}`);
   }
 
   inFolder(name: string): string {
@@ -84,20 +87,16 @@ export class DemoSetup {
     return started;
   }
 
-  /** Runs a command to its end. Throws MirrorError `protocol` when it exits with anything but 0. */
-  async run(...args: readonly [name: string, ...string[]]): Promise<void> {
+  /** Runs a command to its end, and gives what it printed. Throws MirrorError `protocol` when it exits with anything but 0. */
+  async run(...args: readonly [name: string, ...string[]]): Promise<string> {
     const started = this.start(args);
     if ((await started.ended) !== 0) throw failedCommand(args[0], started);
+    return started.stdout;
   }
 
-  /** Runs `sync` to its end, whatever its exit code. */
   async sync(): Promise<CompanyReport> {
-    const sync = this.start(["sync"]);
-    await sync.ended;
-    const reports = JSON.parse(sync.stdout || "{}") as { companies?: Record<string, CompanyReport> };
-    const report = reports.companies?.[demoCompany];
-    if (!report) throw failedCommand("sync", sync);
-    return report;
+    type Reports = { readonly companies: Readonly<Record<typeof demoCompany, CompanyReport>> };
+    return (JSON.parse(await this.run("sync")) as Reports).companies[demoCompany];
   }
 
   /** Makes `serve` listen on a free port, and deliveries go there. */
@@ -137,16 +136,16 @@ serve: { listen: "127.0.0.1:${port}" }
   }
 
   /**
-   * Waits until `isSo` holds, asked every 5 ms; false when it did not within the time.
-   * @throws MirrorError `stopped` when the demo is to stop
+   * Waits until `isSo` holds, asked every 5 ms.
+   * @throws MirrorError `protocol` when it did not within the time, `stopped` when the demo is to stop
    */
-  async waitUntil(isSo: () => boolean, withinMs = Infinity, everyMs = 5): Promise<boolean> {
+  async waitFor(what: string, isSo: () => boolean, withinMs = 30_000): Promise<void> {
     const { clock, signal } = this.context;
-    for (const elapsedMs = this.stopwatch(); elapsedMs() < withinMs; await clock.sleep(everyMs, signal)) {
+    for (const elapsedMs = this.stopwatch(); !isSo(); await clock.sleep(5, signal)) {
       if (signal.aborted) throw new MirrorError("stopped", "the demo was stopped");
-      if (isSo()) return true;
+      if (elapsedMs() < withinMs) continue;
+      throw new MirrorError("protocol", `after ${formatDuration(withinMs)} it does not hold that ${what}`);
     }
-    return isSo();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
