@@ -73,7 +73,7 @@ describe("from options alone", () => {
     [["--schedule", "sometimes"], "schedule.sync"],
     [["--webhook-url", "http://example.com/"], "public_url"],
     [["--exports", "parket"], "Did you mean"],
-    [["--token-file", "no-file"], "not both"],
+    [["--token-file", "no-file"], "cannot be used with"],
   ])("%j is refused before anything is written", async (args, message) => {
     const setup = await setUp();
     const { code, stderr } = await init(setup, ["--token-env", "TOKEN", "--no-input", ...args]);

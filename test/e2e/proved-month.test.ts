@@ -73,7 +73,7 @@ test("a month that cannot be compared, changes meanwhile or differs is not calle
   const asOf = ["--as-of", "2026-11-20"];
   for (const [args, said] of [
     [[new Date().toISOString().slice(0, 7)], "has not ended yet"],
-    [[month, ...asOf], "--proved cannot be combined with --as-of"],
+    [[month, ...asOf], "cannot be used with option '--proved'"],
   ] as const) {
     const [own, ...more] = args as [string, ...string[]];
     const { code, stderr } = await pack(company, own, "--proved", ...more);

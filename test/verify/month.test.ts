@@ -128,7 +128,7 @@ test("a month whose list is refused is not equal: nobody knows which documents i
 
 test.each([
   [["--month", "2126-01"], /has not begun yet/],
-  [["--month", "2026-01", "--all"], /--month cannot be combined/],
+  [["--month", "2026-01", "--all"], /--month <month>' cannot be used/],
 ])("verify %s is refused", async (more, said) => {
   const { company } = await aMonth();
   const { code, stderr } = await runCommand(["verify", ...more], { cwd: company.folder });

@@ -27,10 +27,6 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const { manifest } = context.connector;
   const resources = selectResources(manifest, config.resources, args);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
-  if (quick && (full || options.dryRun))
-    throw new MirrorError("usage", `--quick cannot be combined with ${full ? "--full" : "--dry-run"}`, {
-      hint: "A quick run reads a few lists only. Leave one of the two out.",
-    });
   if (quick && manifest.resources.some((one) => changesOf(one) !== null))
     throw new MirrorError("usage", `--quick is not for ${manifest.title}: its lists show what changed`, {
       hint: "A usual run reads only that, and takes about as few requests: leave --quick out.",

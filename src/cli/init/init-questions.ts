@@ -102,8 +102,6 @@ async function askToken(
 
 /** Where the options say that the token is; null: they do not. */
 function tokenPlaceIn({ tokenEnv, tokenFile }: CommandOptions<"init">, cwd: string, config: string) {
-  if (tokenEnv !== undefined && tokenFile !== undefined)
-    throw new MirrorError("usage", "the token is in --token-env or in --token-file, not both");
   if (tokenEnv !== undefined) return { place: `\${env:${tokenEnv}}` };
   if (tokenFile === undefined) return null;
   const file = path.resolve(cwd, tokenFile);

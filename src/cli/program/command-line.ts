@@ -73,7 +73,7 @@ export function commandTree(
       .summary(/^[^:;]*/.exec(command.summary)?.[0] ?? "")
       .action(() => void run(command, node));
     for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
-    addOptions(node, command.options);
+    addOptions(node, command.options, command.conflicts);
     groupOf(root, words.slice(0, -1), newNode).addCommand(node);
   }
   for (const child of root.commands) child.helpGroup(helpGroups.get(child.name()) ?? "Commands:");
@@ -114,9 +114,10 @@ function groupOf(root: Node, words: readonly string[], newNode: (name: string) =
   }, root);
 }
 
-function addOptions(node: Node, specs: OptionSpecs): void {
-  for (const { flags, doc, values, usual, parse, repeats } of Object.values(specs)) {
+function addOptions(node: Node, specs: OptionSpecs, conflicts: readonly (readonly string[])[] = []): void {
+  for (const [name, { flags, doc, values, usual, parse, repeats }] of Object.entries(specs)) {
     const option = new Option(flags, doc);
+    for (const [first, ...others] of conflicts) if (first === name) option.conflicts(others);
     if (values) option.choices(values).default(usual);
     if (parse) option.argParser((text) => parse(text, option.long ?? flags));
     if (repeats) option.argParser((text, before?: readonly string[]) => [...(before ?? []), text]);

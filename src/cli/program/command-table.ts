@@ -41,6 +41,7 @@ const outputCommands = {
       force: flag("--force", "write all of it anew, also when nothing changed"),
       asOf,
     },
+    conflicts: [["combined", "asOf"]],
     examples: {
       "": "the report, at once",
       "--datasette": "with what Datasette shows about it",
@@ -71,6 +72,12 @@ const outputCommands = {
       history: flag("--history", "each version of each row, with the period in which it held"),
       asOf,
     },
+    conflicts: [
+      // A history has all of its tables, of all times.
+      ["history", "nested", "asOf", "since", "partitionBy", "month", "from"],
+      ["since", "nested", "month", "from"],
+      ["month", "from"],
+    ],
     examples: {
       "v_receivables --dialect excel-sk --out excel": "who owes us, for a Slovak Excel",
       "--format parquet --out lake --partition-by year": "all tables, by year",
@@ -86,6 +93,8 @@ const outputCommands = {
       changesSince: moment("--changes-since <moment>", "what changed since then, not since the hand-over"),
       asOf,
     },
+    // The service shows what is now: nothing else is proved.
+    conflicts: [["asOf", "changesSince", "proved"]],
     examples: {
       "--month 2026-10": "a month in a folder",
       "--month 2026-10 --proved --zip": "with a certificate that it equals the service, and as a ZIP archive",
@@ -150,6 +159,7 @@ const commandTable = {
       input: flag("--no-input", "ask nothing"),
       force: flag("--force", "replace a config that is there"),
     },
+    conflicts: [["tokenEnv", "tokenFile"]],
     examples: {
       "": "answer a few questions",
       "--token-env FINTORO_TOKEN --company acme --no-input": "in a script",
@@ -183,6 +193,7 @@ const commandTable = {
       acceptIdentity: flag("--accept-identity", "the token's company is right, but looks like another"),
       shard: shard("--shard <i/n>", "only this shard of the companies, for several jobs beside each other"),
     },
+    conflicts: [["quick", "full", "dryRun"]],
     examples: {
       "": "everything that is new or changed; Ctrl-C loses nothing",
       "invoices clients --max-duration 10m": "two tables, ten minutes at most",
@@ -212,6 +223,11 @@ const commandTable = {
       local: flag("--local", "check the mirror against itself, without a request"),
       repair: flag("--repair", "read again what differs, and compare it; with --local rows are made anew"),
     },
+    conflicts: [
+      ["month", "sample", "all", "local"],
+      ["all", "sample", "local"],
+      ["local", "sample"],
+    ],
     examples: {
       "--sample 500": "all lists and 500 details",
       "--local": "the mirror against itself, without a request",

@@ -25,6 +25,8 @@ export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   /** As help shows them: `[resource...]`. */
   readonly args?: readonly { readonly name: string; readonly doc: string }[];
   readonly options: S;
+  /** Options of which the first goes with none of the others. */
+  readonly conflicts?: readonly (readonly string[])[];
   /** What follows the name on a command line, and what that does. Help shows two. */
   readonly examples: Readonly<Record<string, string>>;
   /** A pager shows the output, on a terminal; not with `--follow`. */

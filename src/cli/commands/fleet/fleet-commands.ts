@@ -141,8 +141,6 @@ function whatStays(config: Config, name: string): string[] {
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, loaded: { config } }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const { maxAge, tag, radar, package: month } = options;
-    if (radar && month !== undefined)
-      throw new MirrorError("usage", "--radar and --package exclude each other");
     const wanted = namedCompanies(context, []);
     const isOfSome = wanted.length > 0 || tag !== undefined;
     const only = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;

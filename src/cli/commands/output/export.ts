@@ -42,20 +42,14 @@ function requestOf(
   const [refused] = unobeyed(options.format, { ...options, partition_by: partition, since });
   if (refused)
     throw new MirrorError("usage", `--${refused[0].replace("_", "-")} needs --format ${refused[1]}`);
-  if (options.nested && since !== undefined)
-    throw new MirrorError("usage", "--nested and --since exclude each other");
   const [until = null, ...moreDays] = to.filter(isCalendarDay);
   const [place = null, ...morePlaces] = to.filter((text) => !isCalendarDay(text));
   if (moreDays.length + morePlaces.length > 0)
     throw new MirrorError("usage", "--to takes one place and one day");
-  const period = periodOf(month, from ?? null, until);
-  // A history has all of its tables, of all times.
-  const limits = { nested: options.nested, "as-of": options.asOf, since, "partition-by": partition };
-  const limit = Object.entries({ ...limits, month: period }).find(([, given]) => Boolean(given))?.[0];
-  if (options.history && limit !== undefined)
-    throw new MirrorError("usage", `--history and --${limit} exclude each other`);
-  if (period !== null && since !== undefined)
-    throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
+  const isWhole = options.history || month !== undefined || since !== undefined;
+  if (until !== null && isWhole)
+    throw new MirrorError("usage", "--to with a day cannot be used with --month, --since or --history");
+  const period = month === undefined ? periodOf(from ?? null, until) : periodOfMonth(month);
   // Files of an earlier moment do not replace those of now.
   const usual = options.asOf ? "export-as-of" : "export";
   const folder = out ?? (place === null ? usual : null);
@@ -63,17 +57,12 @@ function requestOf(
   return { ...options, ...places, tables, partition, period, since: since ?? null };
 }
 
-function periodOf(month: string | undefined, from: string | null, until: string | null): Period | null {
+function periodOf(from: string | null, until: string | null): Period | null {
   if (from !== null && until !== null && from > until)
     throw new MirrorError("usage", `--from ${from} is after --to ${until}: no row can be of that time`, {
       hint: "Give the earlier day to --from.",
     });
-  if (month === undefined) return from === null && until === null ? null : { from, to: until };
-  if (from !== null || until !== null)
-    throw new MirrorError("usage", "--month cannot be combined with --from or --to", {
-      hint: "A month is all of its days: leave out one of the two.",
-    });
-  return periodOfMonth(month);
+  return from === null && until === null ? null : { from, to: until };
 }
 
 /**

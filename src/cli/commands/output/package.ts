@@ -34,11 +34,8 @@ import { overlayAsOf } from "../../../state/as-of/rewind.ts";
 import { openSnapshot } from "../../../state/mirror-snapshot.ts";
 
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
-  const { month, asOf, changesSince, proved } = options;
-  if (asOf && changesSince) throw new MirrorError("usage", "--as-of and --changes-since exclude each other");
+  const { month, asOf, proved } = options;
   assertPackable("package", month, proved, localDate(context.clock.nowMs(), config.schedule.timezone));
-  if (proved && asOf)
-    throw new MirrorError("usage", "--proved cannot be combined with --as-of: the service shows what is now");
   const out = path.resolve(context.cwd, options.out ?? "package");
   const pack = async (scope: CompanyScope): Promise<CompanyResult> => {
     if (!proved) return withMoment(scope, asOf, (then) => packageCompany(then, options, month, out, null));

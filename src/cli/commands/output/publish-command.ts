@@ -15,8 +15,7 @@ import type { CommandOptions, CommandRun } from "../../program/command-table.ts"
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
 export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) => {
-  const { combined, force, asOf } = options;
-  if (combined && asOf) throw new MirrorError("usage", "--combined and --as-of exclude each other");
+  const { combined, force } = options;
   if (combined) assertNameIsFree(config);
   return forEachCompany(context, config, (scope) => publishCompany(scope, options), {
     isPartial: true,

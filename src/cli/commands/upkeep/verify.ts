@@ -2,7 +2,7 @@ import { localDate, isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { type SampleSize, Verification } from "../../../verify/verification.ts";
 import { readExisting, type CompanyScope, writeExisting } from "../../mirror/company-scope.ts";
-import { usualSample, type CommandOptions, type CommandRun } from "../../program/command-table.ts";
+import { usualSample, type CommandRun } from "../../program/command-table.ts";
 import { letHeapGrow } from "../../program/own-process.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
 import { formatCount, counted, formatDuration } from "../../../base/units.ts";
@@ -40,8 +40,8 @@ import {
 } from "../../../verify/report.ts";
 
 export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {
-  const sample = sampleOf(options);
   const { repair, local, month } = options;
+  const sample = options.all ? "all" : (options.sample ?? usualSample);
   const what = month === undefined ? (sample === "all" ? "--all" : `--sample ${sample}`) : `--month ${month}`;
   const by = `verify ${what}${repair ? " --repair" : ""}`;
   const today = localDate(context.clock.nowMs(), config.schedule.timezone);
@@ -58,18 +58,6 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, lo
   };
   return forEachCompany(context, config, verifyOne, { failed: { match: false } });
 };
-
-function sampleOf({ sample, all, local, month }: CommandOptions<"verify">): SampleSize {
-  if (month !== undefined && (all || local || sample !== undefined))
-    throw new MirrorError("usage", "--month cannot be combined with --sample, --all or --local");
-  const other = all ? "--all" : local ? "--local" : null;
-  if (other !== null && (sample !== undefined || (all && local)))
-    throw new MirrorError(
-      "usage",
-      `${other} cannot be combined with ${sample === undefined ? "--local" : "--sample"}`,
-    );
-  return all ? "all" : (sample ?? usualSample);
-}
 
 /**
  * Checks one company's mirror against itself, and repairs it if that is asked for. Sends no request.
