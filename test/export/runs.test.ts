@@ -277,9 +277,10 @@ describe("a run that was killed", () => {
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, "acme/people.csv/in-the-way"), { recursive: true });
     const failed = exportOf(mirror, { out, tables: ["orders", "people"] });
-    await expect(failed).rejects.toThrow("something else stands");
+    await expect(failed).rejects.toThrow("a folder is where a file belongs");
     // It holds no lock when it fails again.
-    for (const _ of [1, 2]) await expect(Staging.open(out, "acme")).rejects.toThrow("something else stands");
+    for (const _ of [1, 2])
+      await expect(Staging.open(out, "acme")).rejects.toThrow("a folder is where a file belongs");
     rmSync(path.join(out, "acme/people.csv"), { recursive: true });
     await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv", "acme/people.csv"]);

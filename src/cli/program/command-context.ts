@@ -28,9 +28,10 @@ export async function openContext(
     for (const warning of one.warnings) log.warn(warning);
     return one;
   };
-  const loaded = command.config === "none" ? null : take(load(command.config ?? "when_used"));
+  const { config: needed = "when_used" } = command;
+  const loaded = needed === "none" || needed === "own" ? null : take(load(needed));
   // A config that cannot be read is refused by the command itself, where it needs it.
-  const configured = loaded ?? (command.readsConfig ? readable(() => load("when_used")) : null);
+  const configured = loaded ?? (needed === "own" ? readable(() => load("when_used")) : null);
   const { connector: named } = input.options as { readonly connector?: string };
   const connector = await connectorNamed(environment, named, configured).load();
   const { checkRedaction } = await import("./check-redaction.ts");

@@ -167,8 +167,7 @@ const commandTable = {
   },
   check: {
     summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
-    config: "none",
-    readsConfig: true,
+    config: "own",
     isPaged: true,
     options: {},
     examples: { "": "everything, before the first run", "--json > check.json": "for a report of a problem" },

@@ -108,7 +108,7 @@ export type RunCommand<S extends CommandSpec> = (
   input: {
     readonly args: readonly string[];
     readonly options: OptionValues<S["options"]>;
-    readonly loaded: S extends { readonly config: "none" } ? null : LoadedConfig;
+    readonly loaded: S extends { readonly config: "none" | "own" } ? null : LoadedConfig;
   },
 ) => Promise<CommandEnding>;
 

@@ -31,12 +31,13 @@ export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   readonly examples: Readonly<Record<string, string>>;
   /** A pager shows the output, on a terminal; not with `--follow`. */
   readonly isPaged?: true;
-  /** Secrets that the config must hold, `when_used` by default. It is read before the command is loaded. */
-  readonly config?: NonNullable<LoadOptions["secrets"]> | "none";
+  /**
+   * Secrets that the config must hold. It is read before the command is loaded, but for `none` and for `own`: that command
+   * reads it by itself. @default "when_used"
+   */
+  readonly config?: NonNullable<LoadOptions["secrets"]> | "none" | "own";
   /** Its companies are in Postgres: the config must have `fleet`, and may have no companies. */
   readonly forFleet?: true;
-  /** With `none`: the command reads the config by itself, so its connector is needed. @default the first connector, or `--connector` */
-  readonly readsConfig?: true;
 }
 
 /** An option without a value: true when given, and `--no-…` false. */
