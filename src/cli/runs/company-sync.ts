@@ -91,8 +91,8 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
   return await performRun(run).finally(() => createLogWatch(files.mirror, log, () => clock.nowMs()).look());
 }
 
-/** After this time a run that still waits for another one is mentioned. */
-const silentMs = 3_000;
+/** After so many lines of the daemon, one a second, a run that still waits for another one is mentioned. */
+const mostSilent = 3;
 
 /**
  * Has the daemon that holds the mirror make the run, and waits for its report. Null: the daemon has ended, or does not
@@ -100,32 +100,27 @@ const silentMs = 3_000;
  */
 export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | null> {
   const { request, untilMs, scope } = run;
-  const { clock, log, signal } = scope.context;
+  const { log, signal } = scope.context;
   const { name } = scope.company;
   const early = reportIfEnded(run);
   if (early) return early;
-  const ended = new AbortController();
+  const over = new AbortController();
   let latest: ProgressView | null | undefined;
-  const onOver = () => {
-    // The daemon itself ends a run that has begun.
-    if (!latest) ended.abort();
-  };
+  let waited = 0;
   const onProgress = (progress: ProgressView | null) => {
-    if (latest === undefined) {
+    if (latest === undefined)
       log.info(`${name}: the daemon holds the mirror and makes this run; following it`);
-      const sayBusy = () => {
-        if (latest === null && !ended.signal.aborted)
-          log.info(`${name}: the daemon is busy with another run; this one comes next`);
-      };
-      void clock.sleep(silentMs, ended.signal).then(sayBusy);
-    }
     latest = progress;
+    // The daemon itself ends a run that has begun.
+    if (progress) return;
+    if (request.closed.aborted) over.abort();
+    else if (waited++ === mostSilent)
+      log.info(`${name}: the daemon is busy with another run; this one comes next`);
   };
   run.show(() => latest ?? null);
-  request.closed.addEventListener("abort", onOver);
   const command = { kind: "sync", options: formatSyncOptions(request, untilMs) } as const;
   try {
-    const until = AbortSignal.any([signal, ended.signal]);
+    const until = AbortSignal.any([signal, over.signal]);
     return (await askDaemon(scope.files.socket, command, until, onProgress)) as CompanyReport;
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
@@ -137,9 +132,6 @@ export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | 
       log.info(
         `${name}: no longer followed; the daemon ${latest ? "continues the run" : "does not begin it"}`,
       );
-  } finally {
-    request.closed.removeEventListener("abort", onOver);
-    ended.abort();
   }
   return reportIfEnded(run);
 }
