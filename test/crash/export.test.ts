@@ -1,19 +1,24 @@
-import { readdirSync } from "node:fs";
-import { expect, test } from "vitest";
-import { endOf } from "../support/program/cli.ts";
-import { namedFiles, setUpExportCrash, stagedBytes } from "../support/crash/export.ts";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { endOf, startProgram } from "../support/program/cli.ts";
+import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
+import { wrongFiles } from "./points/export-scenario.ts";
 
 // Fault: process | SIGINT while files are written | a process of `export` | exit 130; the earlier files are complete, and nothing else is left
 test("SIGINT exits with 130; the earlier files are complete and nothing else is left", async () => {
-  const setup = await setUpExportCrash(30_000);
-  expect(await endOf(setup.start(["clients"]))).toMatchObject({ code: 0 });
-  const facts = () => ({ names: readdirSync(setup.out), wrong: namedFiles(setup.out)?.wrong });
+  const cwd = await clientsFolder(30_000);
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const out = path.join(cwd, "out");
+  const start = (...tables: string[]) => startProgram(["export", ...tables, "--out", out], { cwd });
+  expect(await endOf(start("clients"))).toMatchObject({ code: 0 });
+  const facts = () => ({ names: readdirSync(out), wrong: wrongFiles(out) });
   expect(facts()).toEqual({ names: ["acme"], wrong: [] });
-  setup.change(1);
-  const child = setup.start(["clients", "units"]);
+  await changeMirror(cwd, ({ db }) => db.exec("UPDATE clients SET email = hex(randomblob(8))"));
+  const child = start("clients", "units");
   const ended = endOf(child);
   const watch = setInterval(() => {
-    if (stagedBytes(setup.out) === null) return;
+    if (!existsSync(path.join(out, ".acme.export/files"))) return;
     clearInterval(watch);
     child.kill("SIGINT");
   }, 1);

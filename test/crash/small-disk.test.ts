@@ -4,10 +4,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../support/program/cli.ts";
 import { aCompany, sync } from "../support/company/company.ts";
 import { count } from "../support/truth/equal.ts";
-import { namedFiles } from "../support/crash/export.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { aSmallDisk, canMount } from "../support/crash/small-disk.ts";
 import { filesBelow } from "./points/crash-scenario.ts";
+import { wrongFiles } from "./points/export-scenario.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 import { companyIn } from "./points/sync-scenario.ts";
 
@@ -39,13 +39,10 @@ describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
       });
       disk.clear();
     }
-    expect([readFileSync(report).equals(before), namedFiles(path.join(cwd, "out"))?.wrong]).toEqual([
-      true,
-      [],
-    ]);
+    expect([readFileSync(report).equals(before), wrongFiles(path.join(cwd, "out"))]).toEqual([true, []]);
     for (const run of [publish, write]) expect(await run()).toMatchObject({ code: 0 });
     expect(count(report, "SELECT count(*) FROM clients WHERE name = 'changed'")).toBe(4_000);
-    expect(namedFiles(path.join(cwd, "out"))?.wrong).toEqual([]);
+    expect(wrongFiles(path.join(cwd, "out"))).toEqual([]);
     expect(filesBelow(cwd)).toEqual(names);
   });
 

@@ -1,9 +1,9 @@
 import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
-import { cpSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import type { ExportManifest } from "../../../src/export/files/export-manifest.ts";
 import { endOf } from "../../support/program/cli.ts";
-import { namedFiles } from "../../support/crash/export.ts";
 import { differingNames, filesBelow, startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
@@ -48,7 +48,7 @@ export async function exportScenario(format: "csv" | "parquet"): Promise<CrashSc
       const wrong = [...after].filter(([file, digest]) => found.get(file) !== digest);
       return [
         ...wrong.map(([file]) => `not as without a crash: ${file}`),
-        ...(namedFiles(path.join(folder, "out"))?.wrong ?? ["manifest.json"]),
+        ...wrongFiles(path.join(folder, "out")),
         ...differingNames(names, filesBelow(folder)),
       ];
     },
@@ -64,5 +64,17 @@ function digests(folder: string): Map<string, string> {
   const visible = filesBelow(out).filter(
     (file) => !file.startsWith(".") && !/\/manifest\.json(?:\.new)?$/.test(file),
   );
-  return new Map(visible.map((file) => [file, hash("sha256", readFileSync(path.join(out, file)), "hex")]));
+  return new Map(visible.map((file) => [file, digestOf(path.join(out, file))]));
+}
+
+const digestOf = (file: string) => hash("sha256", readFileSync(file), "hex");
+
+/** Files that differ from the manifest, and the manifest where there is none. */
+export function wrongFiles(out: string): string[] {
+  const folder = path.join(out, "acme");
+  if (!existsSync(path.join(folder, "manifest.json"))) return ["manifest.json"];
+  const { files } = JSON.parse(readFileSync(path.join(folder, "manifest.json"), "utf8")) as ExportManifest;
+  const isRight = ({ file, sha256 }: ExportManifest["files"][number]) =>
+    existsSync(path.join(folder, file)) && digestOf(path.join(folder, file)) === sha256;
+  return files.filter((each) => !isRight(each)).map(({ file }) => file);
 }
