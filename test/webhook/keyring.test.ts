@@ -1,22 +1,34 @@
-import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, writeFileSync, chownSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
 import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
-import { keyFilesOnDisk, retireKeys, type KeyFiles } from "../../src/webhook/keys/key-files.ts";
+import {
+  keyFilesOnDisk,
+  retireKeys,
+  type KeyFiles,
+  openPendingKey,
+  parseRetiredKeys,
+  readKey,
+  readPendingKey,
+  storePendingKey,
+} from "../../src/webhook/keys/key-files.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 let clock: DrivenClock;
 let hook: string;
+/** A new key that is not in its place yet. */
+let draft: string;
 let retired: string;
 
 beforeEach(() => {
   const folder = tempFolder();
   clock = new DrivenClock();
   hook = join(folder, "hook");
+  draft = `${hook}.new`;
   retired = join(folder, "acme.secrets.json");
 });
 
@@ -190,10 +202,10 @@ describe("a retired secret", () => {
 
   test("is forgotten with its file, and so is a draft", () => {
     retireKeys(retired, [old], end(null));
-    writeFileSync(`${hook}.new`, `${newOne}\n`);
+    writeFileSync(draft, `${newOne}\n`);
     const { accepted, refresh } = keyring({ one: fromFile() });
     expect(accepted()).toEqual([newOne, "one", old]);
-    later(() => [retired, `${hook}.new`].forEach((file) => rmSync(file)));
+    later(() => [retired, draft].forEach((file) => rmSync(file)));
     expect([refresh(), accepted()]).toEqual([false, ["one"]]);
   });
 });
@@ -202,16 +214,64 @@ describe("a new secret that is not in its place yet", () => {
   test("is accepted when it was written whole, before and after it is put there", () => {
     writeFileSync(hook, `${old}\n`);
     const { accepted, refresh } = keyring({ [old]: fromFile() });
-    later(() => writeFileSync(`${hook}.new`, `${newOne}\n`));
+    later(() => writeFileSync(draft, `${newOne}\n`));
     expect([refresh(), accepted()]).toEqual([true, [newOne, old]]);
-    later(() => renameSync(`${hook}.new`, hook));
+    later(() => renameSync(draft, hook));
     refresh();
     expect(accepted()).toEqual([newOne]);
   });
 
   // Fault: secrets | a new secret's file is cut off | the file beside it | not accepted
   test("says nothing when it was cut off", () => {
-    writeFileSync(`${hook}.new`, "new-o");
+    writeFileSync(draft, "new-o");
     expect(keyring({}, { secrets: [], places: [fromFile()] }).accepted()).toEqual([]);
   });
+});
+
+describe("a key file", () => {
+  test("that is not there has no version and no key; one that is has the text it holds", () => {
+    expect([keyFilesOnDisk.version(hook), readKey(hook), readPendingKey(hook)]).toEqual([null, null, null]);
+    writeFileSync(hook, "key-č\n");
+    expect(keyFilesOnDisk.read(hook)).toBe("key-č\n");
+    expect(keyFilesOnDisk.version(hook)).toEqual(expect.any(String));
+    writeFileSync(hook, "key\n");
+    expect(readKey(hook)).toBe("key");
+  });
+
+  test("gets the key of a finished draft, and the draft is gone", () => {
+    writeFileSync(draft, "new-one\n");
+    expect(readPendingKey(hook)).toBe("new-one");
+    storePendingKey(hook);
+    expect([readKey(hook), existsSync(draft)]).toEqual(["new-one", false]);
+  });
+
+  test("gets a key that is stored, for its owner only, whatever the draft was before", () => {
+    writeFileSync(draft, "left over", { mode: 0o644 });
+    expect(openPendingKey(hook).store("key")).toBeNull();
+    expect([readKey(hook), existsSync(draft), statSync(hook).mode & 0o777]).toEqual(["key", false, 0o600]);
+  });
+
+  test("keeps its owner when the key is replaced", () => {
+    writeFileSync(hook, "old\n");
+    if (process.getuid?.() === 0) chownSync(hook, 12_345, 12_346);
+    const before = statSync(hook);
+    openPendingKey(hook).store("new-one");
+    expect(statSync(hook)).toMatchObject({ uid: before.uid, gid: before.gid });
+  });
+
+  test("has no draft any more once that is discarded, also when somebody else removed it", () => {
+    openPendingKey(hook).discard();
+    expect(existsSync(draft)).toBe(false);
+    const pending = openPendingKey(hook);
+    rmSync(draft);
+    expect(() => pending.discard()).not.toThrow();
+  });
+});
+
+test.each([
+  ['{"retired":5}', []],
+  ["{}", []],
+  ['{"retired":[{},{"secret":""},{"secret":5},{"secret":"a"}]}', [{ secret: "a", until: null }]],
+])("retired keys in %s: only what is one", (text, keys) => {
+  expect(parseRetiredKeys(text)).toEqual(keys);
 });

@@ -4,6 +4,7 @@ import { createFleetMetrics } from "../../../src/fleet/status/fleet-metrics.ts";
 import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import type { NamedCondition } from "../../../src/status/conditions.ts";
+import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
 import {
   changesUpTo,
   countingStatements,
@@ -17,6 +18,10 @@ import {
 } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode } from "../../support/fleet/short-node.ts";
+import { aWorkedFleet } from "../../support/fleet/worker.ts";
+import { odd } from "../../support/sandbox/odd-answers.ts";
 
 const facts = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 
@@ -249,5 +254,77 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.add(...Array.from({ length: 60 }, (_, n) => `c${n}`));
     expect(await countOf()).toBe(forOne);
     expect(forOne).toBeLessThan(9);
+  });
+
+  // Fault: fleet | a subscription lacks events; the service begins to send a field | the sandbox, before a run of a node | `fleet status` names both, and keeps exit 0
+  test("names a subscription that drifts, and a field that is new", async () => {
+    const fleet = await aWorkedFleet({ records: 1 });
+    const input = { url: "https://hooks.example.com/webhooks/acme", isActive: true };
+    const subscribed = { name: "ours", ...input, subscribedEvents: ["invoices.created"] };
+    fleet.company.sandbox.control.create("webhook_subscriptions", subscribed);
+    fleet.company.suffer({ ...odd("unknown_fields"), match: { path: "/suppliers" } });
+    await fleet.add("acme");
+    await startNode(fleet, "one");
+    let status = await readFleetStatus(fleet.postgres, null);
+    await eventually(async () => {
+      status = await readFleetStatus(fleet.postgres, null);
+      return (status.companies["acme"]?.whole_at ?? null) !== null;
+    }, "a whole run");
+    expect(status.companies["acme"]?.problems).toMatchObject([
+      { kind: "subscription", severity: "notice" },
+      { kind: "schema", severity: "notice" },
+    ]);
+    const text = formatFleetStatus(status).join("\n");
+    expect(text).toMatch(/\n! acme: subscription \d+ lacks \d+ of .*suppliers\.brand_new_field/);
+    expect(fleetStatusOutcome({ ...status, problems: [] })).toBe("complete");
+  });
+});
+
+describeWithPostgres("the sums of a fleet for metrics", () => {
+  test("count companies that are held, lost, waiting and unattended", async () => {
+    const fleet = await openFleet();
+    await fleet.owned("held");
+    await fleet.owned("lost");
+    await fleet.expire("lost");
+    await fleet.add("waiting");
+    await fleet.inbox.add("waiting", deliveries("e1"));
+    await fleet.inbox.add("held", deliveries("e1"));
+    await fleet.postgres.query(
+      "UPDATE fintoro_mirror.inbox SET received_at = now() - interval '90 s' WHERE company = 'waiting'",
+    );
+    const owner = await fleet.owned("drained");
+    await fleet.inbox.add("drained", deliveries("old"));
+    await fleet.snapshots.publish(owner, snapshotOf(1, 1), changesUpTo(1));
+    await fleet.postgres.query(
+      "UPDATE fintoro_mirror.inbox SET received_at = now() - interval '1 hour' WHERE company = 'drained'",
+    );
+    await fleet.inbox.add("drained", deliveries("new"));
+    await fleet.add("removed");
+    await fleet.inbox.add("removed", deliveries("e1"));
+    await fleet.companies.remove("removed");
+    const { oldestWaitingMs, ...counts } = await readFleetTotals(fleet.postgres);
+    expect(counts).toEqual({ companies: 4, held: 2, ended: 1, waiting: 3, unattended: 1 });
+    expect(oldestWaitingMs).toBeGreaterThanOrEqual(90_000);
+    // What was drained had come an hour ago.
+    expect(oldestWaitingMs).toBeLessThan(3_600_000);
+  });
+
+  test("name no company, are read again after ten seconds only, and left out while Postgres is away", async () => {
+    const fleet = await openFleet();
+    await fleet.owned("secret-name");
+    let nowMs = 0;
+    const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
+    const metrics = createFleetMetrics(fleet.postgres, clock);
+    const first = (await metrics()).join("\n");
+    expect(first).toContain('fintoro_mirror_fleet_companies{state="held"} 1\n');
+    expect(first).not.toContain("secret-name");
+    await fleet.add("another");
+    nowMs = 9_000;
+    expect((await metrics()).join("\n")).toBe(first);
+    nowMs = 10_000;
+    expect((await metrics()).join("\n")).toContain('fintoro_mirror_fleet_companies{state="idle"} 1\n');
+    await fleet.postgres.close();
+    nowMs = 20_000;
+    expect(await metrics()).toEqual([]);
   });
 });

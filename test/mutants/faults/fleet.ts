@@ -61,7 +61,7 @@ export const fleetFaults = faultsIn(
     +   notePosition();
     +   logStored(log, company, ingest.storeReceived(received, clock.nowMs(), () => undefined));
   change-log-goes-back, I2: a mirror that is behind replaces the published one, and its change numbers come twice
-    src/fleet/postgres/tables/snapshots-table.ts, found by test/fleet/postgres/snapshots-table.test.ts
+    src/fleet/postgres/tables/snapshots-table.ts, found by test/fleet/postgres/tables.test.ts
     - if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);
   snapshot-published-unread: the pointer leads to a snapshot that the store did not keep as it was given
     src/file-store/file-store.ts, found by test/fleet/snapshot/snapshot.test.ts
@@ -79,7 +79,7 @@ export const fleetFaults = faultsIn(
     - await reports.begin(ownership, number, written);
     + await reports.begin(ownership, number, []);
   company-keeps-the-day-of-its-first-joining, I6: deliveries that were refused while the company was out of the fleet are never missed
-    src/fleet/postgres/tables/companies-table.ts, found by test/fleet/postgres/companies-table.test.ts
+    src/fleet/postgres/tables/companies-table.ts, found by test/fleet/postgres/tables.test.ts
     - CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
     + c.added_at
   catalogue-keeps-files-that-count-no-more: a query of all companies has old rows beside the new ones, and fails when the old file is removed

@@ -1,0 +1,204 @@
+import { expect, test } from "vitest";
+import { type ChangeRow, pruneChanges } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { pruneInbox } from "../../../src/fleet/postgres/tables/inbox-table.ts";
+import { openFleet, changesUpTo, deliveries, snapshotOf, atOnce } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+
+describeWithPostgres("the companies of a fleet", () => {
+  test("join the fleet anew when they are added again: nobody received for them meanwhile (I6)", async () => {
+    const { companies, postgres } = await openFleet();
+    await companies.put("acme", {});
+    await postgres.query("UPDATE fintoro_mirror.companies SET added_at = now() - interval '1 day'");
+    const joined = async () => (await companies.find("acme"))?.addedAtMs ?? 0;
+    const firstMs = await joined();
+    await companies.put("acme", { language: "sk" });
+    expect(await joined()).toBe(firstMs);
+    await companies.remove("acme");
+    expect(await companies.put("acme", { language: "sk" })).toBe("added");
+    expect(await companies.find("acme")).toMatchObject({ removed: false, config: { language: "sk" } });
+    expect(await joined()).toBeGreaterThan(firstMs + 86_000_000);
+  });
+
+  test("a later list has what changed since, removals and late commits too, and leaves out what did not", async () => {
+    const { companies, postgres } = await openFleet();
+    await companies.put("old", {});
+    await postgres.query("UPDATE fintoro_mirror.companies SET changed_at = now() - interval '5 minutes'");
+    await companies.put("acme", {});
+    const { asOfMs, companies: all } = await companies.list();
+    expect(all.map(({ name }) => name)).toEqual(["acme", "old"]);
+    await companies.remove("acme");
+    const { companies: changed } = await companies.list(asOfMs);
+    expect(changed.map(({ name, removed }) => [name, removed])).toEqual([["acme", true]]);
+    const late = await postgres.transaction(async (sql) => {
+      await sql.query("INSERT INTO fintoro_mirror.companies (name, config) VALUES ('late', '{}')");
+      return companies.list();
+    });
+    expect((await companies.list(late.asOfMs)).companies).toContainEqual(
+      expect.objectContaining({ name: "late" }),
+    );
+  });
+});
+
+const node1 = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
+
+describeWithPostgres("a node", () => {
+  test("is shown with what its last heartbeat said, until it stops, or for a day", async () => {
+    const { nodes, postgres } = await openFleet();
+    await nodes.register(node1);
+    await nodes.beat({ ...node1, held: 3 });
+    const [row] = await nodes.list();
+    expect(row).toMatchObject({ ...node1, held: 3, draining: false });
+    await nodes.register({ ...node1, version: "1.2.4", role: "work" });
+    expect(await nodes.list()).toMatchObject([{ version: "1.2.4", role: "work" }]);
+    expect(Date.parse(row?.seen_at ?? "")).toBeGreaterThanOrEqual(Date.parse(row?.started_at ?? ""));
+    await nodes.remove("node-1");
+    expect(await nodes.list()).toEqual([]);
+    await nodes.register({ ...node1, node: "lost" });
+    await postgres.query("UPDATE fintoro_mirror.nodes SET seen_at = now() - interval '25 hours'");
+    await nodes.register(node1);
+    expect((await nodes.list()).map(({ node }) => node)).toEqual(["node-1"]);
+  });
+});
+
+describeWithPostgres("the times in which deliveries were received", () => {
+  test("are one span while any receiver beats, another one after a gap, and forgotten after a month", async () => {
+    const { receiving, postgres } = await openFleet();
+    const earlier = (seconds: number) =>
+      postgres.query(`UPDATE fintoro_mirror.receiving SET started_at = started_at - interval '${seconds} s',
+        seen_at = seen_at - interval '${seconds} s'`);
+    await receiving.beat();
+    await earlier(50);
+    await receiving.beat();
+    expect(await receiving.spansSince(0)).toHaveLength(1);
+    await earlier(61);
+    await receiving.beat();
+    const [first, second] = await receiving.spansSince(0);
+    expect((first?.seenMs ?? 0) - (first?.startedMs ?? 0)).toBeGreaterThanOrEqual(49_900);
+    expect((second?.startedMs ?? 0) - (first?.seenMs ?? 0)).toBeGreaterThanOrEqual(60_900);
+    expect(await receiving.spansSince(second?.startedMs ?? 0)).toEqual([second]);
+    await earlier(31 * 86_400);
+    await receiving.beat();
+    expect(await receiving.spansSince(0)).toHaveLength(1);
+  });
+});
+
+const publishedSeqs = "SELECT seq FROM fintoro_mirror.changes WHERE company = 'acme' ORDER BY seq";
+
+/** A change log that ends with an error. */
+function* broken(afterSeq: number): Iterable<ChangeRow[]> {
+  yield* changesUpTo(4_500)(afterSeq);
+  throw new Error("the mirror cannot be read");
+}
+
+describeWithPostgres("a published snapshot", () => {
+  test("of a first run with many changes is one transaction, too", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await expect(fleet.snapshots.publish(owner, snapshotOf(5_000), broken)).rejects.toThrow("cannot be read");
+    expect(await fleet.postgres.query(publishedSeqs)).toEqual([]);
+    await fleet.snapshots.publish(owner, snapshotOf(5_000), changesUpTo(5_000));
+    expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(5_000);
+  });
+
+  test("never goes back in the change log, and keeps the deliveries that only an earlier one had (I6)", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await fleet.inbox.add("acme", deliveries("e1", "e2"));
+    await fleet.snapshots.publish(owner, snapshotOf(3, 2), changesUpTo(3));
+    const back = fleet.snapshots.publish(owner, snapshotOf(2, 2), () => []);
+    await expect(back).rejects.toMatchObject({ kind: "database", retryable: false });
+    await fleet.snapshots.publish(owner, snapshotOf(3, 1), changesUpTo(3));
+    expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 1 }]);
+    expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(3);
+  });
+
+  test("leaves no delivery behind that it does not have, even where Postgres was set back", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await fleet.inbox.add("acme", deliveries("e1"));
+    await fleet.snapshots.publish(owner, snapshotOf(1, 40), changesUpTo(1));
+    await fleet.inbox.add("acme", deliveries("e2"));
+    expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 1 }]);
+  });
+});
+
+describeWithPostgres("a text that Postgres cannot hold", () => {
+  // Fault: fleet | the service gives texts with U+0000 and half of a surrogate pair | a company's name and a message in the facts of a snapshot | published, with U+FFFD in their place
+  test("keeps no snapshot from being published: U+FFFD stands in for what it lacks", async () => {
+    const fleet = await openFleet();
+    const facts = { identity: { name: "A\0c\ud800me" }, summary: { problem: "\\u0000 \0" } };
+    const owner = await fleet.owned("acme");
+    await fleet.snapshots.publish(owner, { ...owner, ...snapshotOf(0), facts }, changesUpTo(0));
+    expect((await fleet.snapshots.current("acme"))?.facts).toEqual({
+      identity: { name: "A\uFFFDc\uFFFDme" },
+      summary: { problem: "\\u0000 \uFFFD" },
+    });
+  });
+});
+
+const left = "SELECT company, seq FROM fintoro_mirror.changes ORDER BY company, seq";
+
+/** Lets so many days pass for what was published. */
+function age({ postgres }: { readonly postgres: Postgres }, days: number) {
+  return postgres.query(
+    "UPDATE fintoro_mirror.changes SET published_at = published_at - $1::int * interval '1 day'",
+    [days],
+  );
+}
+
+async function planOf(postgres: Postgres, sql: string): Promise<string> {
+  // Of the rows below, one in a hundred is that old.
+  const text = sql.replace("$1", String(9_900 * 60_000)).replace("$2", "5000");
+  const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`);
+  return lines.map((line) => line["QUERY PLAN"]).join("\n");
+}
+
+describeWithPostgres("the change log in Postgres", () => {
+  test("loses what was published seven days ago, and the next snapshot goes on without a hole", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await fleet.snapshots.publish(owner, snapshotOf(4), changesUpTo(4));
+    await age(fleet, 5);
+    await fleet.snapshots.publish(owner, snapshotOf(6), changesUpTo(6));
+    expect(await fleet.snapshots.pruneChanges()).toBe(0);
+    await age(fleet, 3);
+    expect(await fleet.snapshots.pruneChanges()).toBe(4);
+    expect(await fleet.postgres.query(left)).toEqual([5, 6].map((seq) => ({ company: "acme", seq })));
+    await age(fleet, 9);
+    expect(await fleet.snapshots.pruneChanges()).toBe(2);
+    await fleet.snapshots.publish(owner, snapshotOf(7), changesUpTo(7));
+    expect(await fleet.postgres.query(left)).toEqual([{ company: "acme", seq: 7 }]);
+  });
+
+  test("is pruned some rows at a time, by several nodes at once", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await fleet.snapshots.publish(owner, snapshotOf(12_000), changesUpTo(12_000));
+    await age(fleet, 8);
+    const first = await atOnce(fleet, 3, () => fleet.snapshots.pruneChanges());
+    expect(Math.max(...first)).toBeLessThanOrEqual(5_000);
+    let rest = 0;
+    for (let pruned = 1; pruned > 0; rest += pruned) pruned = await fleet.snapshots.pruneChanges();
+    expect(rest + first.reduce((sum, one) => sum + one, 0)).toBe(12_000);
+  });
+});
+
+describeWithPostgres("what is pruned", () => {
+  test("is found by an index, without reading what stays", async () => {
+    const { postgres } = await openFleet();
+    await postgres.query(`
+      INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained) SELECT 'c' || n, 100, 100 FROM generate_series(1, 500) n;
+      INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body, received_at)
+        SELECT 'c' || n % 500, n, n::text, '', now() - n * interval '1 minute' FROM generate_series(1, 10000) n;
+      INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause, published_at)
+        SELECT 'c' || n % 500, 'a1', n, 'orders', n, 'insert', now(), 'sweep', now() - n * interval '1 minute'
+        FROM generate_series(1, 10000) n;
+      ANALYZE`);
+    const inbox = await planOf(postgres, pruneInbox);
+    expect(inbox).toContain("Index Scan using inbox_received");
+    const changes = await planOf(postgres, pruneChanges);
+    expect(changes).toContain("Index Scan using changes_published");
+    for (const plan of [inbox, changes]) expect(plan).not.toMatch(/Seq Scan on (?:inbox|changes)\b/);
+  });
+});
