@@ -26,19 +26,16 @@ const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, 
 /** For so long records known to have changed hold back missing details; then the two take turns. */
 const changedAloneMs = 30 * 60_000;
 
-/** The names of the resources with ready items in a lane: one search in the index for each. */
-function waitingResources(lane: number): string {
-  const next = (after: string) =>
-    `SELECT min(resource) FROM _work WHERE state = 'ready' AND lane = ${lane} ${after}`;
-  return `WITH RECURSIVE waiting(name) AS (${next("")} UNION ALL
-    SELECT (${next("AND resource > waiting.name")}) FROM waiting WHERE waiting.name IS NOT NULL)
-    SELECT name FROM waiting WHERE name IS NOT NULL`;
+/** The values that a column has in ready items: one search in the index for each. */
+function waitingBy(column: "lane" | "resource", among = ""): string {
+  const next = (after: string) => `SELECT min(${column}) FROM _work WHERE state = 'ready' ${among} ${after}`;
+  return `WITH RECURSIVE waiting(value) AS (${next("")} UNION ALL
+    SELECT (${next(`AND ${column} > waiting.value`)}) FROM waiting WHERE waiting.value IS NOT NULL)
+    SELECT value FROM waiting WHERE value IS NOT NULL`;
 }
 
-/** The lanes with ready items: one search in the index for each. Most lanes are empty most of the time. */
-const waitingLanes = `WITH RECURSIVE waiting(lane) AS (SELECT min(lane) FROM _work WHERE state = 'ready' UNION ALL
-  SELECT (SELECT min(lane) FROM _work WHERE state = 'ready' AND lane > waiting.lane) FROM waiting
-  WHERE waiting.lane IS NOT NULL) SELECT lane FROM waiting WHERE lane IS NOT NULL`;
+/** Most lanes are empty most of the time. */
+const waitingLanes = waitingBy("lane");
 
 /** What is asked, and the lanes that are worth a search. */
 type LaneQuestion = LeaseQuestion & { readonly lanes: readonly number[] };
@@ -137,7 +134,7 @@ export class LeaseOrder extends Repository {
     const { nowMs, resources, leased, lanes } = asked;
     const rank = laneRank(lane);
     if (!lanes.includes(rank)) return undefined;
-    const waiting = this.selectColumn<string>(waitingResources(rank));
+    const waiting = this.selectColumn<string>(waitingBy("resource", `AND lane = ${rank}`));
     const after = waiting.filter((name) => name > this.lastResource);
     const before = waiting.filter((name) => name <= this.lastResource);
     const sql = `SELECT ${itemColumns} FROM _work INDEXED BY _work_turns WHERE state = 'ready' AND lane = ${rank}
