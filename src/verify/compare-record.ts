@@ -3,7 +3,7 @@ import { firstId, type RecordId } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { isShownWhole } from "../store/apply/previews.ts";
+import { isShownWhole, type CellsByName } from "../store/apply/previews.ts";
 import { jsonEquals } from "../json/literal.ts";
 import { openTables } from "../state/checks/open-tables.ts";
 import { Parents } from "../state/parents.ts";
@@ -12,7 +12,6 @@ import { idsHeld, readHeld, differencesOf, isAsReceived, rowsOf } from "../store
 import type { HeldRecord } from "../store/apply/held-record.ts";
 import type { RecordRows } from "../store/tables/table-statements.ts";
 import { isProvisional, textOf, type DecodedRecord } from "../store/apply/merge-rules.ts";
-import type { CellsByName } from "../store/apply/previews.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
 import type { Db } from "../store/database.ts";
 import { OddValue, type Cell, type UnknownKey } from "../store/tables/row-decoder.ts";

@@ -1,9 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { hourMs } from "../../src/base/clock.ts";
+import { hourMs, type Clock } from "../../src/base/clock.ts";
 import { askDaemon } from "../../src/daemon/commands.ts";
-import type { Clock } from "../../src/base/clock.ts";
 import type { Daemon } from "../../src/daemon/daemon.ts";
 import { usualRun } from "../../src/runs/run-queue.ts";
 import { needsRestart, type CompanySettings } from "../../src/daemon/daemon-context.ts";

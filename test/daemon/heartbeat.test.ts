@@ -1,7 +1,6 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { hourMs } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { hourMs, type Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { createBeat, createNote, createReceiverNote, runHeartbeat } from "../../src/daemon/heartbeat.ts";
 import { reasonForRun } from "../../src/daemon/run-scheduler.ts";

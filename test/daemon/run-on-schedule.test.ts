@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dayMs } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { dayMs, type Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { runOnSchedule } from "../../src/daemon/run-scheduler.ts";
 import { parseCronSchedule } from "../../src/daemon/cron-schedule.ts";

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { MirrorError } from "../../src/base/errors.ts";
 import { cutArray, cutList, cutObject, idOf, valueOf } from "../../src/json/cut.ts";
-import type { JsonValue } from "../../src/json/literal.ts";
+import { stringifyLossless, type JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
-import { stringifyLossless } from "../../src/json/literal.ts";
 import { maxDepth } from "../../src/json/scan.ts";
 import { damaged, damages } from "../support/json/damaged-bytes.ts";
 import {

@@ -1,7 +1,6 @@
 import { describe, expect } from "vitest";
 import { deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
-import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
-import { massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
+import { mayRemove, massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";

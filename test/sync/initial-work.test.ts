@@ -1,8 +1,7 @@
 import { describe, expect } from "vitest";
 import { listAgeMs } from "../../src/sync/plan/chosen-lists.ts";
-import { mostQuarantined } from "../../src/sync/plan/read-reasons.ts";
+import { mostQuarantined, queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
-import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty } from "../support/mirror/mirror.ts";

@@ -3,8 +3,7 @@
  * and the values that came. ResourceTable runs the statements that follow from them.
  */
 import { someOf } from "../../base/names.ts";
-import { jsonEquals } from "../../json/literal.ts";
-import type { JsonObject } from "../../json/literal.ts";
+import { jsonEquals, type JsonObject } from "../../json/literal.ts";
 import { OddValue, type Cell, type Row } from "../tables/row-decoder.ts";
 import { dataColumns } from "../tables/table-layout.ts";
 import type { TablePlan } from "../tables/table-plan.ts";

@@ -3,9 +3,8 @@ import { createRunContext, type RunContext, type WorkerParts } from "../context/
 import { Tally } from "../context/tally.ts";
 import { routeProofs } from "../deletion/deletion.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
-import { Engine } from "../engine/engine.ts";
+import { Engine, type WorkOptions } from "../engine/engine.ts";
 import { stopSignal } from "../../base/cancellation.ts";
-import type { WorkOptions } from "../engine/engine.ts";
 import { identify } from "../identity/identify.ts";
 import { rememberIdentity } from "../../state/meta.ts";
 import { continuousRetryPolicy } from "../retry/continuous-retry-policy.ts";

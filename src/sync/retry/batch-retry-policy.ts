@@ -6,8 +6,7 @@ import { formatDuration } from "../../base/units.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import type { Outage, Tally } from "../context/tally.ts";
-import { failureOutcome, mayPass, ownFailures, retryPauseMs } from "./retry-policy.ts";
-import type { FailureOutcome } from "./retry-policy.ts";
+import { failureOutcome, mayPass, ownFailures, retryPauseMs, type FailureOutcome } from "./retry-policy.ts";
 
 /** A run tries a work item again this often, after failures of its own. */
 const mostRetries = 5;

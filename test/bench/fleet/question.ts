@@ -1,12 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { Client } from "pg";
 import { ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { startPostgres } from "../../support/postgres/server.ts";
 import { benchFolder, markdownTable, median, type BenchResult } from "../result.ts";
 import { treeProcessorSeconds } from "./process-cost.ts";
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { exportTables } from "../../../src/export/export-tables.ts";

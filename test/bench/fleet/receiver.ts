@@ -11,8 +11,7 @@ import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { startServer } from "../../../src/server/server.ts";
 import { fleetCompanies } from "../../support/fleet/companies.ts";
 import { findPostgres, startPostgres } from "../../support/postgres/server.ts";
-import { load, logToFile, ratioOf, realSide, run, secret, summaryOf } from "../receiver.ts";
-import type { Side } from "../receiver.ts";
+import { load, logToFile, ratioOf, realSide, run, secret, summaryOf, type Side } from "../receiver.ts";
 import { benchFolder, inTurns, type BenchResult } from "../result.ts";
 
 /** As many as there are connections get deliveries at the same time. */

@@ -4,12 +4,11 @@ import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-tab
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { aFleetReceiver, documentOf } from "../../support/fleet/receiver.ts";
+import { aFleetReceiver, documentOf, fleetOf } from "../../support/fleet/receiver.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { about, post, secret, type Post } from "../../support/webhook/webhook.ts";
 import { aWorkedFleet, startWorker } from "../../support/fleet/worker.ts";
-import { fleetOf } from "../../support/fleet/receiver.ts";
 
 /** A fleet with one company, on a Postgres that only this test has. */
 async function aFleetOfItsOwn(durable = false) {

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { defineResource } from "../../../src/connector/resource.ts";
+import { defineResource, type Resource } from "../../../src/connector/resource.ts";
 import type { Manifest } from "../../../src/connector/connector-manifest.ts";
-import type { Resource } from "../../../src/connector/resource.ts";
 import * as s from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { systemClock } from "../../../src/base/clock.ts";

@@ -1,8 +1,7 @@
 import { cpSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
-import { hourMs, minuteMs } from "../../../src/base/clock.ts";
+import { hourMs, minuteMs, type Clock } from "../../../src/base/clock.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
