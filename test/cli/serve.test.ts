@@ -1,16 +1,33 @@
-import { existsSync } from "node:fs";
+import { existsSync, chmodSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
-import { minimal } from "../support/connector/config.ts";
+import {
+  jsonLines,
+  runCommand,
+  temporaryFolder,
+  endOf,
+  firstLine,
+  startProgram,
+} from "../support/program/cli.ts";
+import { minimal, load } from "../support/connector/config.ts";
 import { takenPort } from "../support/http/http.ts";
+import { MirrorError } from "../../src/base/errors.ts";
+import { createReload } from "../../src/cli/commands/serve.ts";
+import type { Config } from "../../src/config/config.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemd } from "../../src/cli/program/listening-process.ts";
+import { eventually } from "../support/eventually.ts";
+import { stubLog } from "../support/http/http-client.ts";
+import { childrenOf } from "../support/program/serve.ts";
+import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
-const env = { TOKEN: "token-of-acme" };
+const tokenOfAcme = { TOKEN: "token-of-acme" };
 
 /** `serve` in a folder with this config; it must end by itself. */
 async function playServe(config: string, ...args: string[]) {
   const cwd = temporaryFolder({ "config.yaml": minimal(config) });
-  const result = await runCommand(["serve", ...args], { cwd, env });
+  const result = await runCommand(["serve", ...args], { cwd, env: tokenOfAcme });
   return { ...result, last: jsonLines(result.stderr).at(-1), touched: existsSync(path.join(cwd, "data")) };
 }
 
@@ -38,4 +55,100 @@ describe("serve does not begin", () => {
     const nothing = await playServe("resources: { include: [] }");
     expect(nothing).toMatchObject({ code: 2, last: { kind: "config" } });
   });
+});
+
+function refusing(): never {
+  throw new MirrorError("database", "no room");
+}
+
+describe("SIGHUP", () => {
+  test("address and folder wait for a restart, and that is logged", () => {
+    const { log, records } = recordingLog();
+    const applied: Config[] = [];
+    const moved = minimal("serve: { listen: 127.0.0.1:1 }\ndata_dir: elsewhere\n");
+    const apply = (config: Config) => void applied.push(config);
+    createReload({ log }, load(minimal()).config, () => load(moved).config, { apply })();
+    expect(applied[0]).toMatchObject({ serve: { port: 8787 }, dataDir: "/home/me/data" });
+    const warnings = records().filter(({ level }) => level === "warn");
+    expect(warnings.map(({ msg }) => String(msg).split(" ")[0])).toEqual(["serve.listen", "data_dir"]);
+  });
+
+  // Fault: process | an unforeseen error while the config is read again | the reload function | the daemon continues
+  test("an error that nobody foresaw keeps the daemon going, too", () => {
+    const { log, records } = recordingLog();
+    createReload({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();
+    expect(records().at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("no room") });
+  });
+});
+
+/** A folder with a `systemd-notify` that writes down what it is given. */
+function notifier() {
+  const folder = temporaryFolder();
+  const file = path.join(folder, "given");
+  const program = path.join(folder, "systemd-notify");
+  writeFileSync(program, `#!/bin/sh\necho "$*" >> ${file}\n`);
+  chmodSync(program, 0o755);
+  const given = () =>
+    existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).toSorted() : [];
+  return { env: { PATH: `${folder}:/usr/bin:/bin`, NOTIFY_SOCKET: "/run/none" }, given };
+}
+
+test("systemd hears that the daemon is ready, that it is alive in time, and that it stops", async () => {
+  const { env, given } = notifier();
+  const clock = new VirtualClock(0);
+  const stop = new AbortController();
+  const log = stubLog();
+  const systemd = createSystemd({ env: { ...env, WATCHDOG_USEC: "120000000" }, clock, log });
+  systemd.ready(stop.signal);
+  await clock.reach(79_000);
+  stop.abort();
+  systemd.stopping();
+  const alive = ["WATCHDOG=1", "WATCHDOG=1"];
+  await expect.poll(given).toEqual(["READY=1 STATUS=receiving", "STOPPING=1", ...alive]);
+  expect(log.lines).toEqual([]);
+});
+
+test("a daemon that nobody started this way reports nothing, and one whose reports do not arrive logs that once", async () => {
+  const { env, given } = notifier();
+  const log = stubLog();
+  const parts = { clock: new VirtualClock(0), log };
+  createSystemd({ ...parts, env: { PATH: env.PATH } }).stopping();
+  const systemd = createSystemd({ ...parts, env: { ...env, PATH: "/nowhere" } });
+  systemd.stopping();
+  await expect.poll(() => log.lines).toHaveLength(1);
+  systemd.stopping();
+  const ends = createSystemd({ ...parts, env });
+  ends.stopping();
+  await expect.poll(given).toEqual(["STOPPING=1"]);
+  expect(log.lines).toMatchObject([{ level: "warn", message: expect.stringContaining("notify failed") }]);
+});
+
+function isStopped(pid: number | undefined): boolean {
+  return /^State:\tT/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+}
+
+// Fault: process | the loop of a serve stands still (SIGSTOP) | a real serve with systemd's variables | it is ready once its address answers, alive again and again, silent while it stands still, and says that it stops
+test("a real serve reports to systemd, and nothing while it stands still", async () => {
+  const { env, given } = notifier();
+  const config = "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\n";
+  const child = startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], {
+    cwd: temporaryFolder({ "config.yaml": config }),
+    env: { ...env, WATCHDOG_USEC: "300000" },
+  });
+  const ended = endOf(child);
+  await firstLine(child);
+  const alive = () => given().filter((line) => line === "WATCHDOG=1").length;
+  await expect.poll(alive).toBeGreaterThan(2);
+  expect(given()).toContain("READY=1 STATUS=receiving");
+  child.kill("SIGSTOP");
+  const sending = () => childrenOf(child.pid).filter(({ args }) => !args.includes("<defunct>"));
+  await eventually(() => isStopped(child.pid) && sending().length === 0, "a loop that stands still");
+  const before = alive();
+  await systemClock.sleep(400);
+  expect(alive()).toBe(before);
+  child.kill("SIGCONT");
+  await expect.poll(alive).toBeGreaterThan(before);
+  child.kill("SIGTERM");
+  expect((await ended).code).toBe(0);
+  expect(given()).toContain("STOPPING=1");
 });

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { expect, test } from "vitest";
-import { get } from "../support/http/http-client.ts";
+import { gzipSync, brotliCompressSync, deflateSync } from "node:zlib";
+import { expect, test, describe } from "vitest";
+import { get, lenientRateLimiter } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
-import { json, page, serviceWith } from "../support/http/http.ts";
+import { json, page, serviceWith, jsonHead } from "../support/http/http.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
+import type { HttpOptions } from "../../src/http/http-transport.ts";
+import type { ServiceRequest } from "../../src/connector/transport.ts";
 
 const pdfHead = { "content-type": "application/pdf" };
 const protocol = { kind: "protocol", retryable: true };
@@ -47,10 +49,10 @@ test("other JSON media types are accepted, and bytes of any type except an HTML 
 
 test("bytes go into a file, unpacked, and replace what an attempt before left there", async () => {
   const { http } = await serviceWith((answer, { url }) => {
-    const content = Buffer.alloc(url.endsWith("empty") ? 0 : 100_000, "%PDF");
+    const file = Buffer.alloc(url.endsWith("empty") ? 0 : 100_000, "%PDF");
     const isPacked = !url.endsWith("plain");
     answer.writeHead(200, { ...pdfHead, ...(isPacked && { "content-encoding": "gzip" }) });
-    answer.end(isPacked && content.length > 0 ? gzipSync(content) : content);
+    answer.end(isPacked && file.length > 0 ? gzipSync(file) : file);
   });
   const into = join(tempFolder(), "answer");
   for (const [url, size] of Object.entries({ "/plain": 100_000, "/packed": 100_000, "/empty": 0 })) {
@@ -80,4 +82,163 @@ test("a deletion is confirmed by 204 or an empty 200, not by an HTML page", asyn
   expect((await remove("/204")).status).toBe(204);
   expect((await remove("/200")).body).toHaveLength(0);
   expect(await rejectionOf(remove("/page"))).toMatchObject(protocol);
+});
+
+const data = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `Č${id}` }));
+const content = JSON.stringify({ data });
+
+type Options = Partial<HttpOptions>;
+
+/** A service whose answers have these bodies one after another, and one attempt. */
+const packed = (encoding: string, bodies: readonly Buffer[], options: Options = {}, status = 200) =>
+  serviceWith(
+    (answer, _, index) =>
+      void answer.writeHead(status, { ...jsonHead, "content-encoding": encoding }).end(bodies[index]),
+    { attempts: 1, ...options },
+  );
+
+test.each([
+  ["gzip", gzipSync(content)],
+  ["x-gzip", gzipSync(content)],
+  ["GZIP", gzipSync(content)],
+  ["deflate", deflateSync(content)],
+  ["br", brotliCompressSync(content)],
+  ["identity", Buffer.from(content)],
+])("%s is decompressed to the original bytes", async (encoding, body) => {
+  const { service, http } = await packed(encoding, [body]);
+  expect((await http.send(get("/x"))).body.toString()).toBe(content);
+  expect(service.asked[0]?.headers["accept-encoding"]).toBe("gzip, deflate, br");
+});
+
+// Fault: service | an unknown encoding, a false one, compressed content cut short | a server in the service's place | a retryable protocol error
+test.each([
+  ["an encoding nobody asked for", "zstd", Buffer.from("x")],
+  ["two encodings", "gzip, br", gzipSync("{}")],
+  ["content that is not what it says", "gzip", Buffer.from('{"plain":1}')],
+  ["content cut short", "gzip", gzipSync(content).subarray(0, 500)],
+  ["brotli that is none", "br", Buffer.from("not brotli at all")],
+])("%s is a retryable protocol error", async (_, encoding, body) => {
+  const { http } = await packed(encoding, [body]);
+  const error = await rejectionOf(http.send(get("/x")));
+  expect(error).toMatchObject({ kind: "protocol", retryable: true, requestId: null });
+});
+
+// Fault: service | an answer that unpacks to more than allowed | a server in the service's place | refused at the cap
+test.each([
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+  ["br", brotliCompressSync],
+])("%s that unpacks to one byte more than allowed is refused", async (encoding, pack) => {
+  const bodies = [200_000, 200_001].map((sizeBytes) => pack(Buffer.alloc(sizeBytes, 32)));
+  const { http } = await packed(encoding, bodies, { maxResponseBytes: 200_000 });
+  expect((await http.send(get("/x"))).body).toHaveLength(200_000);
+  expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
+    kind: "protocol",
+    retryable: false,
+    message: "GET /x: the answer is larger than 200000 bytes",
+  });
+});
+
+test("few bytes may be much content, an empty body is empty, and errors may be compressed too", async () => {
+  const long = Buffer.alloc(5_000_000, 32);
+  const much = await packed("gzip", [gzipSync(long)]);
+  expect((await much.http.send(get("/x"))).body.equals(long)).toBe(true);
+  const empty = await packed("gzip", [], {}, 204);
+  const removed = await empty.http.send({ method: "DELETE", path: "/x", expect: "nothing" });
+  expect(removed.body).toHaveLength(0);
+  const missing = await packed("gzip", [gzipSync('{"message":"No such record."}')], {}, 404);
+  const error = await rejectionOf(missing.http.send(get("/x")));
+  expect(error).toMatchObject({ serviceMessage: "No such record." });
+});
+
+describe("a request", () => {
+  test("goes to base_url and its path, with token, language and what it accepts", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, { ok: true }));
+    const answer = await http.send(
+      get("/invoices", { query: { page: 2, "a b": "č&=?", none: null, gone: undefined } }),
+    );
+    expect(answer).toMatchObject({ status: 200, requestId: "req-1", attempts: 1 });
+    expect(answer.body.toString()).toBe('{"ok":true}');
+    expect(answer.headers["content-type"]).toBe("application/json");
+    expect(service.asked.at(-1)?.url).toBe("/api/v1/invoices?page=2&a%20b=%C4%8D%26%3D%3F");
+    expect(service.asked[0]?.headers).toMatchObject({
+      authorization: "Bearer 17|s3cret/token+with=odd chars",
+      "accept-language": "en",
+      accept: "application/json",
+      "user-agent": "fintoro-mirror/test",
+    });
+  });
+
+  test("carries JSON as it was given", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}, 201));
+    const request: ServiceRequest = {
+      method: "POST",
+      path: "/clients",
+      json: { name: "Živý" },
+      headers: { "Idempotency-Key": "k-1" },
+      expect: "json",
+    };
+    expect((await http.send(request)).status).toBe(201);
+    expect(service.asked[0]?.headers["content-type"]).toBe("application/json");
+    expect(service.asked[0]?.headers["idempotency-key"]).toBe("k-1");
+    expect(service.asked[0]?.body.toString()).toBe('{"name":"Živý"}');
+  });
+
+  test("carries a form, the same bytes in another attempt", async () => {
+    const { service, http } = await serviceWith((answer, _, index) =>
+      index === 0 ? json(answer, {}, 503) : json(answer, {}),
+    );
+    const form = new FormData();
+    form.append("files", new Blob(["one"], { type: "text/plain" }), "one.txt");
+    await http.send({ method: "POST", path: "/files", form, expect: "json", repeatable: true });
+    const [first, second] = service.asked;
+    expect(first?.headers["content-type"]).toMatch(/^multipart\/form-data; boundary=/);
+    expect(first?.body.toString()).toContain('filename="one.txt"');
+    expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  test("calls `onSent` just before its bytes leave, at each attempt", async () => {
+    let sent = 0;
+    const seen: number[] = [];
+    const { http } = await serviceWith((answer, _, index) => {
+      seen.push(sent);
+      json(answer, {}, index < 2 ? 500 : 200);
+    });
+    await http.send(get("/x", { onSent: () => void sent++ }));
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  test("asks the rate limiter in its lane for every attempt, and reports the answer to it", async () => {
+    const rateLimiter = lenientRateLimiter();
+    const { http } = await serviceWith(
+      (answer, _, index) =>
+        index === 0
+          ? json(answer, {}, 429, { "retry-after": "0", "x-ratelimit-remaining": "0" })
+          : json(answer, {}),
+      { rateLimiter },
+    );
+    await http.send(get("/x", { lane: "webhook" }));
+    expect(rateLimiter.lanes).toEqual(["webhook", "webhook"]);
+    expect(rateLimiter.reports).toEqual([
+      { status: 429, headers: { limit: 120, remaining: 0, retryAfterS: 0 } },
+      { status: 200, headers: { limit: 120, remaining: 100, retryAfterS: null } },
+    ]);
+  });
+
+  test("of a path that could lead elsewhere is refused before anything is sent", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}));
+    const paths = "x //x /a//b /../x /a/.. /a/%2e%2E/b /a?b=1 /a#b /a\\b /ž".split(" ");
+    for (const path of [...paths, "/a b", "/a\r\nx: y"])
+      await expect(http.send(get(path)), path).rejects.toMatchObject({ kind: "usage" });
+    expect(service.asked).toHaveLength(0);
+  });
+
+  // Fault: secrets | a header with a line break | a request of a caller | refused, without another attempt
+  test("cannot bring its own credentials, host or framing, nor a header that would break the line", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}));
+    const own = ["Authorization", "host", "Cookie", "Content-Length", "Transfer-Encoding"];
+    for (const headers of [...own.map((name) => ({ [name]: "1" })), { "x-a": "1\r\nx-b: 2" }])
+      expect(await rejectionOf(http.send(get("/x", { headers })))).toMatchObject({ kind: "usage" });
+    expect(service.asked).toHaveLength(0);
+  });
 });

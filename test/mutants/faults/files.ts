@@ -62,7 +62,7 @@ const others = faultsIn(
     + return errorOfStatus(head, body, waitS === null ? null : null);
     outside: network
   no-cap-after-decompression: a small answer that unpacks to gigabytes takes all memory
-    src/http/response-body.ts, found by test/http/compressed.test.ts
+    src/http/response-body.ts, found by test/http/content.test.ts
     - return await take(stream, capBytes, null);
     + return await take(stream, 2 ** 32, capBytes < 0 ? 0 : null);
     outside: network

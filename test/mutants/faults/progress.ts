@@ -9,7 +9,7 @@ export const progressFaults = faultsIn(
     + run.queue.done(item, sentSeq);
     +       if (item.kind === "list" || item.kind === "child") await applyList(answer, body);
   list-done-with-its-first-part, I1: a long answer is done with its first part: a crash before the last part loses the rest of the page
-    src/sync/apply/list-answer.ts, found by test/sync/listing.test.ts test/sync/apply-together.test.ts
+    src/sync/apply/list-answer.ts, found by test/sync/listing.test.ts test/sync/engine.test.ts
     - await applyWhenFree(run, () => applyListed(answer, some, shown));
     + await applyWhenFree(run, () => {
     +       run.queue.done(item, stamp.sentSeq);
@@ -54,7 +54,7 @@ export const progressFaults = faultsIn(
     -   }
     +   begin(): void {}
   failed-step-commits-with-others, I1: what a failing answer wrote before it failed commits with the answers of the same turn
-    src/sync/context/run-context.ts, found by test/sync/listing.test.ts test/sync/apply-together.test.ts
+    src/sync/context/run-context.ts, found by test/sync/listing.test.ts test/sync/engine.test.ts
     -         applyCounted(run, answer.step);
     +         answer.step();
   columns-of-a-rolled-back-answer-kept, I1: after a rollback statements name columns that are not there

@@ -81,7 +81,7 @@ export const requestFaults = faultsIn(
     - throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
     + throw errorOfExchange(error, wire, { where: \`\${where} \${call.headers["authorization"]}\`, requestId: null }, deadline);
   token-as-request-id, I9: where the service gives no request id, the change log keeps the token
-    src/http/exchange.ts, found by test/http/secrecy.test.ts test/http/request.test.ts
+    src/http/exchange.ts, found by test/http/secrecy.test.ts test/http/content.test.ts
     - const requestId = idHeader ? safeText(idHeader, 128) : null;
     + const requestId = idHeader ? safeText(idHeader, 128) : (call.headers["authorization"] ?? null);
 `,
