@@ -8,7 +8,7 @@ import { systemRandom } from "./base/random.ts";
 import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
 import { terminalPrompts } from "./cli/console/prompts.ts";
-import { parseRecords, sandboxCommands } from "./cli/program/serving-commands.ts";
+import { sandboxCommands } from "./cli/program/serving-commands.ts";
 import { createInvocation } from "./cli/program/invocation.ts";
 
 /**
@@ -70,20 +70,16 @@ function openPrompts(signal: AbortSignal, colour: boolean) {
 }
 
 /** Starts the stand-in service; its code is imported for commands that start one. */
-async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...rest }: SandboxRequest) {
+async function startSandbox({ faults, webhookUrl: url, secret, webhookFaults, ...rest }: SandboxRequest) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/service/faults.ts");
   const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/sender.ts");
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const webhook =
-    webhookUrl === undefined ? null : { url: webhookUrl, ...(secret !== undefined && { secret }) };
   const sandbox = await start({
-    ...given,
+    ...rest,
     allowLoopbackWebhooks: true,
-    ...(records === undefined ? {} : { records: parseRecords(records) }),
-    ...(faults === undefined ? {} : { faults: parseFaults(faults) }),
-    ...(webhook && { webhooks: [webhook] }),
-    ...(webhookFaults === undefined ? {} : { deliveries: parseShares(webhookFaults) }),
+    faults: parseFaults(faults ?? ""),
+    webhooks: url === undefined ? [] : [{ url, secret }],
+    deliveries: parseShares(webhookFaults ?? ""),
   });
   return {
     ...sandbox,
@@ -96,7 +92,7 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
 
 /** The same for Fakturoid. Its stand-in makes no faults, and no changes: there is no event to send. */
 async function startStandIn(request: SandboxRequest) {
-  const { port, seed, limit, windowMs } = request;
+  const { port, seed, limit, windowMs, records: invoices } = request;
   const obeyed = new Set(["records", "port", "seed", "limit", "windowMs"]);
   const asked: Readonly<Record<string, unknown>> = request;
   const others = Object.entries(sandboxCommands.sandbox.options).filter(
@@ -108,8 +104,6 @@ async function startStandIn(request: SandboxRequest) {
       hint: "Leave it out; that of the connector fintoro has it.",
     });
   const { startStandIn: start } = await import("../connectors/fakturoid/sandbox/stand-in.ts");
-  const records = parseRecords(request.records ?? "small");
-  const invoices = records === "small" ? 60 : records === "medium" ? 5_000 : records;
   const standIn = await start({ port, seed, limit, windowMs, invoices });
   return {
     url: standIn.url,

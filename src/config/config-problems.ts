@@ -66,9 +66,8 @@ function valueMessage(issue: z.core.$ZodIssue): string {
   return named ? issue.message : valueMessage(last);
 }
 
-/** Why there is no such key (any more), or not for every connector. */
+/** Why there is no such key for every connector. */
 const explanations: Readonly<Record<string, string>> = {
-  "rate_limit.scrub_share": "; scrub.time says how long the scrub of a day takes",
   "files.pdf": "; no record of this connector has files",
   "files.attachments": "; no record of this connector has files",
 };

@@ -58,7 +58,9 @@ describe("list", () => {
     const setup = await openWebhookSetup({ companies: 2, token: () => "1|nobody" });
     const { code, stdout, stderr } = await setup.run("list --json");
     expect(code).toBe(4);
-    expect(Object.keys((JSON.parse(stdout) as { companies: object }).companies)).toEqual(["other0"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      companies: { acme: { subscriptions: [], error: { kind: "unauthenticated" } }, other0: {} },
+    });
     expect(stderr).toContain("acme: GET /webhook-subscriptions: 401");
   });
 });

@@ -86,7 +86,6 @@ test.each([
   ["resources: { include: [invoices], exclude: [clients] }", "must have include or exclude, not both"],
   ["resources: { contact_activity_logs: { parents_per_run: 0 } }", "must be a whole number from 1"],
   ["resources: { contact_activity_logs: { parents_per_run: some } }", "must be auto, all or a number from 1"],
-  ["rate_limit: { scrub_share: 10% }", "key scrub_share in rate_limit; scrub.time says how long the scrub"],
   ["scrub: { time: often }", "scrub.time must be a duration from 1m 00s to 24h 00m"],
   ["scrub: { cycle: 1h }", "scrub.cycle must be a duration from 24h 00m to 3650d 0h"],
   ["connector: finttoro", "connector must be one of fintoro. Did you mean fintoro?"],

@@ -18,7 +18,7 @@ let next = 0;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
-  company = await publishedCompany({ records: "small" });
+  company = await publishedCompany({ records: 60 });
   report = openDatabase(company.file, { readonly: true });
   const views = ["v_client_balance", "v_revenue_by_month"];
   const tables = ["invoices", "invoice_items", ...views];

@@ -12,7 +12,7 @@ import { wound } from "../support/verify/verify.ts";
 
 /** `id`: of an invoice of the month that has no payment. */
 async function aCompanyOfMonths() {
-  const company = writeServeConfig(await aMirroredCompany({ records: "small" }));
+  const company = writeServeConfig(await aMirroredCompany({ records: 60 }));
   const sql = `SELECT substr(issue_date, 1, 7) AS month, min(id) AS id FROM invoices
     WHERE _deleted_at IS NULL AND issue_date < '2026-11' AND to_be_paid < total_with_vat
     GROUP BY month ORDER BY count(*) DESC LIMIT 1`;

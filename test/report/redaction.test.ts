@@ -18,7 +18,7 @@ import type { Dict } from "../support/export/recount.ts";
 let company: PublishedCompany;
 
 beforeAll(async () => {
-  company = await publishedCompany({ records: "small" });
+  company = await publishedCompany({ records: 60 });
   rememberIdentity(company.mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
 });
 afterAll(() => company.close());

@@ -9,7 +9,7 @@ import { wound } from "../support/verify/verify.ts";
 
 /** A company, the month with the most invoices, one of them and one of its payments. */
 async function aMonth() {
-  const company = writeServeConfig(await aMirroredCompany({ records: "small" }));
+  const company = writeServeConfig(await aMirroredCompany({ records: 60 }));
   const sql = `SELECT substr(issue_date, 1, 7) AS month, count(*) AS invoices, min(i.id) AS invoice,
       min(p.id) AS payment FROM invoices i
     LEFT JOIN document_payments p ON p.document_type = 'invoice' AND p.document_id = i.id

@@ -29,14 +29,11 @@ import { randomFor, SeededRandom } from "./base/seeded-random.ts";
 import { Actor } from "./made-up/record-inputs.ts";
 import { demoChanges, doSomeWork, trigger } from "./made-up/company-changes.ts";
 
-const sizes = { small: 60, medium: 5_000 };
-type RecordCount = keyof typeof sizes | number;
-
 interface BooksOptions {
   /** @default 1 */
   readonly seed?: number;
-  /** Documents over all five kinds; everything else in proportion. @default "small" */
-  readonly records?: RecordCount;
+  /** Documents over all five kinds; everything else in proportion. @default 60 */
+  readonly records?: number;
   /** @default 1 */
   readonly companies?: number;
   /** `YYYY-MM-DD`; seeds and statuses depend on it, and it does not move by itself. @default the clock's day */
@@ -123,7 +120,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
 }
 
 function openCompanies(options: SandboxOptions, onBug: (cause: unknown) => void) {
-  const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = "small" } = options;
+  const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = 60 } = options;
   const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
   const { today = dateOf(localDay(clock.nowMs())), limiter: kind = "fixed" } = options;
   const { limit = 120, windowMs = 60_000 } = options;
@@ -131,7 +128,7 @@ function openCompanies(options: SandboxOptions, onBug: (cause: unknown) => void)
   const shared = { nowMs, random, today: dayOf(today), allowLoopbackWebhooks, stocksInLists };
   return Array.from({ length: companies }, (_, index) => {
     const company = openCompany({ index, snapshot: companySnapshot(index), ...shared });
-    seedCompany(company, (seed + index * 7919) >>> 0, typeof records === "number" ? records : sizes[records]);
+    seedCompany(company, (seed + index * 7919) >>> 0, records);
     const limiter = createLimiter(clock, { kind, limit, windowMs });
     return { company, limiter, sender: new Sender({ company, seed: seed + index, clock, options, onBug }) };
   });
@@ -194,20 +191,17 @@ function controlOf(
 
 /** Deliveries seen from the inside: of all companies, where nothing else is said. */
 function deliveriesOf(companies: readonly StandInCompany[]) {
-  const pendingWithin = (ms: number) =>
-    companies.reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
     /** Of the first company. */
     history: () => present(companies[0]).sender.attempts.list(),
-    /** Deliveries that are neither delivered nor given up, retries included. */
-    pending: () => pendingWithin(Number.POSITIVE_INFINITY),
     /**
      * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
      * `withinMs` do not count.
      */
     idle: async (timeoutMs = 10_000, { withinMs = 1_000 } = {}) => {
       const endsMs = systemClock.monotonicMs() + timeoutMs;
-      for (let count; (count = pendingWithin(withinMs)) > 0; await systemClock.sleep(2))
+      const waiting = () => companies.reduce((sum, { sender }) => sum + sender.pendingWithin(withinMs), 0);
+      for (let count; (count = waiting()) > 0; await systemClock.sleep(2))
         if (systemClock.monotonicMs() >= endsMs)
           throw new Error(`${count} deliveries are still waiting after ${timeoutMs} ms`);
     },

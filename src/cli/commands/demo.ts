@@ -13,7 +13,7 @@ import { Runs } from "../../state/runs.ts";
 /** Faster than the real service, so that hours take a minute. */
 const sandboxRequest = {
   seed: 7,
-  records: "400",
+  records: 400,
   limit: 100_000,
   windowMs: 60_000,
   latencyMs: 40,

@@ -101,6 +101,18 @@ export function wholeNumber(flags: string, doc: string, min = 1, max = 100_000_0
   return parsed(`a whole number from ${min} to ${max}`, read)(flags, doc);
 }
 
+const sizes: Readonly<Record<string, number>> = { small: 60, medium: 5_000 };
+
+/** Documents of a stand-in. */
+export const documentCount = parsed(
+  "small (60 documents), medium (5,000) or a whole number up to 1,000,000",
+  (given) => {
+    const digits = given.replaceAll(/[_ ]/g, "");
+    const count = sizes[given] ?? (/^\d{1,7}$/.test(digits) ? Number(digits) : Infinity);
+    return count <= 1_000_000 ? count : null;
+  },
+);
+
 /** Options of every command, given before or after its name. */
 export const globalOptions = {
   config: text("-c, --config <file>", "the config; else $FINTORO_MIRROR_CONFIG, else ./config.yaml"),

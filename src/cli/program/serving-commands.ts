@@ -1,6 +1,6 @@
-import { MirrorError } from "../../base/errors.ts";
 import {
   choice,
+  documentCount,
   durationMs,
   flag,
   month,
@@ -222,7 +222,7 @@ export const sandboxCommands = {
       connector: text("--connector <name>", "which service it stands in for (default fintoro)"),
       port: wholeNumber("--port <n>", "port on 127.0.0.1; 0 takes a free one (default 0)", 0, 65_535),
       seed: wholeNumber("--seed <n>", "the same seed makes the same data (default 1)", 0, 4_294_967_295),
-      records: text("--records <size>", "small, medium or a number of documents (default small)"),
+      records: documentCount("--records <size>", "small, medium or a number of documents (default small)"),
       limit: wholeNumber("--limit <n>", "requests in a window (default the service's)", 1, 1_000_000),
       windowMs: durationMs("--window <duration>", "length of the window (default 60s)"),
       limiter: choice(
@@ -271,13 +271,3 @@ export const sandboxCommands = {
     },
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;
-
-/** What `--records` says: `small`, `medium` or a number. Throws MirrorError `usage` for anything else. */
-export function parseRecords(written: string) {
-  if (written === "small" || written === "medium") return written;
-  const count = Number(written.replaceAll(/[_ ]/g, ""));
-  if (written.trim() !== "" && Number.isInteger(count) && count >= 0 && count <= 1_000_000) return count;
-  throw new MirrorError("usage", `records "${written}" is not a number of documents`, {
-    hint: "write small (60 documents), medium (5,000) or a whole number up to 1,000,000",
-  });
-}

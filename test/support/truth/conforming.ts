@@ -28,7 +28,7 @@ interface OpenedService {
 const fintoroService: Conforming = {
   manifest,
   open: async () => {
-    const company = await openCompany({ records: "small" });
+    const company = await openCompany({ records: 60 });
     return {
       file: company.file,
       sync: () => sync(company),

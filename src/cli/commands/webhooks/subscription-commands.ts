@@ -14,13 +14,9 @@ import {
   missingEvents,
 } from "../../../webhook/subscriptions/subscription-problems.ts";
 import { assertEndpoint } from "../upkeep/check.ts";
-import {
-  companyScopes,
-  soleScope,
-  type CompanyScope,
-  assertOwnToken,
-  readMirror,
-} from "../../mirror/company-scope.ts";
+import { assertOwnToken, readMirror, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
+import { chosenCompanies } from "../../../config/companies.ts";
+import { forEachCompany } from "../../runs/each-company.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { recordId, type RecordId } from "../../../base/ids.ts";
 import { assertKnown, someOf } from "../../../base/names.ts";
@@ -40,30 +36,21 @@ import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../../../state/meta.ts";
 
-export const listCommand: CommandRun<"webhooks list"> = async (context, { options, loaded }) => {
-  const scopes = companyScopes(context, loaded.config);
-  if (options.tokenEnv !== undefined && scopes.length > 1)
+export const listCommand: CommandRun<"webhooks list"> = (context, { options, loaded: { config } }) => {
+  if (options.tokenEnv !== undefined && chosenCompanies(config, context.globals.company).length > 1)
     throw new MirrorError("usage", "--token-env is of one company: name it with --company");
-  const companies: Record<string, { subscriptions: SubscriptionView[]; problems: string[] }> = {};
-  const lines: string[] = [];
-  let failure: MirrorError | null = null;
-  for (const each of scopes) {
+  const list = async (each: CompanyScope) => {
     const scope = withToken(each, options.tokenEnv);
     const { name } = scope.company;
-    try {
-      const all = await withSubscriptions(scope, (subscriptions) => subscriptions.list());
-      const views = all.map((one) => viewOfSubscription(one, scope));
-      companies[name] = { subscriptions: views, problems: warnOfProblems(scope, all) };
-      if (views.length === 0) lines.push(`${name}: no subscription; \`webhooks create\` makes one`);
-      lines.push(...views.flatMap((view) => subscriptionLines(name, view)));
-    } catch (error) {
-      if (!(error instanceof MirrorError) || loaded.config.companies.length === 1) throw error;
-      failure ??= error;
-      context.log.error(`${name}: ${error.message}`, { kind: error.kind, hint: error.hint });
-    }
-  }
-  await context.print({ companies }, lines);
-  return failure ? { kind: failure.kind } : "complete";
+    const all = await withSubscriptions(scope, (subscriptions) => subscriptions.list());
+    const views = all.map((one) => viewOfSubscription(one, scope));
+    const none = `${name}: no subscription; \`webhooks create\` makes one`;
+    return {
+      document: { subscriptions: views, problems: warnOfProblems(scope, all) },
+      lines: views.length === 0 ? [none] : views.flatMap((view) => subscriptionLines(name, view)),
+    };
+  };
+  return forEachCompany(context, config, list, { failed: { subscriptions: [], problems: [] } });
 };
 
 function warnOfProblems(
