@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
@@ -12,7 +12,6 @@ import { eventually } from "../support/eventually.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
-import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
 const key = "alerts-secret-0123456789";
@@ -108,38 +107,27 @@ test("`alerts test` names each target that does not take a test alert", async ()
 
 const publicUrl = "https://hooks.example.com/webhooks/acme";
 
-function configure({ folder, proxy, sandbox }: Company): void {
-  const webhook = `{ secrets: ["whsec_acme_0123456789"], public_url: "${publicUrl}" }`;
-  const file = path.join(folder, "alerts.jsonl");
-  const lines = [
-    `base_url: ${proxy.baseUrl}`,
-    `companies: { acme: { token: ${sandbox.token}, webhook: ${webhook} } }`,
-    "data_dir: .",
-    "schedule: { sync: off, publish: off }",
-    `alerts: [{ when: [subscription, schema], command: [sh, -c, "cat >> ${file}; echo >> ${file}"] }]`,
-  ];
-  writeFileSync(path.join(folder, "config.yaml"), lines.join("\n"));
+function configure(company: Company): void {
+  const file = path.join(company.folder, "alerts.jsonl");
+  const alerts = `[{ when: [subscription, schema], command: [sh, -c, "cat >> ${file}; echo >> ${file}"] }]`;
+  const { token } = company.sandbox;
+  writeServeConfig(company, `${off}\nalerts: ${alerts}`, [{ name: "acme", token, publicUrl }]);
 }
 
 /** What a run sends, and what `status` says after it. */
-async function nightly({ folder, proxy }: Company) {
-  const options = {
-    random: systemRandom,
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "" },
-    clock: impatientClock,
-  };
-  const file = path.join(folder, "alerts.jsonl");
+async function nightly(company: Company) {
+  const { folder: cwd, proxy } = company;
+  const env = { PATH: process.env["PATH"] ?? "" };
+  const file = path.join(cwd, "alerts.jsonl");
   const lines = () => (existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : []);
   const before = lines().length;
-  const { code } = await runCommand(["sync"], options);
+  const { code } = await runCommand(["sync"], { random: systemRandom, cwd, env, clock: impatientClock });
   const sent = lines().slice(before);
   const asked = proxy.asked.length;
-  const status = await runCommand(["status", "--json"], options);
-  const { stdout: text } = await runCommand(["status"], options);
+  const status = await statusOf(company);
+  const { stdout: text } = await runCommand(["status"], { cwd });
   expect(proxy.asked.length).toBe(asked);
-  const { companies } = JSON.parse(status.stdout) as { companies: Record<string, CompanyStatus> };
-  const conditions = companies["acme"]?.conditions ?? [];
+  const { conditions } = status;
   for (const { message } of conditions) expect(text.replaceAll(/\s+/g, " ")).toContain(`! ${message}`);
   const events = sent.map((line) => JSON.parse(line) as Alert).map(({ event, kind }) => `${event} ${kind}`);
   return { codes: [code, status.code], alerts: events, conditions };

@@ -147,16 +147,9 @@ test("beyond this machine it shows nothing until a token is set; deliveries and 
 test("behind a proxy that looks like this machine it shows nothing without the token that serve made", async () => {
   const company = await aCompany({ records: 3 });
   const { token } = company.sandbox;
-  const webhook =
-    '{ secrets: ["whsec_acme_0123456789"], public_url: "https://hooks.example.com/webhooks/acme" }';
-  const lines = [
-    `base_url: ${company.proxy.baseUrl}`,
-    `companies: { acme: { token: ${token}, webhook: ${webhook} } }`,
-  ];
-  writeFileSync(
-    path.join(company.folder, "config.yaml"),
-    [...lines, "data_dir: .", "schedule: { publish: off }"].join("\n"),
-  );
+  writeServeConfig(company, "", [
+    { name: "acme", token, publicUrl: "https://hooks.example.com/webhooks/acme" },
+  ]);
   const daemon = await serveHere(company);
   const file = path.join(company.folder, "page-token");
   expect(statSync(file).mode & 0o777).toBe(0o600);

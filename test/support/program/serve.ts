@@ -29,6 +29,7 @@ export interface ServedCompany {
   readonly name: string;
   readonly token: string;
   readonly secrets?: readonly string[];
+  readonly publicUrl?: string;
 }
 
 /** Writes config.yaml beside the mirror; one company, `acme`, unless there are others. Gives the company. */
@@ -38,8 +39,8 @@ export function writeServeConfig(
   companies: readonly ServedCompany[] = [{ name: "acme", token: company.sandbox.token }],
 ): Company {
   const entries = companies.map(
-    ({ name, token, secrets = [secret] }) =>
-      `  ${name}: { token: ${token}, webhook: { secrets: ${JSON.stringify(secrets)} } }`,
+    ({ name, token, secrets = [secret], publicUrl }) =>
+      `  ${name}: { token: ${token}, webhook: ${JSON.stringify({ secrets, public_url: publicUrl })} }`,
   );
   const lines = [`base_url: ${company.proxy.baseUrl}`, "companies:", ...entries];
   if (!more.includes("data_dir:")) lines.push("data_dir: .");
