@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import {
+  readdirSync,
   chmodSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -11,18 +11,45 @@ import {
   renameSync,
 } from "node:fs";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, describe, onTestFinished, test } from "vitest";
+import { runCommand } from "../support/program/cli.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { copyMirror } from "../../src/backup/copy-mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { aMirrored, backUp, idsIn, restore, run } from "../support/company/backups.ts";
-import { sync, type Company } from "../support/company/company.ts";
 import { expectEqual, look } from "../support/truth/equal.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { s3Env, startS3 } from "../support/export/s3-server.ts";
-import { writeServeConfig } from "../support/program/serve.ts";
 import { put } from "../support/mirror/store.ts";
+
+/** A company with a mirror, and the folder or bucket of its backups. */
+async function aMirrored(): Promise<Company & { readonly backups: string }> {
+  const company = writeServeConfig(await aMirroredCompany({ companies: 2, records: 5 }));
+  return { ...company, backups: path.join(company.folder, "backups") };
+}
+
+/** Where the backups of a company are, with what opens a bucket. */
+type BackedUp = Company & { readonly backups: string; readonly env?: Readonly<Record<string, string>> };
+
+async function run(company: Omit<BackedUp, "backups">, args: readonly string[]) {
+  const { env = {} } = company;
+  const config = path.join(company.folder, "config.yaml");
+  return runCommand([...args, "--config", config], { cwd: company.folder, env });
+}
+
+async function backUp(company: BackedUp, ...more: string[]): Promise<string> {
+  const args = ["backup", "--to", company.backups, "--json", ...more];
+  const { code, stdout, stderr } = await run(company, args);
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  return (JSON.parse(stdout) as { companies: { acme: { id: string } } }).companies.acme.id;
+}
+
+const restore = (company: BackedUp, ...more: string[]) =>
+  run(company, ["restore", "--from", company.backups, ...more]);
+
+const idsIn = (company: BackedUp) => readdirSync(path.join(company.backups, "acme")).toSorted();
 
 /** Every file of a data folder with its content, without backups and locks. */
 function contentOf({ folder }: Company): Map<string, string> {

@@ -1,19 +1,58 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
+import type { Dict, Records } from "../support/export/recount.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
-import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { complaint, load, minimal } from "../support/connector/config.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
-import { clientRules as dropped, clientSecrets, leaksIn } from "../support/export/leaks.ts";
-import { publish, publishedCompany, reading, rowsOf } from "../support/export/published.ts";
-import type { PublishedCompany } from "../support/export/published.ts";
+import {
+  publish,
+  publishedCompany,
+  reading,
+  rowsOf,
+  type PublishedCompany,
+} from "../support/export/published.ts";
 import { put, remove } from "../support/mirror/store.ts";
-import type { Dict } from "../support/export/recount.ts";
+
+/** Emails and streets of clients, wherever records repeat them. */
+const dropped: readonly RedactRule[] = [
+  { columns: "clients.email", mode: "drop" },
+  { columns: "*.client_email", mode: "drop" },
+  { columns: "clients.street", mode: "hash" },
+  { columns: "*.client_street", mode: "hash" },
+];
+
+/** Texts that only the columns of `dropped` have. */
+function clientSecrets(records: Records): string[] {
+  const clients = records.get("clients") as Dict[];
+  const all = clients
+    .flatMap((one) => [one["email"], one["street"]])
+    .filter((one) => typeof one === "string");
+  const others = JSON.stringify(records.get("suppliers")) + JSON.stringify(records.get("company"));
+  return [...new Set(all)].filter((one) => one.length > 5 && !others.includes(one));
+}
+
+/** Those of the texts that a file, or a folder's files, have as bytes. A workbook is an archive of compressed parts. */
+function leaksIn(place: string, texts: readonly string[]): string[] {
+  const files = statSync(place).isDirectory()
+    ? readdirSync(place, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.join(entry.parentPath, entry.name))
+    : [place];
+  const bytes = files.flatMap((file) => {
+    const content = readFileSync(file);
+    return file.endsWith(".xlsx")
+      ? Object.values(unzipSync(content)).map((part) => Buffer.from(part))
+      : [content];
+  });
+  return texts.filter((text) => bytes.some((each) => each.includes(text)));
+}
 
 let company: PublishedCompany;
 

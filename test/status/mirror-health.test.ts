@@ -1,17 +1,16 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hourMs, dayMs } from "../../src/base/clock.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
+import { startMs, put, remove, stampOf } from "../support/mirror/store.ts";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { readFacts } from "../../src/status/company-view.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { put, remove, stampOf, startMs } from "../support/mirror/store.ts";
-import { receiverRan } from "../support/status/receiver-spans.ts";
 import { childPage, page, runContextOf } from "../support/mirror/run.ts";
 import { Meta } from "../../src/state/meta.ts";
 import {
@@ -22,6 +21,13 @@ import {
   receiverNoteKey,
 } from "../../src/status/event-status.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
+
+/** A receiver ran in these spans: `0-100 101-240`, hours after the first moment of the tests. */
+function receiverRan(db: Db, spans: string): void {
+  const insert = db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");
+  for (const [, from, to] of spans.matchAll(/([\d.]+)-([\d.]+)/g))
+    insert.run(startMs + Number(from) * hourMs, startMs + Number(to) * hourMs);
+}
 
 /** A company that receives nothing, with these resources. */
 function scopeOf(...names: readonly string[]) {
