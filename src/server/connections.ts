@@ -105,12 +105,6 @@ export class Connections {
     connection.response = response;
     connection.waitsSince = ++this.waits;
     connection.untilMs = this.options.clock.monotonicMs() + this.options.limits.responseDeadlineMs;
-    response.on("close", () => {
-      // Otherwise another request is being answered.
-      if (connection.response !== response) return;
-      connection.response = null;
-      connection.waitsSince = ++this.waits;
-    });
   }
 
   /** Is a request to be handled? Not if its connection was dropped, now or before: one that waits for no response. */
@@ -128,7 +122,13 @@ export class Connections {
       return false;
     }
     connection.pending++;
-    response.on("close", () => connection.pending--);
+    response.on("close", () => {
+      connection.pending--;
+      // Otherwise another request is being answered.
+      if (connection.response !== response) return;
+      connection.response = null;
+      connection.waitsSince = ++this.waits;
+    });
     return true;
   }
 

@@ -43,7 +43,7 @@ export function createBodyReader(limits: typeof bodyLimits): BodyReader {
       reading.delete(end);
       clearTimeout(timer);
       freeBytes += sizeBytes;
-      request.removeListener("data", onData);
+      if (typeof result === "string") request.removeListener("data", onData);
       done(result);
     };
     const onData = (chunk: Buffer) => {
@@ -56,10 +56,14 @@ export function createBodyReader(limits: typeof bodyLimits): BodyReader {
       chunks.push(chunk);
       if (sizeBytes < expectedBytes) reading.add(end);
     };
-    const timer = setTimeout(() => end("slow"), bodyDeadlineMs);
+    let timer: NodeJS.Timeout | undefined;
+    // Most bodies come in one packet with their header, and need none.
+    setImmediate(() => {
+      if (!over) timer = setTimeout(() => end("slow"), bodyDeadlineMs);
+    });
     request.on("data", onData);
-    request.once("end", () => end(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    request.once("close", () => end("gone"));
+    request.on("end", () => end(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on("close", () => end("gone"));
     request.on("error", () => end("gone"));
   };
 }

@@ -104,6 +104,7 @@ class RequestHandler {
 
   /** An `Expect` header that is not about the body. */
   refuseExpectation(response: ServerResponse): void {
+    if (!this.connections.takes(response)) return;
     const answer = this.refuseRequest(417, "this Expect header is not supported");
     this.refuse(response, answer, { close: true });
   }

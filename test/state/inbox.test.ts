@@ -128,7 +128,7 @@ const insert =
 function takeIds(mirror: Mirror, ids: EventIds, eventIds: readonly string[], fails = false): boolean[] {
   const statement = mirror.db.prepare(insert);
   const step = () => {
-    ids.begin();
+    ids.begin(eventIds);
     const isNew = eventIds.map((eventId) => {
       if (ids.has(eventId)) return false;
       statement.run(eventId);

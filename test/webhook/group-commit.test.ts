@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { GroupCommit } from "../../src/webhook/ingest/group-commit.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -52,6 +52,18 @@ function aGroup({ failsForAll = false, maxItems = 600, isSlow = false }: Trial =
   return { commits, results, add, pass, next };
 }
 
+/** A group that has committed three items, and took one more right after it. Timers are the test's. */
+async function afterThree() {
+  const group = aGroup();
+  for (const item of ["a", "b", "c"]) group.add(item);
+  await turn();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  group.add("d");
+  await turn();
+  return group;
+}
+
 describe("waiting for the disk is shared", () => {
   test("what comes in one turn of the loop is committed together, and each is answered after it, in order", async () => {
     const { commits, results, add } = aGroup();
@@ -72,26 +84,41 @@ describe("waiting for the disk is shared", () => {
     expect(commits).toEqual([["a"], ["b"]]);
   });
 
-  test("right after a commit, a group waits for those who come one by one, and no longer than that commit took", async () => {
+  test("right after a commit, a group waits for those who come one by one, a new connection each", async () => {
     const { commits, add, pass } = aGroup();
-    const inTurns = async (items: string) => {
-      for (const item of items) {
-        add(item);
-        pass(0.2);
-        await turn();
-      }
+    for (const item of "abcde") {
+      add(item);
+      pass(0.2);
       await turn();
-    };
-    await inTurns("abc");
-    expect(commits.splice(0)).toEqual([["a"], ["b", "c"]]);
-    await inTurns("defghijk");
-    expect(commits.splice(0)).toEqual([
-      ["d", "e", "f", "g", "h"],
-      ["i", "j", "k"],
-    ]);
-    pass(1);
-    await inTurns("l");
-    expect(commits).toEqual([["l"]]);
+    }
+    await turn();
+    expect(commits).toEqual([["a"], ["b", "c", "d", "e"]]);
+  });
+
+  describe("right after a commit of several, a group waits", () => {
+    test("until it has as many", async () => {
+      const { commits, add } = await afterThree();
+      add("e");
+      await turn();
+      expect(commits).toHaveLength(1);
+      for (const item of ["f", "g"]) add(item);
+      await turn();
+      await turn();
+      expect(commits.slice(1)).toEqual([["d", "e", "f", "g"]]);
+    });
+
+    test("no longer than that commit took", async () => {
+      const { commits, add, pass } = await afterThree();
+      pass(1);
+      vi.advanceTimersByTime(1);
+      await turn();
+      await turn();
+      expect(commits.slice(1)).toEqual([["d"]]);
+      pass(1);
+      add("e");
+      await turn();
+      expect(commits.slice(2)).toEqual([["e"]]);
+    });
   });
 
   test("a long queue is committed in parts, with turns of others in between", async () => {

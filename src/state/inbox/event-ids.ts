@@ -1,6 +1,6 @@
 import { Meta } from "../meta.ts";
 import type { Db } from "../../store/database.ts";
-import { highest, insertRow, removeRows, statement, Repository } from "../../store/own-tables/statement.ts";
+import { among, highest, removeRows, statement, Repository } from "../../store/own-tables/statement.ts";
 
 /**
  * Ids that are filed at once, in order, so that many share a page of the index: four times as many spare an event 1 µs
@@ -24,7 +24,8 @@ export class EventIds extends Repository {
   private readonly mostUnfiled: number;
   /** Numbers of events by their id, in the order they came. */
   private readonly unfiled = new Map<string, number>();
-  private readonly inThis = new Set<string>();
+  /** Stored ones among those of this transaction. */
+  private readonly known = new Set<string>();
   private lastSeq = 0;
   private filedSeq = 0;
 
@@ -34,9 +35,9 @@ export class EventIds extends Repository {
     this.meta = new Meta(db);
   }
 
-  /** Call first in a transaction: learns what was committed meanwhile. */
-  begin(): void {
-    this.inThis.clear();
+  /** Call first in a transaction, with all events that it is about: learns what was committed meanwhile. */
+  begin(eventIds: readonly string[]): void {
+    this.known.clear();
     this.forget(this.filed());
     const lastStored = highest(this.db, "_inbox", "seq");
     if (lastStored < Math.max(this.lastSeq, this.filedSeq)) this.reset();
@@ -44,12 +45,12 @@ export class EventIds extends Repository {
       this.unfiled.set(eventId, seq);
       this.lastSeq = seq;
     }
+    for (const eventId of idsUnder.column(this.db, { hashes: eventIds.map(hashOf) })) this.known.add(eventId);
   }
 
   /** Is the event stored, or added in this transaction? */
   has(eventId: string): boolean {
-    if (this.inThis.has(eventId) || this.unfiled.has(eventId)) return true;
-    return idsUnder.column(this.db, { key: hashOf(eventId) }).includes(eventId);
+    return this.known.has(eventId) || this.unfiled.has(eventId);
   }
 
   /** The number of a stored event, whichever connection wrote it; null: it never came. */
@@ -59,7 +60,7 @@ export class EventIds extends Repository {
 
   /** The event was written in this transaction. */
   add(eventId: string): void {
-    this.inThis.add(eventId);
+    this.known.add(eventId);
   }
 
   /** Call last in a transaction. Files older ids when they are many; its own are filed by a later transaction. */
@@ -68,9 +69,11 @@ export class EventIds extends Repository {
   }
 
   private file(): void {
-    const ids = [...this.unfiled].map(([eventId, seq]) => ({ hash: hashOf(eventId), seq }));
-    for (const id of ids.toSorted((a, b) => a.hash - b.hash))
-      insertRow(this.db, "_inbox_ids", id, "or ignore");
+    const ids = [...this.unfiled].map(([eventId, seq]) => [hashOf(eventId), seq]);
+    this.execute(
+      "INSERT OR IGNORE INTO _inbox_ids SELECT value ->> 0, value ->> 1 FROM json_each(?) ORDER BY 1",
+      JSON.stringify(ids),
+    );
     this.meta.set(filedKey, this.lastSeq);
   }
 
@@ -85,7 +88,7 @@ export class EventIds extends Repository {
   refile(): void {
     removeRows(this.db, "_inbox_ids", {});
     this.reset();
-    this.begin();
+    this.begin([]);
     this.file();
   }
 
@@ -120,9 +123,9 @@ const seqOf = statement((db, p: { eventId: string; filed: number; hash: number }
   const events = db.selectFrom("_inbox").select("seq").where("event_id", "=", p.eventId);
   return events.where((i) => i.or([i("seq", ">", p.filed), i("seq", "in", filedSeqs)]));
 });
-const idsUnder = statement((db, p: { key: number }) => {
+const idsUnder = statement((db, p: { hashes: readonly number[] }) => {
   const events = db.selectFrom("_inbox_ids as x").innerJoin("_inbox as i", "i.seq", "x.seq");
-  return events.select("i.event_id").where("x.hash", "=", p.key);
+  return events.select("i.event_id").where("x.hash", "in", among(p.hashes));
 });
 const filed = statement((db, p: { upTo: number }) => {
   const events = db.selectFrom("_inbox as i").leftJoin("_inbox_ids as x", "x.seq", "i.seq");

@@ -30,8 +30,9 @@ const maxWaitMs = 2;
  * one as for a hundred.
  *
  * What is parsed in one turn of the event loop is committed at the end of that turn, so an item alone waits for
- * nobody. Right after a commit more may be close behind (a turn accepts a single connection): then the group waits
- * as long as every turn adds items, and never longer than that commit took.
+ * nobody. Right after a commit more may be close behind: those who were answered send their next ones, and a turn accepts
+ * a single new connection. Then the group waits until it has as many as that commit, and on as long as every turn adds
+ * items, and never longer than that commit took.
  *
  * Guarantee: `committed` is called once for each item taken, with a result only after the commit that holds it.
  * Source of truth: what `commit` wrote; waiting items are in memory only.
@@ -43,10 +44,11 @@ export class GroupCommit<T, R> {
   private committingItems = 0;
   /** Of what waits or is being committed. */
   private heldBytes = 0;
+  /** Runs while the group has fewer items than the last commit. */
+  private timer: NodeJS.Timeout | null = null;
   private waitUntilMs = 0;
-  /** The last commit: when it ended, and how long it took, `maxWaitMs` at most. */
-  private endedMs = Number.NEGATIVE_INFINITY;
-  private tookMs = 0;
+  /** The last commit: when it ended, how many it held, and how long it took, `maxWaitMs` at most. */
+  private last = { endedMs: Number.NEGATIVE_INFINITY, items: 0, tookMs: 0 };
 
   constructor(options: GroupOptions<T, R>) {
     this.options = options;
@@ -60,18 +62,23 @@ export class GroupCommit<T, R> {
     this.waiting.push({ item, sizeBytes, committed });
     this.heldBytes += sizeBytes;
     if (heldItems === 0) this.begin();
+    else if (this.timer && this.waiting.length >= this.last.items) this.commitAfterTurn();
     return true;
   }
 
   private begin(): void {
+    const { endedMs, items, tookMs } = this.last;
     const nowMs = this.options.nowMs();
-    this.waitUntilMs = nowMs - this.endedMs < this.tookMs ? nowMs + this.tookMs : nowMs;
-    // The turn it came in is partly over: under load one more always follows.
-    this.commitAfterTurn(0);
+    const waitMs = nowMs - endedMs < tookMs ? tookMs : 0;
+    this.waitUntilMs = nowMs + waitMs;
+    if (waitMs > 0 && items > 1) this.timer = setTimeout(() => this.commitAfterTurn(), waitMs);
+    else this.commitAfterTurn();
   }
 
   /** The check phase comes right after the poll phase, which read the requests. */
-  private commitAfterTurn(before: number): void {
+  private commitAfterTurn(before = 0): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
     setImmediate(() => {
       const { length } = this.waiting;
       if (length > before && length < maxPerCommit && this.options.nowMs() < this.waitUntilMs)
@@ -87,9 +94,10 @@ export class GroupCommit<T, R> {
     await this.commitGroup(group);
     this.committingItems = 0;
     for (const { sizeBytes } of group) this.heldBytes -= sizeBytes;
-    this.endedMs = this.options.nowMs();
-    this.tookMs = Math.min(this.endedMs - startedMs, maxWaitMs);
-    if (this.waiting.length > 0) this.begin();
+    const endedMs = this.options.nowMs();
+    this.last = { endedMs, items: group.length, tookMs: Math.min(endedMs - startedMs, maxWaitMs) };
+    // What came meanwhile has waited.
+    if (this.waiting.length > 0) this.commitAfterTurn();
   }
 
   /** One group of several that fails is tried again, each item alone, one after the other. */

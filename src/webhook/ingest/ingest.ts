@@ -98,7 +98,7 @@ export class CompanyIngest {
   ): readonly StoreResult[] {
     return this.retryWhileBusy(() =>
       this.inTransaction(nowMs, (followUps) => {
-        this.ids.begin();
+        this.ids.begin(received.map(({ delivery }) => delivery.eventId));
         const results = received.map(({ delivery, receivedAtMs }) =>
           this.storeOne(delivery, isoTime(receivedAtMs), followUps),
         );
