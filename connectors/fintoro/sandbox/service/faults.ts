@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 import { MirrorError } from "../../../../src/base/errors.ts";
-import { unknownName } from "../../../../src/base/names.ts";
 import type { Random } from "../../../../src/base/random.ts";
 import type { Reply } from "./messages.ts";
 
@@ -96,30 +95,17 @@ export function parseFaults(text: string): Fault[] {
 }
 
 function parseFault(part: string): Fault {
-  const unreadable = (why: string) => new MirrorError("usage", `fault "${part}" ${why}`, { hint: grammar });
-  const numberOf = (text: string) => {
-    const value = Number(text);
-    if (text === "" || !Number.isFinite(value) || value < 0) throw unreadable("needs a number");
-    return value;
-  };
-  const match = /^([a-z0-9_]+)(?:=([^:@]+))?(?::([\d.]+))?(?:@(\/.*))?$/.exec(part);
-  if (!match) throw unreadable("cannot be read as a fault");
-  const [, kind = "", detail, share, path] = match;
-  const scope = path === undefined ? {} : { match: { path } };
-  if (kind === "latency") return { ...scope, kind, latencyMs: numberOf(detail ?? share ?? "") };
-  const probability = share === undefined ? 1 : numberOf(share);
-  if (probability > 1) throw unreadable("has a probability above 1");
-  const usual = { ...scope, kind, probability };
-  if (/^[3-5]\d\d$/.test(kind)) {
-    const retryAfterS = detail === "-" ? null : numberOf(detail ?? "0");
-    return { ...usual, kind: "status", status: Number(kind), ...(detail !== undefined && { retryAfterS }) };
-  }
-  if (!momentKinds.includes(kind)) {
-    const names = [...momentKinds, "latency", "429"];
-    throw new MirrorError("usage", unknownName("fault", kind, names), { hint: grammar });
-  }
-  if (detail === undefined) return usual;
+  const form = /^([a-z0-9_]+)(?:=([^:@]+))?(?::([\d.]+))?(?:@(\/.*))?$/;
+  const [, name = "", detail, share, path] = form.exec(part) ?? [];
+  const match = path === undefined ? undefined : { path };
+  const [latencyMs, probability] = [Number(detail ?? share), Number(share ?? 1)];
+  const retryAfterS = detail === undefined ? undefined : detail === "-" ? null : Number(detail);
   const when = moments.find((one) => one === detail);
-  if (!when) throw unreadable(`knows the moments ${moments.join(", ")}`);
-  return { ...usual, when };
+  if (name === "latency" && latencyMs >= 0) return { match, kind: name, latencyMs };
+  const usual = { match, kind: name, probability };
+  const isStatus = /^[3-5]\d\d$/.test(name) && !Number.isNaN(retryAfterS);
+  if (isStatus && probability <= 1) return { ...usual, kind: "status", status: Number(name), retryAfterS };
+  const isMoment = momentKinds.includes(name) && (detail === undefined || when !== undefined);
+  if (isMoment && probability <= 1) return { ...usual, when };
+  throw new MirrorError("usage", `fault "${part}" cannot be read`, { hint: grammar });
 }
