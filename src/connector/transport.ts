@@ -8,7 +8,8 @@ export interface ServiceRequest {
   /** Starts with `/`; every segment already encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>>;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A write that has one may be sent again after an attempt with an unknown outcome; reads always may. */
+  readonly idempotencyKey?: string;
   readonly json?: unknown;
   readonly form?: FormData;
   /** What a 2xx answer must be: JSON by its content type, any bytes, or nothing (204). */
@@ -17,11 +18,6 @@ export interface ServiceRequest {
   readonly into?: string;
   readonly lane?: Lane;
   readonly signal?: AbortSignal;
-  /**
-   * May the call be sent again after an attempt with an unknown outcome? Reads always may, writes only with an
-   * `Idempotency-Key`. @default true for GET
-   */
-  readonly repeatable?: boolean;
   /** The caller tries again itself: a single attempt, also after 429. @default false */
   readonly once?: boolean;
   /** Called at each attempt just before the bytes leave: the time of a read stamp (I3). */

@@ -54,7 +54,6 @@ async function askForToken(wire: Wire, call: PreparedCall, authorization: string
     expect: "json",
     lane: call.lane,
     signal: call.signal,
-    repeatable: true,
     once: true,
   });
   return body;

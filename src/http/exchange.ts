@@ -45,13 +45,12 @@ export interface Wire {
   readonly accessTokens: AccessTokens | null;
 }
 
-type Decided = Required<Pick<ServiceRequest, "headers" | "lane" | "signal" | "repeatable" | "once">>;
-
 export type PreparedCall = ServiceRequest &
-  Decided & {
+  Required<Pick<ServiceRequest, "lane" | "signal" | "once">> & {
     /** `GET /invoices/7` */
     readonly where: string;
     readonly target: string;
+    readonly headers: Readonly<Record<string, string>>;
     readonly body: string | Buffer | null;
   };
 

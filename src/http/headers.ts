@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { MirrorError } from "../base/errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { BudgetHeaderForm } from "../connector/service-protocol.ts";
 
@@ -11,23 +10,13 @@ export interface RequestSender {
   readonly userAgent: string;
 }
 
-const reserved = new Set(
-  `authorization accept-encoding connection content-length cookie host proxy-authorization te trailer
-  transfer-encoding upgrade`.split(/\s+/),
-);
-
-/** Headers of a request. Throws MirrorError `usage` when the request sets one of the transport's own. */
 export function requestHeaders(sender: RequestSender, request: ServiceRequest): Record<string, string> {
-  const given = Object.entries(request.headers ?? {}).map(
-    ([name, value]) => [name.toLowerCase(), value] as const,
-  );
-  const taken = given.find(([name]) => reserved.has(name));
-  if (taken) throw new MirrorError("usage", `the header ${taken[0]} is the transport's own`);
+  const { expect, idempotencyKey } = request;
   return {
-    accept: request.expect === "bytes" ? "*/*" : "application/json",
+    accept: expect === "bytes" ? "*/*" : "application/json",
     "accept-language": sender.language,
     "user-agent": sender.userAgent,
-    ...Object.fromEntries(given),
+    ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
     "accept-encoding": "gzip, deflate, br",
     authorization: `Bearer ${sender.token}`,
   };

@@ -114,7 +114,7 @@ async function sendUntilDone(wire: Wire & FullOptions, call: PreparedCall): Prom
 }
 
 async function callFor(wire: Wire & FullOptions, request: ServiceRequest, signal: AbortSignal) {
-  const { method, path, lane = "list", repeatable = method === "GET", once = false } = request;
+  const { method, path, lane = "list", once = false } = request;
   const { headers, body } = await contentOf(request);
   return {
     ...request,
@@ -124,7 +124,6 @@ async function callFor(wire: Wire & FullOptions, request: ServiceRequest, signal
     body,
     lane,
     signal,
-    repeatable,
     once,
   };
 }
@@ -152,7 +151,7 @@ const longestRetryAfterMs = 120_000;
  */
 function retryAfter(
   error: MirrorError,
-  { repeatable, once }: Pick<PreparedCall, "repeatable" | "once">,
+  { method, idempotencyKey, once }: Pick<PreparedCall, "method" | "idempotencyKey" | "once">,
   failed: number,
   refused: number,
   { attempts, backoff, random }: FullOptions,
@@ -160,7 +159,8 @@ function retryAfter(
   // Another answer could not be written to the disk either.
   if (once || error.kind === "database") return null;
   if (error.kind === "rate_limited") return refused < mostRefusals ? 0 : null;
-  if (!error.retryable || !repeatable || failed >= attempts) return null;
+  const isRepeatable = method === "GET" || idempotencyKey !== undefined;
+  if (!error.retryable || !isRepeatable || failed >= attempts) return null;
   const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(Math.min(asked, longestRetryAfterMs), backoffMs(failed, { ...backoff, random }));
 }

@@ -72,7 +72,7 @@ describe("from options alone", () => {
     [["--company", "a/b"], "company"],
     [["--schedule", "sometimes"], "schedule.sync"],
     [["--webhook-url", "http://example.com/"], "public_url"],
-    [["--exports", "parket"], "Did you mean"],
+    [["--exports", "parket"], "must be csv, parquet"],
     [["--token-file", "no-file"], "cannot be used with"],
   ])("%j is refused before anything is written", async (args, message) => {
     const setup = await setUp();

@@ -167,9 +167,7 @@ it.each(manifest.operations.map(({ name }) => [name, requestOf(name)] as const))
     const isFile = /\/(?:pdf|attachments)$/.test(sends);
     const isNothing = method === "DELETE" || operation === "documentMails.send";
     expect(request?.expect).toBe(isFile ? "bytes" : isNothing ? "nothing" : "json");
-    const headers = isKeyed ? { "Idempotency-Key": expect.stringMatching(uuid) } : undefined;
-    expect(request?.headers).toEqual(headers);
-    expect(request?.repeatable).toBe(isRead || isKeyed);
+    expect(request?.idempotencyKey).toEqual(isKeyed ? expect.stringMatching(uuid) : undefined);
   },
 );
 

@@ -14,8 +14,8 @@ const pagesAsked = (sent: readonly { readonly query?: object }[]) =>
 it("a write that may have to be repeated carries the key it was given, and an unpredictable one of its own where none was", async () => {
   const keys: unknown[] = [];
   const client = createClient({
-    send: async ({ headers }) => {
-      keys.push(headers?.["Idempotency-Key"]);
+    send: async ({ idempotencyKey }) => {
+      keys.push(idempotencyKey);
       return answer({});
     },
   });

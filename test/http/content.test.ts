@@ -175,7 +175,7 @@ describe("a request", () => {
       method: "POST",
       path: "/clients",
       json: { name: "Živý" },
-      headers: { "Idempotency-Key": "k-1" },
+      idempotencyKey: "k-1",
       expect: "json",
     };
     expect((await http.send(request)).status).toBe(201);
@@ -190,7 +190,7 @@ describe("a request", () => {
     );
     const form = new FormData();
     form.append("files", new Blob(["one"], { type: "text/plain" }), "one.txt");
-    await http.send({ method: "POST", path: "/files", form, expect: "json", repeatable: true });
+    await http.send({ method: "POST", path: "/files", form, expect: "json", idempotencyKey: "k-2" });
     const [first, second] = service.asked;
     expect(first?.headers["content-type"]).toMatch(/^multipart\/form-data; boundary=/);
     expect(first?.body.toString()).toContain('filename="one.txt"');
@@ -234,11 +234,10 @@ describe("a request", () => {
   });
 
   // Fault: secrets | a header with a line break | a request of a caller | refused, without another attempt
-  test("cannot bring its own credentials, host or framing, nor a header that would break the line", async () => {
+  test("cannot bring a header that would break the line", async () => {
     const { service, http } = await serviceWith((answer) => json(answer, {}));
-    const own = ["Authorization", "host", "Cookie", "Content-Length", "Transfer-Encoding"];
-    for (const headers of [...own.map((name) => ({ [name]: "1" })), { "x-a": "1\r\nx-b: 2" }])
-      expect(await rejectionOf(http.send(get("/x", { headers })))).toMatchObject({ kind: "usage" });
+    const request = get("/x", { idempotencyKey: "1\r\nx-b: 2" });
+    expect(await rejectionOf(http.send(request))).toMatchObject({ kind: "usage" });
     expect(service.asked).toHaveLength(0);
   });
 });

@@ -1,12 +1,11 @@
 import path from "node:path";
 import { hintOf, MirrorError, assert } from "../../base/errors.ts";
-import { didYouMean } from "../../base/names.ts";
 import { shortText } from "../../base/terminal-text.ts";
 import { soleCompany } from "../../config/companies.ts";
 import { formats } from "../../export/plan/export-request.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import type { Prompts } from "../console/prompts.ts";
-import type { CommandOptions } from "../program/command-table.ts";
+import { keptFiles, type CommandOptions } from "../program/command-table.ts";
 import { askWhoami } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
 import { readFileSync } from "node:fs";
@@ -66,16 +65,16 @@ export async function askChoices(
   const where = "Under which URL does the service reach this machine, for webhooks? Empty: no webhooks";
   await choose("publicUrl", options.webhookUrl, where);
   const exports =
-    listed("--exports", options.exports, formats) ??
+    options.exports ??
     (await prompts?.some(
       "Which files are made after every run?",
       formats.map((value) => ({ value, label: value })),
     ));
   const files =
-    listed("--files", options.files, fileKinds) ??
+    options.files ??
     (await prompts?.some(
       "Which files of the service are kept, too?",
-      fileKinds.map((value) => ({ value, label: fileLabels[value] })),
+      keptFiles.map((value) => ({ value, label: fileLabels[value] })),
     ));
   return { draft: { ...draft, exports: exports ?? [], files: files ?? [] }, serviceName };
 }
@@ -139,23 +138,6 @@ async function readServiceName(context: CommandContext, draft: ConfigDraft): Pro
   return await askWhoami(connection.transport, manifest, context.signal);
 }
 
-/** The words of an option with commas between them; null: it was not given. */
-function listed<T extends string>(
-  option: string,
-  given: string | undefined,
-  known: readonly T[],
-): T[] | null {
-  if (given === undefined) return null;
-  const words = given.split(",").map((word) => word.trim());
-  return words
-    .filter((word) => word !== "" && word !== "none")
-    .map((word) => {
-      const found = known.find((one) => one === word);
-      if (found !== undefined) return found;
-      throw new MirrorError("usage", `${option} takes ${known.join(", ")} or none${didYouMean(word, known)}`);
-    });
-}
-
 /** `Žltý dom, s. r. o.` -> `zlty-dom`: what a config takes as a company's name. */
 function fileNameOf(name: string): string {
   const plain = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -163,8 +145,6 @@ function fileNameOf(name: string): string {
   const text = words.join("-").replace(/-(?:s-r-o|a-s|k-s|ltd|inc|gmbh)$/, "");
   return text.slice(0, 40).replace(/-$/, "") || usualCompany;
 }
-
-const fileKinds = ["pdf", "attachments"] as const;
 
 /** A config that is not written yet: what it says besides the defaults. */
 export interface ConfigDraft {
@@ -179,7 +159,7 @@ export interface ConfigDraft {
   /** Where events are received; empty: nowhere. */
   readonly publicUrl: string;
   readonly exports: readonly ExportConfig["format"][];
-  readonly files: readonly (typeof fileKinds)[number][];
+  readonly files: readonly (typeof keptFiles)[number][];
 }
 
 /** Loads the draft as if it were written. Throws MirrorError `config` that says what is wrong with it. */
@@ -235,7 +215,7 @@ export function draftText({ exampleConfig }: CommandContext, draft: ConfigDraft)
       `      secrets: [${JSON.stringify(secret)}] # the old and the new one during a rotation`,
       `      public_url: ${formatScalar(publicUrl)}`,
     );
-  const kept = fileKinds.map((kind) => `${kind}: ${files.includes(kind) ? "on" : "off"}`);
+  const kept = keptFiles.map((kind) => `${kind}: ${files.includes(kind) ? "on" : "off"}`);
   const made = exports.map((format) => `\n  - { format: ${format}, out: ./reports, after: sync }`);
   const steps: [RegExp, string][] = [
     [/^base_url: \S+/m, `base_url: ${formatScalar(baseUrl)}`],

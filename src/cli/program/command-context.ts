@@ -19,7 +19,7 @@ export async function openContext(
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
-  const { env, cwd, version, clock, random, connectors, readInput, exampleConfig } = environment;
+  const { env, cwd, version, clock, random, connectors, readInput, exampleConfig, signals } = environment;
   const load = (secrets: LoadOptions["secrets"] = "required") =>
     loadConfig({ path: globals.config, env, cwd, connectors, secrets, forFleet: command.forFleet });
   const take = (one: LoadedConfig) => {
@@ -49,7 +49,7 @@ export async function openContext(
   if (loaded) checked(loaded);
   const config = (secrets?: LoadOptions["secrets"]) => checked(take(load(secrets)));
   const signal = AbortSignal.any([stop, output.closed]);
-  const given = { globals, env, cwd, version, clock, random, readInput, exampleConfig, connectors };
+  const given = { globals, env, cwd, version, clock, random, readInput, exampleConfig, connectors, signals };
   const context: CommandContext = {
     ...given,
     connector,
@@ -58,10 +58,6 @@ export async function openContext(
     log,
     signal,
     config,
-    onHangup: (listener) => {
-      environment.signals.on("SIGHUP", listener);
-      return () => void environment.signals.off("SIGHUP", listener);
-    },
     onSecrets: (secrets) => console.redaction.add(secrets),
     prompts: environment.openPrompts?.(signal, colour),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),

@@ -13,10 +13,14 @@ import {
   text,
   texts,
   wholeNumber,
+  wordList,
   type CommandSpec,
   type OptionValues,
 } from "./option-specs.ts";
 import { sandboxCommands, servingCommands } from "./serving-commands.ts";
+
+/** Files of the service that a config may ask for. */
+export const keptFiles = ["pdf", "attachments"] as const;
 
 /** `verify` compares this many details without --sample. */
 export const usualSample = 100;
@@ -150,8 +154,16 @@ const commandTable = {
       tokenFile: text("--token-file <file>", "the token is in this file"),
       schedule: text("--schedule <pattern>", "when serve reads everything, as a cron pattern, or off"),
       webhookUrl: text("--webhook-url <url>", "where the service reaches the receiver"),
-      exports: text("--exports <list>", "files made after every run: formats with commas, or none"),
-      files: text("--files <list>", "files of the service that are kept, too: pdf, attachments or none"),
+      exports: wordList(
+        "--exports <list>",
+        "files made after every run: formats with commas, or none",
+        formats,
+      ),
+      files: wordList(
+        "--files <list>",
+        "files of the service that are kept, too: pdf, attachments or none",
+        keptFiles,
+      ),
       install: choice("--install <starter>", "have it started: a line of the crontab, or a user's unit", [
         "cron",
         "systemd",

@@ -34,7 +34,7 @@ export interface ProcessEnvironment {
 
 export interface CommandContext extends Pick<
   ProcessEnvironment,
-  "env" | "cwd" | "version" | "clock" | "random" | "readInput" | "exampleConfig" | "connectors"
+  "env" | "cwd" | "version" | "clock" | "random" | "readInput" | "exampleConfig" | "connectors" | "signals"
 > {
   readonly globals: Globals;
   /** The config's, or the one named by `--connector`; those of companies in Postgres may be others. */
@@ -46,8 +46,6 @@ export interface CommandContext extends Pick<
   readonly log: AdjustableLog;
   /** Aborts on SIGINT and SIGTERM, and when stdout is closed: stop at the next safe point. */
   readonly signal: AbortSignal;
-  /** Calls the listener at each SIGHUP. The returned function removes it. */
-  readonly onHangup: (listener: () => void) => () => void;
   /**
    * Reads the config, logs its warnings, sets the log level, and redacts its secrets from then on.
    * @throws MirrorError `config`

@@ -32,7 +32,7 @@ export async function listenUntilSignal(context: CommandContext, listening: List
   const { host, port } = listening.address;
   if (listening.receives && !isLocalAddress(listening.address))
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
-  const forgetHangup = context.onHangup(listening.onHangup);
+  context.signals.on("SIGHUP", listening.onHangup);
   let server: WebhookServer | null = null;
   const systemd = createSystemd(context);
   try {
@@ -55,7 +55,7 @@ export async function listenUntilSignal(context: CommandContext, listening: List
       await signalled;
     }
   } finally {
-    forgetHangup();
+    context.signals.off("SIGHUP", listening.onHangup);
     systemd.stopping();
     const over = new AbortController();
     const answered = server?.close(stopDeadlines.answers) ?? Promise.resolve();

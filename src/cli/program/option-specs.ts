@@ -93,6 +93,16 @@ export const shard = parsed(
   "with three jobs give them 1/3, 2/3 and 3/3: each company is in one of them, by its name",
 );
 
+/** Some of these words with commas between them, or `none`. */
+export function wordList<const V extends readonly string[]>(flags: string, doc: string, known: V) {
+  const read = (given: string): V[number][] | null => {
+    const named = given.split(",").map((word) => word.trim());
+    const chosen = named.filter((word) => word !== "" && word !== "none");
+    return chosen.every((word) => known.includes(word)) ? chosen : null;
+  };
+  return parsed(`${known.join(", ")} with commas between them, or none`, read)(flags, doc);
+}
+
 export function wholeNumber(flags: string, doc: string, min = 1, max = 100_000_000) {
   const read = (given: string) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;

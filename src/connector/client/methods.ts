@@ -154,15 +154,13 @@ const expectation = { record: "json", list: "json", file: "bytes", nothing: "not
 function requestOf(operation: Operation, given: CallArguments, random: Random): ServiceRequest {
   const { method, path, answer } = operation;
   const { lane, signal, idempotencyKey } = given.options ?? {};
-  const key = keyFor(operation, idempotencyKey, random);
   return {
     method,
     path: path.replace(/\{[^}]+\}/, () => encodeURIComponent(String(checkedId(operation, given.id)))),
     query: queryFor(operation, given.query),
-    headers: key === undefined ? undefined : { "Idempotency-Key": key },
+    idempotencyKey: keyFor(operation, idempotencyKey, random),
     ...bodyFor(operation, given.input),
     expect: expectation[answer.kind],
-    repeatable: method === "GET" || key !== undefined,
     lane,
     signal,
   };

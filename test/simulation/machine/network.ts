@@ -67,7 +67,6 @@ export function simulatedTransport(
         body: null,
         lane,
         signal: request.signal ?? never,
-        repeatable: true,
         once: true,
       };
       try {

@@ -6,8 +6,6 @@ import type { Reply } from "./messages.ts";
 /** How much of the answer is sent before the connection breaks. */
 const moments = ["before", "headers", "half"] as const;
 
-const momentKinds = ["reset", "hang"];
-
 export interface Fault extends FaultEffect {
   /** `status`, `latency`, `reset`, `hang`, or any name for one that gives another answer. */
   readonly kind: string;
@@ -105,7 +103,7 @@ function parseFault(part: string): Fault {
   const usual = { match, kind: name, probability };
   const isStatus = /^[3-5]\d\d$/.test(name) && !Number.isNaN(retryAfterS);
   if (isStatus && probability <= 1) return { ...usual, kind: "status", status: Number(name), retryAfterS };
-  const isMoment = momentKinds.includes(name) && (detail === undefined || when !== undefined);
+  const isMoment = /^(reset|hang)$/.test(name) && (detail === undefined || when !== undefined);
   if (isMoment && probability <= 1) return { ...usual, when };
   throw new MirrorError("usage", `fault "${part}" cannot be read`, { hint: grammar });
 }
