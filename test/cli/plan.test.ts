@@ -4,7 +4,8 @@ import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { statusOf, writeServeConfig } from "../support/program/serve.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { statusOf } from "../support/company/served-company.ts";
 import { count } from "../support/truth/equal.ts";
 
 const run = ({ folder: cwd }: Company, ...args: string[]) => runCommand(args, { cwd });

@@ -6,7 +6,8 @@ import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { jsonReply } from "../support/company/proxy.ts";
-import { statusOf, writeServeConfig } from "../support/program/serve.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { statusOf } from "../support/company/served-company.ts";
 import { wound } from "../support/verify/verify.ts";
 
 /** A company and its config; `contents` null: with nothing mirrored. */

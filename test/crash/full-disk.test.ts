@@ -6,7 +6,8 @@ import { aCompany, type Company } from "../support/company/company.ts";
 import { endOf, runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { deliver, eventAbout, serve, startIn, writeServeConfig } from "../support/program/serve.ts";
+import { serve, startIn, writeServeConfig } from "../support/program/serve.ts";
+import { deliver, eventAbout } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */

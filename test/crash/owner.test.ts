@@ -9,8 +9,6 @@ import { endOf, runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
 import {
-  deliver,
-  eventAbout,
   outcomeIn,
   serve,
   serveHere,
@@ -18,6 +16,7 @@ import {
   startIn,
   writeServeConfig,
 } from "../support/program/serve.ts";
+import { deliver, eventAbout } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
 
 const syncHere = ({ folder: cwd }: Company) => runCommand(["sync", "--json"], { cwd });

@@ -12,7 +12,8 @@ import { aCompany, type Company } from "../support/company/company.ts";
 import { load, minimal } from "../support/connector/config.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { expectEqual } from "../support/truth/equal.ts";
-import { eventAbout, inMirror, wholeRuns } from "../support/program/serve.ts";
+import { eventAbout } from "../support/program/deliveries.ts";
+import { inMirror, wholeRuns } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** A file that cannot be opened is tried again after this. */

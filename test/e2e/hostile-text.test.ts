@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import type { Reply } from "../support/company/proxy.ts";
-import { deliver, eventAbout, inMirror, serve, writeServeConfig } from "../support/program/serve.ts";
+import { serve, writeServeConfig } from "../support/program/serve.ts";
+import { deliver, eventAbout } from "../support/program/deliveries.ts";
+import { inMirror } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Turns the terminal red, clears it, turns the direction of what follows, and is longer than a screen. */

@@ -4,15 +4,9 @@ import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { expectEqual, expectReplayable } from "../support/truth/equal.ts";
-import {
-  deliver,
-  eventAbout,
-  inMirror,
-  secret,
-  serve,
-  wholeRuns,
-  writeServeConfig,
-} from "../support/program/serve.ts";
+import { serve, writeServeConfig } from "../support/program/serve.ts";
+import { deliver, eventAbout, secret } from "../support/program/deliveries.ts";
+import { inMirror, wholeRuns } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Runs a command, which must succeed. */

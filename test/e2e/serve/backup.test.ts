@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync } from "../../support/company/company.ts";
-import { metricsOf, readyOf, serve, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+import { serve, writeServeConfig } from "../../support/program/serve.ts";
+import { metricsOf, readyOf, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 // Fault: disk | the place of scheduled backups is a file | a process of `serve` | shown by /readyz and metrics, and made again when the place is there

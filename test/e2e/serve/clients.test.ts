@@ -3,7 +3,9 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { aMirroredCompany } from "../../support/company/company.ts";
-import { deliver, eventAbout, serve, statusOf, writeServeConfig } from "../../support/program/serve.ts";
+import { serve, writeServeConfig } from "../../support/program/serve.ts";
+import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { statusOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** A connection that keeps its side open, and reads nothing unless asked to. */

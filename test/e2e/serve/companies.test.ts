@@ -3,18 +3,9 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
-import {
-  deliver,
-  eventAbout,
-  inMirror,
-  secret,
-  serve,
-  serveHere,
-  wholeRuns,
-  writeServeConfig,
-  readyOf,
-  type ServedCompany,
-} from "../../support/program/serve.ts";
+import { serve, serveHere, writeServeConfig, type ServedCompany } from "../../support/program/serve.ts";
+import { deliver, eventAbout, secret } from "../../support/program/deliveries.ts";
+import { inMirror, wholeRuns, readyOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { count } from "../../support/truth/compare.ts";
-import { inMirror, serve, statusOf, writeServeConfig } from "../../support/program/serve.ts";
+import { serve, writeServeConfig } from "../../support/program/serve.ts";
+import { inMirror, statusOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const missing = `SELECT count(*) FROM invoices i WHERE _deleted_at IS NULL AND NOT EXISTS

@@ -4,15 +4,8 @@ import { expect, test } from "vitest";
 import { endOf } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
-import {
-  inMirror,
-  outcomeIn,
-  serve,
-  startIn,
-  wholeRuns,
-  writeServeConfig,
-  childrenOf,
-} from "../../support/program/serve.ts";
+import { outcomeIn, serve, startIn, writeServeConfig, childrenOf } from "../../support/program/serve.ts";
+import { inMirror, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 function openOrders(company: Company): number {

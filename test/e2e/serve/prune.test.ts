@@ -5,15 +5,9 @@ import type { PruneReport } from "../../../src/state/retention/prune-mirror.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
 import { localDamage } from "../../support/mirror/local-check.ts";
-import {
-  deliver,
-  eventAbout,
-  inMirror,
-  serveHere,
-  statusOf,
-  wholeRuns,
-  writeServeConfig,
-} from "../../support/program/serve.ts";
+import { serveHere, writeServeConfig } from "../../support/program/serve.ts";
+import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { inMirror, statusOf, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const retention =

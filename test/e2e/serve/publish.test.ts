@@ -9,19 +9,9 @@ import { aCompany, aMirroredCompany, type Company } from "../../support/company/
 import { look } from "../../support/truth/compare.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { processEnv } from "../../support/program/process-env.ts";
-import {
-  childrenOf,
-  deliver,
-  eventAbout,
-  inMirror,
-  metricsOf,
-  readyOf,
-  serve,
-  serveHere,
-  statusOf,
-  wholeRuns,
-  writeServeConfig,
-} from "../../support/program/serve.ts";
+import { childrenOf, serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
+import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { inMirror, metricsOf, readyOf, statusOf, wholeRuns } from "../../support/company/served-company.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
 

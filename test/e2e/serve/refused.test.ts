@@ -3,17 +3,9 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { heartbeatMs } from "../../../src/state/uptime-log.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany } from "../../support/company/company.ts";
-import {
-  deliver,
-  eventAbout,
-  inMirror,
-  metricsOf,
-  readyOf,
-  serveHere,
-  statusOf,
-  wholeRuns,
-  writeServeConfig,
-} from "../../support/program/serve.ts";
+import { serveHere, writeServeConfig } from "../../support/program/serve.ts";
+import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { inMirror, metricsOf, readyOf, statusOf, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** A company and its serve, whose clock the test sets (`set`: so far ahead) and lets pass (`wind`). */

@@ -4,20 +4,9 @@ import { describe, expect, test } from "vitest";
 import { jsonLines, runCommand } from "../../support/program/cli.ts";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual, serviceIds } from "../../support/truth/equal.ts";
-import {
-  deliver,
-  eventAbout,
-  inMirror,
-  metricsOf,
-  readyOf,
-  serve,
-  serveHere,
-  wholeRuns,
-  writeServeConfig,
-  statusOf,
-  gone,
-  type Served,
-} from "../../support/program/serve.ts";
+import { serve, serveHere, writeServeConfig, gone, type Served } from "../../support/program/serve.ts";
+import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { inMirror, metricsOf, readyOf, wholeRuns, statusOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 import { everyNameLeadsTo } from "../../support/http/names.ts";
 import { impatientClock } from "../../support/program/daemon.ts";

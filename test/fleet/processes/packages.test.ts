@@ -11,7 +11,7 @@ import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { eventAbout } from "../../support/program/serve.ts";
+import { eventAbout } from "../../support/program/deliveries.ts";
 import { look } from "../../support/truth/compare.ts";
 
 /** A company that `start` has a node read, and the month of it with the most invoices. */

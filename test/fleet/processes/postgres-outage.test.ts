@@ -4,7 +4,7 @@ import { expectEqual } from "../../support/truth/equal.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
-import { wholeRuns } from "../../support/program/serve.ts";
+import { wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 type Node = Awaited<ReturnType<typeof startNode>>;

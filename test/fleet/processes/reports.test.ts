@@ -10,7 +10,8 @@ import { lakeReaders, openLake, type LakeReader } from "../../support/fleet/lake
 import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { deliver, eventAbout, inMirror } from "../../support/program/serve.ts";
+import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { inMirror } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describeWithPostgres("a worker", () => {

@@ -13,7 +13,8 @@ import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, little, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { backUp, connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
-import { eventAbout, inMirror } from "../../support/program/serve.ts";
+import { eventAbout } from "../../support/program/deliveries.ts";
+import { inMirror } from "../../support/company/served-company.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
 

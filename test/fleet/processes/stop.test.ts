@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { aWorkedFleet, little, startWorker, type FleetWorker } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
-import { wholeRuns } from "../../support/program/serve.ts";
+import { wholeRuns } from "../../support/company/served-company.ts";
 import { s3Env, startS3 } from "../../support/export/s3-server.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { eventually } from "../../support/eventually.ts";

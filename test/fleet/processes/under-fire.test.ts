@@ -9,7 +9,8 @@ import { judgeWrites, takeoversS, wrongWrites } from "../../support/fleet/write-
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import type { PostgresServer } from "../../support/postgres/server.ts";
-import { deliver, inMirror } from "../../support/program/serve.ts";
+import { deliver } from "../../support/program/deliveries.ts";
+import { inMirror } from "../../support/company/served-company.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { differences, look } from "../../support/truth/compare.ts";
 import { truthOf } from "../../support/truth/truth.ts";

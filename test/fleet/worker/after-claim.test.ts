@@ -7,7 +7,7 @@ import { startNode } from "../../support/fleet/short-node.ts";
 import { eventually } from "../../support/eventually.ts";
 import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { wholeRuns } from "../../support/program/serve.ts";
+import { wholeRuns } from "../../support/company/served-company.ts";
 import { look } from "../../support/truth/compare.ts";
 
 const goesOn = "claimed: goes on from the mirror that is here";

@@ -19,7 +19,7 @@ import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts"
 import { expectEqual } from "../../support/truth/equal.ts";
 import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { inMirror, wholeRuns } from "../../support/program/serve.ts";
+import { inMirror, wholeRuns } from "../../support/company/served-company.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { eventually } from "../../support/eventually.ts";
 

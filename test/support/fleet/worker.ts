@@ -10,7 +10,7 @@ import { endOf, firstLine, startProgram, wholeLines } from "../program/cli.ts";
 import { outputOf } from "../program/process-env.ts";
 import { aCompany } from "../company/company.ts";
 import { connectNode, freshDatabase } from "../postgres/databases.ts";
-import { secret } from "../program/serve.ts";
+import { secret } from "../program/deliveries.ts";
 import { eventually } from "../eventually.ts";
 
 /** Companies of a sandbox that workers share. Each has a token of the sandbox; `acme` is the first one. */

@@ -1,29 +1,22 @@
 import { execFileSync, type ChildProcess } from "node:child_process";
-import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
-import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { commands } from "../../../src/cli/commands/all-commands.ts";
-import type { StepStatus } from "../../../src/status/after-run-record.ts";
-import type { CompanyStatus } from "../../../src/status/read-status.ts";
 import {
   createTestInvocation,
   endOf,
-  runCommand,
   startProgram,
   wholeLines,
   type Ended,
   type InvocationParts,
 } from "./cli.ts";
-import { look } from "../truth/compare.ts";
+import { secret } from "./deliveries.ts";
 import { outputOf } from "./process-env.ts";
 import type { Company } from "../company/company.ts";
 import { eventually } from "../eventually.ts";
-
-export const secret = "whsec_acme_0123456789";
 
 export interface ServedCompany {
   readonly name: string;
@@ -134,93 +127,9 @@ export async function gone(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
 
-export interface DeliverOptions {
-  readonly to?: string;
-  readonly secret?: string;
-  /** How old its timestamp is. @default 0 */
-  readonly agoMs?: number;
-}
-
-/** One delivery as the service would send it; gives the status. */
-export async function deliver(
-  { url }: Pick<Served, "url">,
-  event: SentEvent,
-  { to = "acme", secret: key = secret, agoMs = 0 }: DeliverOptions = {},
-): Promise<number> {
-  const body = JSON.stringify(event);
-  const answer = await fetch(`${url}/webhooks/${to}`, {
-    method: "POST",
-    body,
-    headers: {
-      "content-type": "application/json",
-      "webhook-id": event.id,
-      "webhook-timestamp": String(Math.floor((Date.now() - agoMs) / 1000)),
-      "webhook-signature": createHmac("sha256", key).update(body).digest("hex"),
-    },
-  });
-  await answer.arrayBuffer();
-  return answer.status;
-}
-
-export function eventAbout(type: string, resourceType: string, id: number): SentEvent {
-  return {
-    id: `evt_${randomUUID()}`,
-    type,
-    occurredAt: new Date().toISOString(),
-    resource: { type: resourceType, id },
-  };
-}
-
-/** What the mirror file holds; null where there is no such table yet. */
-export function inMirror(company: Company, sql: string, ...values: unknown[]): unknown {
-  try {
-    return look(company.file, (db) =>
-      db
-        .prepare(sql)
-        .pluck()
-        .get(...values),
-    );
-  } catch {
-    return null;
-  }
-}
-
-/** A run that read everything is in the books. */
-export function wholeRuns(company: Company): number {
-  return Number(inMirror(company, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") ?? 0);
-}
-
 /** What `sync --json` printed of the company. */
 export function outcomeIn({ stdout }: Pick<Ended, "stdout">): unknown {
   return (JSON.parse(stdout) as { companies: { acme: { outcome: unknown } } }).companies.acme.outcome;
-}
-
-/** What `status --json` says of the company, and how it ends. */
-export async function statusOf({ folder: cwd }: Company): Promise<CompanyStatus & { readonly code: number }> {
-  const { code, stdout } = await runCommand(["status", "--json"], { cwd });
-  return { code, ...(JSON.parse(stdout) as { companies: { acme: CompanyStatus } }).companies.acme };
-}
-
-/** What `/readyz` says of a company. */
-interface CompanyReady extends Record<string, unknown> {
-  readonly ready: boolean;
-  readonly reasons: readonly string[];
-  readonly refused: Readonly<Record<string, number>>;
-  readonly after_run: readonly StepStatus[];
-}
-
-/** The status of `/readyz`, what it says, and what it says of `acme`. */
-export async function readyOf({ url }: Pick<Served, "url">) {
-  const answer = await fetch(`${url}/readyz`);
-  const said = (await answer.json()) as {
-    readonly companies: Readonly<Record<string, CompanyReady>> & { readonly acme: CompanyReady };
-    readonly refused_elsewhere: unknown;
-  };
-  return { ...said, status: answer.status, acme: said.companies.acme };
-}
-
-export async function metricsOf({ url }: Pick<Served, "url">): Promise<string> {
-  return (await fetch(`${url}/metrics`)).text();
 }
 
 /** Processes that this one has started, and their command lines. */

@@ -1,0 +1,41 @@
+import { createHmac, randomUUID } from "node:crypto";
+import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
+
+export const secret = "whsec_acme_0123456789";
+
+export interface DeliverOptions {
+  readonly to?: string;
+  readonly secret?: string;
+  /** How old its timestamp is. @default 0 */
+  readonly agoMs?: number;
+}
+
+/** One delivery as the service would send it; gives the status. */
+export async function deliver(
+  { url }: { readonly url: string },
+  event: SentEvent,
+  { to = "acme", secret: key = secret, agoMs = 0 }: DeliverOptions = {},
+): Promise<number> {
+  const body = JSON.stringify(event);
+  const answer = await fetch(`${url}/webhooks/${to}`, {
+    method: "POST",
+    body,
+    headers: {
+      "content-type": "application/json",
+      "webhook-id": event.id,
+      "webhook-timestamp": String(Math.floor((Date.now() - agoMs) / 1000)),
+      "webhook-signature": createHmac("sha256", key).update(body).digest("hex"),
+    },
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+export function eventAbout(type: string, resourceType: string, id: number): SentEvent {
+  return {
+    id: `evt_${randomUUID()}`,
+    type,
+    occurredAt: new Date().toISOString(),
+    resource: { type: resourceType, id },
+  };
+}
