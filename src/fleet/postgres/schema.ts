@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { Postgres, Sql } from "./connection.ts";
+import { onlyRow, type Postgres, type Sql } from "./connection.ts";
 
 /** Any number that no other program takes for its advisory locks. */
 const migrationLock = 5_640_917_273_001;
@@ -116,10 +116,8 @@ async function versionOf(sql: Sql): Promise<number> {
     "SELECT FROM pg_tables WHERE schemaname = 'fintoro_mirror' AND tablename = 'migrations'",
   );
   if (found.length === 0) return 0;
-  const [row] = await sql.query<{ version: number }>(
-    "SELECT coalesce(max(version), 0) AS version FROM fintoro_mirror.migrations",
-  );
-  const version = row?.version ?? 0;
+  const newest = "SELECT coalesce(max(version), 0) AS version FROM fintoro_mirror.migrations";
+  const { version } = await onlyRow<{ version: number }>(sql, newest);
   if (version <= migrations.length) return version;
   const message = `the fleet's tables have version ${version}; this program knows up to ${migrations.length}`;
   throw new MirrorError("database", message, {

@@ -1,4 +1,4 @@
-import { intervalOf, type Postgres, type Sql } from "../connection.ts";
+import { intervalOf, onlyRow, type Postgres, type Sql } from "../connection.ts";
 import { planSnapshot, type Catalogue, type CountingFile, type SnapshotPlan } from "./plan-snapshot.ts";
 
 /** Any number that no other program takes for its advisory locks. */
@@ -20,8 +20,8 @@ const mostCompanies = 200;
 export function commitSnapshot(postgres: Postgres, dataPath: string, keptMs: number): Promise<number> {
   return postgres.transaction(async (sql) => {
     const lock = "SELECT pg_try_advisory_xact_lock($1::bigint) AS taken";
-    const [locked] = await sql.query<{ taken: boolean }>(lock, [commitLock]);
-    if (!locked?.taken) return 0;
+    const { taken } = await onlyRow<{ taken: boolean }>(sql, lock, [commitLock]);
+    if (!taken) return 0;
     await createCatalogue(sql);
     const notePath = "UPDATE fintoro_lake.ducklake_metadata SET value = $1 WHERE key = 'data_path'";
     await sql.query(notePath, [dataPath]);
@@ -63,17 +63,16 @@ const changedCompanies = `
  */
 export async function countLateCompanies(sql: Sql): Promise<number> {
   const committed = (await isCreated(sql)) ? "SELECT company, published_at FROM fintoro_lake.companies" : "";
-  const [late] = await sql.query<{ companies: number }>(`SELECT count(*)::integer AS companies FROM (
+  const late = `SELECT count(*)::integer AS companies FROM (
       SELECT company, published_at FROM fintoro_mirror.reports JOIN fintoro_mirror.companies c ON c.name = company
       WHERE published_at < clock_timestamp() - interval '10 minutes' AND NOT c.removed
-      ${committed && `EXCEPT ${committed}`}) published`);
-  return late?.companies ?? 0;
+      ${committed && `EXCEPT ${committed}`}) published`;
+  return (await onlyRow<{ companies: number }>(sql, late)).companies;
 }
 
 async function readCatalogue(sql: Sql, companies: readonly string[]): Promise<Catalogue> {
-  const [snapshot] = await sql.query<Catalogue["snapshot"]>(
-    "SELECT * FROM fintoro_lake.ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1",
-  );
+  const last = "SELECT * FROM fintoro_lake.ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1";
+  const snapshot = await onlyRow<Catalogue["snapshot"]>(sql, last);
   const tables = await sql.query<Catalogue["tables"][number]>(
     `SELECT table_id, table_name, next_row_id, m.mapping_id, c.columns
      FROM fintoro_lake.ducklake_table JOIN fintoro_lake.ducklake_table_stats USING (table_id)
@@ -88,7 +87,6 @@ async function readCatalogue(sql: Sql, companies: readonly string[]): Promise<Ca
      WHERE end_snapshot IS NULL AND split_part(path, '/', 1) = ANY ($1)`,
     [companies.map((company) => `company=${company}`)],
   );
-  if (!snapshot) throw new Error("the catalogue has no snapshot");
   return { snapshot, tables, files };
 }
 
