@@ -61,19 +61,12 @@ export async function judgeLosses(postgres: Postgres, random: () => number) {
     return { ...one, delayMs: takeoverDelayMs(one.losses, peers, random()) };
   });
   // Where two nodes judge at the same time the first one counts.
-  const rows = await postgres.query<{ company: string }>(
-    `UPDATE fintoro_mirror.owners o SET claimable_at = clock_timestamp() + ${intervalOf("judged.delay_ms")}
-     FROM unnest($1::text[], $2::bigint[], $3::float8[]) AS judged (company, epoch, delay_ms)
+  const decided = await postgres.query<{ company: string; node: string; losses: number; delayMs: number }>(
+    `UPDATE fintoro_mirror.owners o SET claimable_at = clock_timestamp() + ${intervalOf('"delayMs"')}
+     FROM jsonb_to_recordset($1::jsonb) AS judged (company text, node text, epoch bigint, losses integer, "delayMs" float8)
      WHERE o.company = judged.company AND o.epoch = judged.epoch AND o.node IS NOT NULL AND o.claimable_at IS NULL
-     RETURNING o.company`,
-    [
-      judged.map(({ company }) => company),
-      judged.map(({ epoch }) => epoch),
-      judged.map(({ delayMs }) => delayMs),
-    ],
+     RETURNING o.company, o.node, judged.losses, "delayMs"`,
+    [JSON.stringify(judged)],
   );
-  const decided = new Set(rows.map(({ company }) => company));
-  return judged
-    .filter(({ company, delayMs }) => decided.has(company) && delayMs > 0)
-    .map(({ company, node, losses, delayMs }) => ({ company, node, losses, delayMs }));
+  return decided.filter(({ delayMs }) => delayMs > 0);
 }
