@@ -1,6 +1,6 @@
 import { dayMs } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
-import { intervalOf, isoText, FleetTable, type Sql } from "../connection.ts";
+import { intervalOf, isoText, FleetTable } from "../connection.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
@@ -54,7 +54,7 @@ export class SnapshotsTable extends FleetTable {
     snapshot: Omit<SnapshotPointer, keyof Owner>,
     changesAfter: (seq: number) => Iterable<readonly ChangeRow[]>,
   ): Promise<void> {
-    const { company } = owner;
+    const { company, epoch, node } = owner;
     return this.postgres.transaction(async (sql) => {
       await assertOwner(sql, owner);
       const last = "SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1";
@@ -62,7 +62,7 @@ export class SnapshotsTable extends FleetTable {
       if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);
       for (const changes of changesAfter(publishedSeq))
         await sql.query(insertChanges, [company, { changes }]);
-      await movePointer(sql, owner, snapshot);
+      await sql.query(movePointer, [{ ...snapshot, company, epoch, node }]);
       // Last: receivers wait for this row.
       const drain = "UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, $2) WHERE company = $1";
       await sql.query(drain, [company, snapshot.inbox_seq]);
@@ -103,18 +103,7 @@ const insertChanges = `INSERT INTO fintoro_mirror.changes (company, log, seq, re
   FROM jsonb_to_recordset($2::jsonb -> 'changes')
     AS change (log text, seq bigint, resource text, "recordId" text, op text, at timestamptz, cause text)`;
 
-async function movePointer(
-  sql: Sql,
-  { company, epoch, node }: Owner,
-  { id, seq, inbox_seq, size_bytes, sha256, taken_at, facts }: Omit<SnapshotPointer, keyof Owner>,
-): Promise<void> {
-  await sql.query(
-    `INSERT INTO fintoro_mirror.snapshots
-       (company, epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb)
-     ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, node = excluded.node, id = excluded.id,
-       seq = excluded.seq, inbox_seq = excluded.inbox_seq, size_bytes = excluded.size_bytes,
-       sha256 = excluded.sha256, taken_at = excluded.taken_at, facts = excluded.facts`,
-    [company, epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts],
-  );
-}
+const pointerColumns = "epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts";
+const movePointer = `WITH pointer AS (SELECT * FROM jsonb_populate_record(null::fintoro_mirror.snapshots, $1::jsonb))
+  INSERT INTO fintoro_mirror.snapshots (company, ${pointerColumns}) SELECT company, ${pointerColumns} FROM pointer
+  ON CONFLICT (company) DO UPDATE SET (${pointerColumns}) = (SELECT ${pointerColumns} FROM pointer)`;
