@@ -109,6 +109,6 @@ schedule: { publish: off, sync: off }
   await expect.poll(live).not.toContain(second);
   const request = { method: "POST", headers: { authorization: "guess", "idempotency-key": "x" }, body: "{}" };
   expect((await fetch(webhookUrl, request)).status).toBe(401);
-  expect(changes.answers).toEqual([204, 204]);
+  await expect.poll(() => changes.answers).toEqual([204, 204]);
   expect(await endServe(daemon, "SIGTERM")).toMatchObject({ signal: null });
 });

@@ -80,13 +80,15 @@ test("a stop waits neither for a process that stands still nor for a service tha
     asked === "/clients" && headers.authorization?.includes(second ?? "") ? "hang" : undefined,
   );
   const daemon = await serve(company);
-  const children = () => childrenOf(daemon.child.pid);
-  await eventually(() => children().length > 0 && company.proxy.inFlight() > 0, "both");
-  const [child] = children();
-  if (child) process.kill(child.pid, "SIGSTOP");
+  let stopped = 0;
+  await eventually(() => {
+    for (const { pid, args } of childrenOf(daemon.child.pid))
+      if (args.includes(" after-run ")) process.kill((stopped = pid), "SIGSTOP");
+    return stopped > 0 && company.proxy.inFlight() > 0;
+  }, "both");
   const startedMs = performance.now();
   expect((await daemon.end("SIGTERM")).code).toBe(0);
   expect(performance.now() - startedMs).toBeLessThan(25_000);
-  expect(() => process.kill(child?.pid ?? 0, 0)).toThrow("ESRCH");
+  expect(() => process.kill(stopped, 0)).toThrow("ESRCH");
   expect(existsSync(path.join(company.folder, "acme.report.db"))).toBe(false);
 });

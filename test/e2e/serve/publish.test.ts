@@ -106,8 +106,9 @@ test("a process that is killed while it makes the report is a failure like other
   writeServeConfig(company, "schedule: { sync: off, publish_every: 1s }", served);
   const daemon = await serve(company);
   const children = () => childrenOf(daemon.child.pid);
-  await eventually(() => children().length > 0, "a process of its own");
-  const [child] = children();
+  let child: ReturnType<typeof children>[number] | undefined;
+  const found = () => (child = children().find(({ args }) => args.includes(" after-run "))) !== undefined;
+  await eventually(found, "a process of its own");
   // Before its code runs, only Node itself can keep its inspector closed.
   expect(child?.args).toMatch(/ --disable-sigusr1 .* after-run /);
   for (const { token } of served) expect(child?.args).not.toContain(token);
