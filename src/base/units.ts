@@ -22,8 +22,9 @@ export function parseSizeBytes(text: string): number | null {
   return Math.round(Number(match[1]) * base ** power);
 }
 
+/** `12,500`. Not by Intl, whose first number takes 15 ms and 7 MB. */
 export function formatCount(count: number): string {
-  return count.toLocaleString("en");
+  return String(count).replaceAll(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
 }
 
 /** `1 record`, `12,500 records` */

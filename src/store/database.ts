@@ -57,8 +57,13 @@ function setUpWriter(db: Db): void {
 
 function assertVersion(db: Db): void {
   const version = String(db.prepare("SELECT sqlite_version()").pluck().get());
-  if (version.localeCompare(oldestVersion, "en", { numeric: true }) >= 0) return;
+  if (versionNumber(version) >= versionNumber(oldestVersion)) return;
   throw new MirrorError("database", `SQLite ${version} is too old: ${oldestVersion} or newer is needed`);
+}
+
+/** `3.51.3` -> 3051003, as SQLite counts. Not by Intl, whose first comparison takes 7 ms and 3 MB. */
+function versionNumber(version: string): number {
+  return version.split(".").reduce((number, part) => number * 1_000 + Number(part), 0);
 }
 
 /** Has the main database this table? Not, where it is being made, or for no resource. */
