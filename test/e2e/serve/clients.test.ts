@@ -64,8 +64,9 @@ test("clients that hold what they can keep no delivery out, and the process from
   for (const { waitedMs, lingeredMs } of await Promise.all(
     silent.map((bytes) => connectionTimes(url, bytes)),
   )) {
-    expect(waitedMs).toBeLessThan(12_000);
-    expect(lingeredMs).toBeLessThan(2_500);
+    // 10 and 2 s on a quiet machine; whoever is not let go stays for a minute and longer.
+    expect(waitedMs).toBeLessThan(30_000);
+    expect(lingeredMs).toBeLessThan(20_000);
   }
 
   await Promise.all(Array.from({ length: 600 }, () => hold(url)));
