@@ -26,12 +26,8 @@ export interface ServiceRequest {
 
 export interface ServiceAnswer {
   readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly requestId: string | null;
-  /** Attempts it took, from 1. */
-  readonly attempts: number;
 }
 
 /** Sends a call and returns its 2xx answer; throws a ServiceError for anything else. */

@@ -5,13 +5,11 @@ import { errorOfStatus, parseErrorBody, type ErrorBody, type SafeText } from "./
 import { exchange, type PreparedCall, type ReceivedHead, type Wire } from "./exchange.ts";
 import { isJson, mediaType, retryAfterS } from "./headers.ts";
 
-type Answered = Omit<ServiceAnswer, "attempts">;
-
 const mostRedirects = 3;
 const errorBodyBytes = 64_000;
 
 /** One attempt of a call. Each redirect is a request of its own, with a permit of its own. Throws MirrorErrors. */
-export async function attempt(wire: Wire, call: PreparedCall): Promise<Answered> {
+export async function attempt(wire: Wire, call: PreparedCall): Promise<ServiceAnswer> {
   let { target } = call;
   for (let redirects = 0; ; redirects++) {
     const hop = { ...call, target };
@@ -22,7 +20,7 @@ export async function attempt(wire: Wire, call: PreparedCall): Promise<Answered>
 }
 
 /** One attempt of a call. Where there are access tokens it is made again, once, if the service refuses the token: it may have ended. */
-export async function attemptWithToken(wire: Wire, call: PreparedCall): Promise<Answered> {
+export async function attemptWithToken(wire: Wire, call: PreparedCall): Promise<ServiceAnswer> {
   const { accessTokens } = wire;
   if (!accessTokens) return attempt(wire, call);
   const ask = (authorization: string) => askForToken(wire, call, authorization);
@@ -67,7 +65,7 @@ async function react(wire: Wire, call: PreparedCall, head: ReceivedHead, redirec
   return redirectTarget(wire, call, head, redirects);
 }
 
-async function succeed(wire: Wire, call: PreparedCall, head: ReceivedHead): Promise<Answered> {
+async function succeed(wire: Wire, call: PreparedCall, head: ReceivedHead): Promise<ServiceAnswer> {
   const unexpected = unexpectedContent(call.expect, head, wire.safeText);
   if (unexpected !== null) {
     head.discard();
@@ -75,8 +73,8 @@ async function succeed(wire: Wire, call: PreparedCall, head: ReceivedHead): Prom
   }
   const body = await head.read(wire.maxResponseBytes, call.into);
   if (call.expect === "json" && body.length === 0) throw contentError(head, "an empty answer");
-  const { status, headers, requestId } = head;
-  return { status, headers, body, requestId };
+  const { status, requestId } = head;
+  return { status, body, requestId };
 }
 
 /** What came in place of the expected kind of answer, known by its head; null: nothing is wrong. */

@@ -21,7 +21,6 @@ export class HttpCounters {
   requests = 0;
   /** A map: an object with the key 404 gets room for all numbers below it, 5 kB for each company. */
   readonly byStatus = new Map<number, number>();
-  retried = 0;
   rateLimited = 0;
   unanswered = 0;
   waitedMs = 0;

@@ -92,9 +92,9 @@ type FullOptions = HttpOptions & Required<Pick<HttpOptions, keyof typeof default
 
 async function sendUntilDone(wire: Wire & FullOptions, call: PreparedCall): Promise<ServiceAnswer> {
   const { where, signal } = call;
-  for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
+  for (let failed = 0, refused = 0; ;) {
     try {
-      return { ...(await attemptWithToken(wire, call)), attempts };
+      return await attemptWithToken(wire, call);
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       const { kind, message } = error;
@@ -108,7 +108,6 @@ async function sendUntilDone(wire: Wire & FullOptions, call: PreparedCall): Prom
       if (!isRateLimited) wire.log.warn("a request failed and is tried again", fields);
       await wire.clock.sleep(retryInMs, signal);
       throwIfAborted(signal, `${where}: stopped before another attempt`);
-      wire.counters.retried++;
     }
   }
 }

@@ -16,7 +16,8 @@ test("HTML with 200 is tried again, and the JSON after it taken", async () => {
   const { http } = await serviceWith((answer, _, index) =>
     index === 0 ? page(answer) : json(answer, { ok: 1 }),
   );
-  expect(await http.send(get("/x"))).toMatchObject({ attempts: 2 });
+  await http.send(get("/x"));
+  expect(http.stats()).toMatchObject({ requests: 2 });
 });
 
 // Fault: service | HTML, text, nothing or an empty body in place of JSON, with a 2xx status | a server in the service's place | a retryable protocol error
@@ -157,9 +158,8 @@ describe("a request", () => {
     const answer = await http.send(
       get("/invoices", { query: { page: 2, "a b": "č&=?", none: null, gone: undefined } }),
     );
-    expect(answer).toMatchObject({ status: 200, requestId: "req-1", attempts: 1 });
+    expect(answer).toMatchObject({ status: 200, requestId: "req-1" });
     expect(answer.body.toString()).toBe('{"ok":true}');
-    expect(answer.headers["content-type"]).toBe("application/json");
     expect(service.asked.at(-1)?.url).toBe("/api/v1/invoices?page=2&a%20b=%C4%8D%26%3D%3F");
     expect(service.asked[0]?.headers).toMatchObject({
       authorization: "Bearer 17|s3cret/token+with=odd chars",

@@ -70,8 +70,7 @@ export function simulatedTransport(
         once: true,
       };
       try {
-        const answer = await attempt({ ...wire, pool: pool as unknown as Pool }, call);
-        return { ...answer, attempts: 1 };
+        return await attempt({ ...wire, pool: pool as unknown as Pool }, call);
       } catch (error) {
         machine.showError(inspect(error, { depth: 8 }));
         throw error;

@@ -7,10 +7,8 @@ export function answer(body: unknown, more: Partial<ServiceAnswer> = {}): Servic
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return {
     status: 200,
-    headers: { "content-type": "application/json" },
     body: Buffer.isBuffer(body) ? body : Buffer.from(text),
     requestId: "req_7",
-    attempts: 1,
     ...more,
   };
 }

@@ -7,7 +7,7 @@ import { runSync } from "../../../src/sync/run/sync-run.ts";
 /** What the service shows, as an answer of the transport; text as it is. */
 export function answerOf(shown: unknown): ServiceAnswer {
   const body = Buffer.from(typeof shown === "string" ? shown : JSON.stringify(shown));
-  return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+  return { status: 200, body, requestId: null };
 }
 
 /** What a run is asked for, where a test says nothing else. */
