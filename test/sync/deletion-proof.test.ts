@@ -7,16 +7,8 @@ import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
 import { put, row, stampOf, startMs } from "../support/mirror/store.ts";
-import {
-  childPage,
-  detail,
-  detailWork,
-  leased,
-  notFound,
-  page,
-  runContextOf,
-  waiting,
-} from "../support/mirror/run.ts";
+import { notFound } from "../support/errors.ts";
+import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const missing = "No query results for model [Person] 7";
 

@@ -21,7 +21,7 @@ import { batchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { continuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
 import { workItem } from "../support/mirror/state-rows.ts";
-import { notFound } from "../support/mirror/run.ts";
+import { notFound } from "../support/errors.ts";
 import { createWorkerStatus, pauseMs } from "../../src/sync/event-worker/worker-status.ts";
 
 const failing = (kind: WorkKind, attempts = 0) => workItem({ kind, lane: "list", attempts });

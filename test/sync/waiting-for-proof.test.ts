@@ -5,15 +5,8 @@ import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
 import { put, row, stampOf, startMs } from "../support/mirror/store.ts";
-import {
-  childPage,
-  detail,
-  leased,
-  notFound,
-  runContextOf,
-  stillClock,
-  waiting,
-} from "../support/mirror/run.ts";
+import { notFound } from "../support/errors.ts";
+import { childPage, detail, leased, runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 
 const deleted = 60;
 const atOnce = 4;

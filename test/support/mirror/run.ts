@@ -1,7 +1,6 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { RecordId } from "../../../src/base/ids.ts";
-import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import type { ReadStamp } from "../../../src/store/apply/read-stamp.ts";
@@ -17,9 +16,6 @@ import { resourceOf } from "./mirror.ts";
 import { stampOf, startMs } from "./store.ts";
 
 export const stillClock: Clock = { nowMs: () => startMs, monotonicMs: () => 0, sleep: async () => undefined };
-
-/** A 404; null: without the service's own words, as a proxy's page. */
-export const notFound = (serviceMessage: string | null) => new NotFoundError("404", { serviceMessage });
 
 /** A run at its beginning, with every resource of the mirror unless some are named. */
 export function runContextOf(
