@@ -60,7 +60,7 @@ const pooledBytes = 65_536;
  * Frees the memory of `bytes` at once, and of every array on the same buffer. The garbage collector goes by
  * the number of objects and would let each thread hold 64 MB of finished bytes. Small buffers are left alone.
  */
-export function freeBytes({ buffer }: Uint8Array): void {
+export function freeBytes({ buffer }: ArrayBufferView): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength > pooledBytes) buffer.transfer(0);
 }
 

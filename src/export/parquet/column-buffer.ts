@@ -1,4 +1,4 @@
-import { nullCell } from "../columns/cells.ts";
+import { freeBytes, nullCell } from "../columns/cells.ts";
 import { maxRowGroupRows } from "./parquet-types.ts";
 
 /** A value as it stands in the statistics of a column chunk. */
@@ -48,6 +48,16 @@ export abstract class ColumnBuffer {
   clear(): void {
     this.rows = 0;
     this.count = 0;
+  }
+
+  /** Frees the memory at once: what the columns of many tables held waited for a collection. It takes no more values. */
+  release(): void {
+    for (const array of this.arrays()) freeBytes(array);
+  }
+
+  /** What holds the values. */
+  protected arrays(): readonly ArrayBufferView[] {
+    return [];
   }
 
   /** Memory that the values take, roughly. */

@@ -63,6 +63,11 @@ export class RowGroupWriter {
     return finished;
   }
 
+  /** Frees the memory of the columns; it takes no more rows. */
+  release(): void {
+    for (const column of this.#columns) column.release();
+  }
+
   #valueBytes(): number {
     return this.#columns.reduce((sum, column) => sum + column.sizeBytes, 0);
   }

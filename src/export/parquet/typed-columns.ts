@@ -1,6 +1,6 @@
 import { dayMs } from "../../base/clock.ts";
 import type { ReportType } from "../../connector/report-view.ts";
-import { asciiText, cellEnd, cellText, endOfCell, realText } from "../columns/cells.ts";
+import { asciiText, cellEnd, cellText, endOfCell, freeBytes, realText } from "../columns/cells.ts";
 import { ColumnBuffer, type Dictionary } from "./column-buffer.ts";
 import { decimalOf, maxRowGroupRows } from "./parquet-types.ts";
 
@@ -24,6 +24,10 @@ export class Int64Column extends ColumnBuffer {
     super(nullable);
     this.#scale = decimalOf(type)?.scale ?? 0;
     this.#parse = cellParser(type) as CellParser<bigint>;
+  }
+
+  protected override arrays() {
+    return [this.#words];
   }
 
   /** Reads the usual cell, a few digits with or without a point, byte by byte; others are parsed as text. */
@@ -92,6 +96,10 @@ const firstCached = 19_900_101;
 /** INT32: dates as days since 1970. */
 export class DateColumn extends ColumnBuffer {
   readonly #days = new Int32Array(maxRowGroupRows);
+
+  protected override arrays() {
+    return [this.#days];
+  }
 
   protected put(cells: Uint8Array, from: number): number {
     const end = from + 10;
@@ -254,6 +262,10 @@ export class TextColumn extends ColumnBuffer {
     return this.#starts[this.count] as number;
   }
 
+  protected override arrays() {
+    return [this.#bytes, this.#starts, this.#hashes];
+  }
+
   /** Finds the end first, so that the copying loop does nothing else. */
   protected put(cells: Uint8Array, from: number): number {
     const end = this.#hashing ? this.#hashCell(cells, from) : endOfText(cells, from);
@@ -288,6 +300,7 @@ export class TextColumn extends ColumnBuffer {
   #grow(least: number): void {
     const larger = new Uint8Array(2 * least);
     larger.set(this.#bytes);
+    freeBytes(this.#bytes);
     this.#bytes = larger;
   }
 

@@ -43,8 +43,12 @@ export function stateOf(db: Db): string {
   return `${String(seq)} ${String(db.pragma(`${mirror}.schema_version`, { simple: true }))}`;
 }
 
-/** Encodes ranges of a job's rows, in any order. */
-type Encoder = (range: KeyRange) => EncodedRows;
+interface Encoder {
+  /** Encodes ranges of a job's rows, in any order. */
+  readonly encode: (range: KeyRange) => EncodedRows;
+  /** Frees its memory, after the job. */
+  readonly release?: () => void;
+}
 
 /** An encoder that reads through `db`, which has run the job's setup. */
 function createEncoder(db: Db, { encoding, source }: EncodeJob): Encoder {
@@ -92,6 +96,7 @@ export function createCalls(db: Db) {
     },
     /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
     open: (job: EncodeJob): readonly LaidOutPart[] => {
+      encoder?.release?.();
       encoder = null;
       execute(job.setup);
       encoder = createEncoder(db, job);
@@ -101,7 +106,7 @@ export function createCalls(db: Db) {
     /** Encodes rows of the open job. @throws TypeOverflow */
     encode: (range: KeyRange): EncodedRows => {
       assert(encoder, "a job is opened before its rows are encoded");
-      return encoder(range);
+      return encoder.encode(range);
     },
   };
 }
@@ -109,13 +114,14 @@ export function createCalls(db: Db) {
 export type WorkerCalls = ReturnType<typeof createCalls>;
 
 function lineEncoder(reader: CellReader, write: (cells: Uint8Array, piece: KeyRange) => Uint8Array): Encoder {
-  return (range) => {
+  const encode = (range: KeyRange) => {
     const parts: EncodedRows["parts"][number][] = [];
     const rows = reader.read(range, (cells, piece) =>
       parts.push({ bytes: new Uint8Array(write(cells, piece)), rowGroup: null }),
     );
     return { parts, rows };
   };
+  return { encode };
 }
 
 /** Every range ends with its row group, so that ranges are independent. */
@@ -137,12 +143,13 @@ function parquetEncoder(
       return byParent.map((structs) => structs.get(id) ?? []);
     };
   };
-  return (range) => {
+  const encode = (range: KeyRange) => {
     const rows = reader.read(range, (cells, piece) =>
       writer.write(cells, nested.length === 0 ? undefined : listsIn(piece, cells)),
     );
     return { parts: writer.finish(), rows };
   };
+  return { encode, release: () => writer.release() };
 }
 
 /** Prepares: the child rows of the parents of a range, by parent and position. */
