@@ -33,11 +33,12 @@ export class NodeLoops {
    */
   async repeat(
     what: string,
-    everyMs: () => number,
+    everyMs: number | (() => number),
     step: () => Promise<void>,
     closed: AbortSignal,
   ): Promise<void> {
-    for (; !closed.aborted; await this.clock.sleep(everyMs(), closed)) {
+    const pauseMs = typeof everyMs === "number" ? () => everyMs : everyMs;
+    for (; !closed.aborted; await this.clock.sleep(pauseMs(), closed)) {
       try {
         await step();
         this.succeeded(what);

@@ -74,13 +74,11 @@ export class FleetNode {
     const jittered = (ms: number) => () => ms * (0.75 + host.random.next() / 2);
     const unattendedMs = jittered(times.unattendedMs);
     const fetchMs = () => (this.hasFetched ? times.fetchMs : times.quietFetchMs);
-    type Pause = number | (() => number);
     // Without the store deliveries are stored all the same: the node stays ready.
     const ofStore = new NodeLoops(host.clock, host.log, "noting the timeline succeeds again");
-    const repeat = (what: string, everyMs: Pause, step: () => Promise<void>, loops = this.loops) => {
-      const pauseMs = typeof everyMs === "number" ? () => everyMs : everyMs;
-      return loops.repeat(what, pauseMs, step, signal);
-    };
+    type Pause = Parameters<NodeLoops["repeat"]>[1];
+    const repeat = (what: string, everyMs: Pause, step: () => Promise<void>, loops = this.loops) =>
+      loops.repeat(what, everyMs, step, signal);
     this.tasks = [
       keeper.follow(signal),
       repeat("taking jobs", fetchMs, () => this.fetch()),

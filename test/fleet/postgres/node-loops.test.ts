@@ -18,7 +18,7 @@ function repeating(steps: readonly { readonly what: string; readonly needsStore?
       failed.add(what);
       throw new MirrorError("unavailable", `${what}: away`);
     };
-    return (needsStore ? ofStore : loops).repeat(what, () => 5, step, closing.signal);
+    return (needsStore ? ofStore : loops).repeat(what, 5, step, closing.signal);
   });
   const end = async () => {
     closing.abort();

@@ -194,9 +194,7 @@ class WorkerProcess {
     await waitForPostgres(wait, () => nodes.register(facts));
     const beat = async () => void (await nodes.beat(facts));
     const signOff = () => nodes.remove(name).catch(() => undefined);
-    this.tasks.push(
-      loops.repeat("the node's heartbeat", () => heartbeatMs, beat, closing.signal).then(signOff),
-    );
+    this.tasks.push(loops.repeat("the node's heartbeat", heartbeatMs, beat, closing.signal).then(signOff));
   }
 
   /** Resolves when all has ended; never, where something hangs for ever. */
