@@ -1,15 +1,15 @@
 import { isoOrNull } from "../base/clock.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Meta, shardKey } from "../state/meta.ts";
 import { ScrubCandidates } from "../state/scrub-candidates.ts";
-import { Parents } from "../state/parents.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { readSizes } from "../state/retention/sizes.ts";
 import { Runs } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
+import { onceFor } from "../store/once-for.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { LeaseOrder } from "../state/lease-order.ts";
 import { WorkQueue } from "../state/work-queue.ts";
@@ -22,6 +22,8 @@ import type { Trouble } from "../sync/context/tally.ts";
 export type Health = ReturnType<typeof readHealth>;
 
 export type ResourceHealth = ReturnType<typeof readResource>;
+
+type CountsOf = (resource: Resource) => ReturnType<Records["counts"]>;
 
 /** How many runs are searched for the last one that read a resource. */
 const runsLookedAt = 200;
@@ -37,8 +39,9 @@ export function readHealth(db: Db, manifest: Manifest) {
     const sizes = readSizes(db);
     const swept = new Runs(db).sweptTimes();
     const changes = schemaChanges(db, manifest.resources);
+    const countsOf = onceFor(({ name }: Resource) => new Records(db).counts(name));
     return {
-      resources: manifest.resources.map((resource) => readResource(db, manifest, resource, reports, swept)),
+      resources: manifest.resources.map((one) => readResource(db, manifest, one, reports, swept, countsOf)),
       runs: runs.slice(0, 10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
@@ -69,33 +72,40 @@ function readResource(
   resource: Resource,
   reports: readonly Partial<CompanyReport>[],
   swept: ReadonlyMap<string, string>,
+  countsOf: CountsOf,
 ) {
-  const { name, list } = resource;
-  const parents = list.kind === "parents" ? list.parents.map((one) => one.resource) : null;
+  const { name } = resource;
   const lastRead = reports.find(({ resources }) => resources && name in resources);
   const ofThis = (one: Trouble) => one.resource === name;
   return {
     name,
     /** `provisional`: live rows of which only the preview is known. */
-    ...new Records(db).counts(name),
+    ...countsOf(resource),
     /** How many records its lists named when they were last read; null: not known. */
     expected: expectedRecords(new Meta(db), resource),
     /** When its list was last read whole, ISO; null: never. */
     sweptAt: sweptAt(manifest, resource, swept),
     /** What the last run that read it could not do. */
     troubles: lastRead?.troubles?.filter(ofThis) ?? [],
-    /** When the detail, and the parent's list, read longest ago was read, ISO; null: there is none. */
-    ...oldestReads(db, manifest.resources, resource),
-    /** Live parents whose list was never read. */
-    parents_never_read: parents === null ? 0 : new Parents(db).countNeverListed(name, parents),
+    ...readsBefore(db, manifest, resource, countsOf),
   };
 }
 
-function oldestReads(db: Db, manifest: readonly Resource[], resource: Resource) {
+function readsBefore(db: Db, manifest: Manifest, resource: Resource, countsOf: CountsOf) {
   const candidates = new ScrubCandidates(db);
-  const sources = scrubSources({ manifest, resources: [resource], parentsPerRun: "auto" });
-  const oldest = (isOfParents: boolean) => {
-    return isoOrNull(candidates.oldestMs(sources.filter(({ listOf }) => (listOf !== null) === isOfParents)));
+  const sources = scrubSources({
+    manifest: manifest.resources,
+    resources: [resource],
+    parentsPerRun: "auto",
+  });
+  const parents = sources.filter(({ listOf }) => listOf !== null);
+  const listed = candidates.readBefore(parents);
+  const live = parents.reduce((sum, { table }) => sum + countsOf(resourceNamed(manifest, table)).live, 0);
+  return {
+    /** When the detail, and the parent's list, read longest ago was read, ISO; null: there is none. */
+    oldest_detail_at: isoOrNull(candidates.oldestMs(sources.filter(({ listOf }) => listOf === null))),
+    oldest_parent_at: isoOrNull(listed.oldestMs),
+    /** Live parents whose list was never read. */
+    parents_never_read: live - listed.count,
   };
-  return { oldest_detail_at: oldest(false), oldest_parent_at: oldest(true) };
 }

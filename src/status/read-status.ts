@@ -10,12 +10,13 @@ import { quotaOf } from "../rate-limit/monthly-quota.ts";
 import type { BudgetView, SpentMinute } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { fileKinds, filedResources, PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
+import { ScrubCandidates } from "../state/scrub-candidates.ts";
 import { changesOf, earliest } from "../state/sweeps.ts";
 import { readyItems } from "../state/work-item.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { planRun, type RunPlan } from "../sync/plan/estimate.ts";
-import { parentsPerRunOf, readScrubPlan } from "../sync/plan/scrub.ts";
+import { parentsPerRunOf, readScrubPlan, scrubSources, type ScrubQuestion } from "../sync/plan/scrub.ts";
 import { listRequests } from "../sync/plan/chosen-lists.ts";
 import { readProof } from "../verify/report.ts";
 import { isPartial, openConditions } from "./conditions.ts";
@@ -158,10 +159,32 @@ function readPlan(
     isCovered: (sinceMs: number) => webhooksCover(db, sinceMs, nowMs),
     nowMs,
   };
-  const { plan } = readScrubPlan(db, question, null);
+  const { plan } = readScrubPlan(db, question, null, readBefore(db, question, known));
   const night = Math.min(plan.total, plan.stalest + plan.recent);
   return planRun({ lists, missing: readyItems(queue), scrub: night }, plan, { granted, windowMs });
 }
+
+/** What `ScrubCandidates.readBefore` finds, as far as the health has counted it already: of a million records that takes long. */
+function readBefore(db: Db, question: ScrubQuestion, known: Health["resources"]) {
+  const facts = new Map(known.map((one) => [one.name, one]));
+  const found = question.resources.map((resource) => {
+    const sources = scrubSources({ ...question, resources: [resource] });
+    const counted = facts.get(resource.name);
+    if (counted && sources.some(({ listOf }) => listOf !== null)) {
+      const parents = sources.reduce((sum, { table }) => sum + (facts.get(table)?.live ?? 0), 0);
+      return { count: parents - counted.parents_never_read, oldestMs: msOf(counted.oldest_parent_at) };
+    }
+    // Where a list may show a record in full, not all that is known in full was read alone.
+    if (!counted || sources.length === 0 || resource.gives !== "preview")
+      return new ScrubCandidates(db).readBefore(sources);
+    return { count: counted.live - counted.provisional, oldestMs: msOf(counted.oldest_detail_at) };
+  });
+  const times = found.flatMap(({ oldestMs }) => oldestMs ?? []);
+  const count = found.reduce((sum, one) => sum + one.count, 0);
+  return { count, oldestMs: times.length === 0 ? null : Math.min(...times) };
+}
+
+const msOf = (iso: string | null) => (iso === null ? null : Date.parse(iso));
 
 /** As long as the lists were when they were last read; null: one never was. */
 function readListRequests(resources: readonly Resource[], known: Health["resources"]): number | null {

@@ -157,11 +157,17 @@ export function readRecent(db: Db, question: ScrubQuestion): ScrubCandidate[] {
  * Makes the plan from what the mirror holds. Writes nothing.
  *
  * @param recent how many have recent activity; null: as many as the last scrub found, since to count them takes long
+ * @param readBefore what `ScrubCandidates.readBefore` finds, which reads each of them
  */
-export function readScrubPlan(db: Db, question: ScrubQuestion, recent: number | null) {
+export function readScrubPlan(
+  db: Db,
+  question: ScrubQuestion,
+  recent: number | null,
+  readBefore = new ScrubCandidates(db).readBefore(scrubSources(question)),
+) {
   const { settings, limit, windowMs, isCovered, nowMs } = question;
   const sources = scrubSources(question);
-  const { count: total, oldestMs: oldest } = new ScrubCandidates(db).readBefore(sources);
+  const { count: total, oldestMs: oldest } = readBefore;
   const oldestMs = Math.min(nowMs, oldest ?? nowMs);
   const noted = scrubDayAt(new Meta(db).get(dayKey) as ScrubDay | null, nowMs);
   const day = { ...noted, recent: Math.min(total, recent ?? noted.recent) };
