@@ -47,7 +47,7 @@ export const requestFaults = faultsIn(
     - terminalText(redacted(text).replace
     + terminalText(redacted(text.slice(0, maxLength)).replace
   error-keeps-the-request, I9: the library's error is kept as the cause, and may hold the request with its token
-    src/http/http-errors.ts, found by test/http/network-errors.test.ts test/http/secrecy.test.ts
+    src/http/http-errors.ts, found by test/http/errors.test.ts test/http/secrecy.test.ts
     - const cause = Object.assign(new Error(why), { code });
     + const cause = error instanceof Error ? error : Object.assign(new Error(why), { code });
   http-to-any-host, I9: the token goes over the network in plain text
