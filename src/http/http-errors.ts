@@ -20,9 +20,7 @@ export type SafeText = (text: string, maxLength?: number) => string;
 const minPartLength = 12;
 
 export function createSafeText(token: string, secrets: readonly string[] = []): SafeText {
-  const own = secrets.includes(token) ? (text: string) => text : redactorOf([token]);
-  const others = redactorOf(secrets);
-  const redacted = (text: string) => others(own(text));
+  const redacted = redactorOf(secrets.includes(token) ? secrets : [...secrets, token]);
   return (text, maxLength = 300) => terminalText(redacted(text).replace(/\s+/g, " ").trim(), maxLength);
 }
 

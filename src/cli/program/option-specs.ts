@@ -140,14 +140,12 @@ export type Globals = OptionValues<typeof globalOptions>;
 /** The globals before the command line is parsed, for an error in the command line itself. */
 export function earlyGlobals(argv: readonly string[]): Globals {
   const formats = argv.join("\n").matchAll(/^--log-format[=\n](pretty|json)$/gm);
+  const usual = Object.entries(globalOptions).map(([name, option]) => [name, option.usual]);
   return {
-    config: undefined,
-    company: undefined,
+    ...(Object.fromEntries(usual) as Globals),
     json: argv.includes("--json"),
-    quiet: false,
     verbose: argv.includes("-v") || argv.includes("--verbose"),
     color: !argv.includes("--no-color"),
-    pager: false,
     logFormat: ([...formats].at(-1)?.[1] ?? "auto") as Globals["logFormat"],
   };
 }
