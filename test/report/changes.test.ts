@@ -66,7 +66,7 @@ describe("a report updated from the last one", () => {
 
   test("equals a report made anew after any changes, also when keys stop or start to hold", async () => {
     const property = fc.asyncProperty(
-      fc.array(fc.array(anyChange, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),
+      fc.array(fc.array(anyChange, { minLength: 8, maxLength: 20 }), { minLength: 2, maxLength: 4 }),
       async (batches) => {
         const mirror = await openHasty();
         const report = `${mirror.db.name}.report`;
