@@ -73,12 +73,9 @@ export class PendingFiles extends Repository {
   }
 
   counts(resources: readonly FiledResource[]): FileCounts {
-    const sums =
-      "SELECT count(*) AS stored, coalesce(sum(size_bytes), 0) AS stored_bytes FROM document_files";
-    const stored = this.statement(sums).get() as Pick<FileCounts, "stored" | "stored_bytes">;
-    const [problems = 0] = this.selectColumn<number>(
-      "SELECT count(*) FROM _file_reads WHERE problem IS NOT NULL",
-    );
+    const sql = `SELECT count(*) AS stored, coalesce(sum(size_bytes), 0) AS stored_bytes,
+      (SELECT count(*) FROM _file_reads WHERE problem IS NOT NULL) AS problems FROM document_files`;
+    const { problems, ...stored } = this.statement(sql).get() as Omit<FileCounts, "pending">;
     return { ...stored, pending: this.count(resources, { retryBeforeMs: 0 }), problems };
   }
 
