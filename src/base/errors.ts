@@ -77,7 +77,7 @@ const systemProblems: Readonly<Record<string, readonly [reason: string, hint: st
   EEXIST: ["something else is there already", "Move it away, or choose another path."],
   EACCES: ["no permission", owner],
   EPERM: ["no permission", owner],
-  EROFS: ["the disk is mounted read-only", owner],
+  EROFS: ["the disk is mounted read-only", "Mount it for writing, or choose another path."],
   ENOSPC: ["the disk is full", "Free some space and run it again."],
   EDQUOT: ["the disk is full", "Free some space and run it again."],
   EFBIG: ["the disk is full", "Free some space and run it again."],

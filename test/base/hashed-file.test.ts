@@ -21,5 +21,7 @@ test("a disk that is full is named, also where the file's close fails as well", 
   const full = await writeNewFile("/dev/full", parts).catch((error: unknown) => error);
   expect(closing).toHaveBeenCalledTimes(1);
   expect(full).toBeInstanceOf(MirrorError);
-  expect(full).toMatchObject({ kind: "database", message: "the disk is full: /dev/full", retryable: true });
+  const hint = "Free some space and run it again. The earlier files are unchanged.";
+  const message = "the disk is full: /dev/full";
+  expect(full).toMatchObject({ kind: "database", message, hint, retryable: true });
 });

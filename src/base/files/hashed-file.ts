@@ -13,8 +13,8 @@ export async function guardedFile<T>(path: string, step: () => Promise<T>): Prom
     const error = firstThrown(thrown);
     const problem = systemProblem(error);
     if (!problem) throw error;
-    const { reason, hint } = problem;
-    throw new MirrorError("database", `${reason}: ${path}`, { hint, retryable: true, cause: error });
+    const hint = `${problem.hint} The earlier files are unchanged.`;
+    throw new MirrorError("database", `${problem.reason}: ${path}`, { hint, retryable: true, cause: error });
   }
 }
 
