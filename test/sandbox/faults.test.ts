@@ -15,14 +15,22 @@ describe("faults as text", () => {
     expect(parseFaults("")).toEqual([]);
   });
 
-  test.each(["resett:0.1", "500:2", "latency", "latency=x", "reset=later", "200:0.1", "500;503", "429=x"])(
-    "%s is refused, with how faults are written",
-    (text) => {
-      const hint = expect.stringContaining("reset=half:0.01") as string;
-      const refusal = { kind: "usage", message: `fault "${text}" cannot be read`, hint };
-      expect(() => parseFaults(text)).toThrow(expect.objectContaining(refusal) as Error);
-    },
-  );
+  test.each([
+    "resett:0.1",
+    "500:2",
+    "latency",
+    "latency=x",
+    "latency=Infinity",
+    "reset=later",
+    "200:0.1",
+    "500;503",
+    "429=x",
+    "429=-5",
+  ])("%s is refused, with how faults are written", (text) => {
+    const hint = expect.stringContaining("reset=half:0.01") as string;
+    const refusal = { kind: "usage", message: `fault "${text}" cannot be read`, hint };
+    expect(() => parseFaults(text)).toThrow(expect.objectContaining(refusal) as Error);
+  });
 
   test("faults of deliveries are shares from 0 to 1", () => {
     expect(parseShares("duplicates:0.2, losses:1,")).toEqual({ duplicates: 0.2, losses: 1 });

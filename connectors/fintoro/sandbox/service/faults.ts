@@ -92,6 +92,8 @@ export function parseFaults(text: string): Fault[] {
   return parts.filter((part) => part !== "").map(parseFault);
 }
 
+const isCount = (value: number) => value >= 0 && value < Infinity;
+
 function parseFault(part: string): Fault {
   const form = /^([a-z0-9_]+)(?:=([^:@]+))?(?::([\d.]+))?(?:@(\/.*))?$/;
   const [, name = "", detail, share, path] = form.exec(part) ?? [];
@@ -99,9 +101,9 @@ function parseFault(part: string): Fault {
   const [latencyMs, probability] = [Number(detail ?? share), Number(share ?? 1)];
   const retryAfterS = detail === undefined ? undefined : detail === "-" ? null : Number(detail);
   const when = moments.find((one) => one === detail);
-  if (name === "latency" && latencyMs >= 0) return { match, kind: name, latencyMs };
+  if (name === "latency" && isCount(latencyMs)) return { match, kind: name, latencyMs };
   const usual = { match, kind: name, probability };
-  const isStatus = /^[3-5]\d\d$/.test(name) && !Number.isNaN(retryAfterS);
+  const isStatus = /^[3-5]\d\d$/.test(name) && isCount(retryAfterS ?? 0);
   if (isStatus && probability <= 1) return { ...usual, kind: "status", status: Number(name), retryAfterS };
   const isMoment = /^(reset|hang)$/.test(name) && (detail === undefined || when !== undefined);
   if (isMoment && probability <= 1) return { ...usual, when };
