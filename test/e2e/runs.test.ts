@@ -172,17 +172,18 @@ test.each([
     const company = await aCompany({ records: 610 });
     company.proxy.obstruct(({ path }) => (refused.includes(path.slice(1)) ? jsonReply(403, {}) : undefined));
     const seen: unknown[] = [];
-    const onListed = async () => {
+    const onListed = async (_report: unknown, isBeforeScrub: boolean) => {
       const { resources } = health(company);
       const documents = resources.filter(({ name }) => documentTables.some((table) => table === name));
       const unread = documents.filter(({ live, expected }) => live !== expected).map(({ name }) => name);
       const provisional = documents.reduce((all, one) => all + one.provisional, 0);
-      seen.push({ last: company.proxy.asked.at(-1)?.path, unread, hasMany: provisional > 500 });
+      const last = company.proxy.asked.at(-1)?.path;
+      seen.push({ last, unread, hasMany: provisional > 500, isBeforeScrub });
     };
     const { lists } = floorOf(truthOf(company.sandbox));
     const mostRequests = lists.length + 40;
     const report = await sync(company, { onListed, mostRequests, concurrency: 1 });
-    expect(seen).toEqual([{ last: "/quotations", unread: refused, hasMany: true }]);
+    expect(seen).toEqual([{ last: "/quotations", unread: refused, hasMany: true, isBeforeScrub: false }]);
     expect([report.outcome, report.requests.detail > 10]).toEqual(["stopped", true]);
     expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);
   },

@@ -86,7 +86,9 @@ describe("the scrub comes last", () => {
     expect(cut.scrub?.left).toBeGreaterThan(0);
     expect(queued(company)).toBe(0);
     const stop = new AbortController();
-    const onListed = async () => stop.abort();
+    const onListed = async (_: unknown, isBeforeScrub: boolean) => {
+      if (isBeforeScrub) stop.abort();
+    };
     const interrupted = await nightly(company, 1.01, { signal: stop.signal, onListed });
     expect(interrupted).toMatchObject({ outcome: "interrupted", resumed: false, scrub: { read: 0 } });
     expect(queued(company)).toBe(0);

@@ -60,17 +60,18 @@ describe("a work item", () => {
   test.each([
     ["retry", 2],
     ["postpone", 1],
-  ] as const)("that failed twice: %s leaves it with %i attempts", async (kind, attempts) => {
+  ] as const)("that failed twice: %s leaves it with %i attempts, due later", async (kind, attempts) => {
     const run = runContextOf(await openHasty());
     run.queue.add(work({ dirtySeq: run.mirror.sequence.next() }));
     for (let failed = 0; failed < 2; failed++) {
-      const item = run.queue.lease(startMs, ["people"]);
+      const item = run.queue.lease(startMs + failed * 7_000, ["people"]);
       if (!item) throw new Error("nothing is due");
       const answer = { run, resource: resourceOf("people"), item, stamp: stampOf(run.mirror) };
-      run.mirror.apply(() => handleFailure(answer, new Error("503"), { kind, afterMs: 0 }));
+      run.mirror.apply(() => handleFailure(answer, new Error("503"), { kind, afterMs: 7_000 }));
       run.queue.release(item);
     }
-    expect(rows(run.mirror, "SELECT attempts FROM _work")).toEqual([{ attempts }]);
+    const due_ms = startMs + 7_000;
+    expect(rows(run.mirror, "SELECT attempts, due_ms FROM _work")).toEqual([{ attempts, due_ms }]);
   });
 
   test("I3, I4 an event before the permit of its request is answered by it", async ({ mirror, run }) => {

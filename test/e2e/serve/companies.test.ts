@@ -45,7 +45,7 @@ describe("several companies in one daemon", () => {
       await daemon.until(says);
     };
     await eventually(() => wholeRuns(company) === 1, "a whole run of acme");
-    await reload("no_such_key: 1", [], "the config is kept as it was");
+    await reload("no_such_key: 1", [], "the config is kept as it was: config.yaml:");
     expect(await deliver(daemon, clientEvent())).toBe(204);
     const changed = `${off}\nserve: { listen: 127.0.0.1:9 }`;
     await reload(changed, [acmeOf(company), otherOf(company)], "the config was read again");
