@@ -68,14 +68,12 @@ export function rowMistakes(db: Db, table: string, expected: ReadonlyMap<string,
     return what.map((one) => `${table} ${id}: ${one}`);
   });
   const isTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
-  const parts = partTables(table).filter((name) => isTable.get(name) !== undefined);
-  return [
-    ...wrong,
-    ...parts.flatMap((name) => {
-      const own = [...expected.values()].flatMap(({ children }) => children.get(name) ?? []);
-      return partMistakes(db, name, partOwner(table), own);
-    }),
-  ];
+  const parts = partTables(table).flatMap((name) => {
+    const own = [...expected.values()].flatMap(({ children }) => children.get(name) ?? []);
+    const isThere = own.length > 0 || isTable.get(name) !== undefined;
+    return isThere ? partMistakes(db, name, partOwner(table), own) : [];
+  });
+  return [...wrong, ...parts];
 }
 
 /** By id. */
