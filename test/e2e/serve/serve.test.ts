@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { jsonLines, runCommand } from "../../support/program/cli.ts";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual, serviceIds } from "../../support/truth/equal.ts";
-import { serve, serveHere, writeServeConfig, gone, type Served } from "../../support/program/serve.ts";
+import { serve, serveHere, writeServeConfig, type Served } from "../../support/program/serve.ts";
 import { deliver, eventAbout } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, wholeRuns, statusOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -181,16 +181,16 @@ test("a kill between an answer and its note sends that change again with its id,
     company,
     `notify: [{ url: "${sink.url}", secret: ${key}, tables: [clients], allow_private: true }]\n${quiet}`,
   );
-  const { child, ...killed } = await serve(company);
+  const killed = await serve(company);
   await started(company);
   sink.treat((_, index) => {
-    if (index === 1) child.kill("SIGKILL");
+    if (index === 1) void killed.end("SIGKILL");
     return 204;
   });
   await changeClient(company, killed, 0);
   await sink.arrived(1);
   await changeClient(company, killed, 1);
-  await gone(child);
+  await killed.ended;
   const served = await serveHere(company, { clock: impatientClock });
   await changeClient(company, served, 2);
   await sink.arrived(4);

@@ -1,5 +1,4 @@
 import { execFileSync, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
@@ -57,8 +56,8 @@ export type Served = Awaited<ReturnType<typeof onceOpen>>;
 const serveArgs = ["serve", "--json", "--listen", "127.0.0.1:0"];
 
 /**
- * `serve` as a process of its own on a free port, once its mirror is open or cannot be opened. If the test leaves it
- * running, it is asked to end when the test is over, and has to end well.
+ * `serve` as a process of its own on a free port, once its mirror is open or cannot be opened. Unless the test
+ * ends it, it is asked to end when the test is over, and has to end well.
  */
 export async function serve(company: Company, args: readonly string[] = []) {
   const child = startIn(company, [...serveArgs, ...args]);
@@ -91,8 +90,9 @@ async function onceOpen(
 ) {
   let over = false;
   void ended.then(() => (over = true));
+  let isTestsEnd = false;
   onTestFinished(async () => {
-    if (over) return;
+    if (isTestsEnd) return;
     send("SIGTERM");
     expect((await ended).code, written.stderr).toBe(0);
   });
@@ -116,15 +116,11 @@ async function onceOpen(
   await eventually(isOpenOrNot, () => `an open mirror, or why not, in ${written.stderr}`);
   /** Sends the signal and waits for the end. */
   const end = (signal: NodeJS.Signals) => {
+    isTestsEnd = true;
     send(signal);
     return ended;
   };
   return { url, said, heard, until, send, end, ended };
-}
-
-/** A child process is over. */
-export async function gone(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
 
 /** What `sync --json` printed of the company. */
