@@ -5,16 +5,18 @@ import { dirname } from "node:path";
 import { makeFolders } from "./atomic-file.ts";
 import { firstThrown, MirrorError, systemProblem } from "../errors.ts";
 
-/** Runs `step`. What the file system refuses becomes a MirrorError `database` with a hint. */
-export async function guardedFile<T>(path: string, step: () => Promise<T>): Promise<T> {
+/** Runs `step`. What the file system refuses becomes a MirrorError `database` with a hint, and with what else is true then. */
+export async function guardedFile<T>(path: string, step: () => Promise<T>, also = ""): Promise<T> {
   try {
     return await step();
   } catch (thrown) {
     const error = firstThrown(thrown);
     const problem = systemProblem(error);
     if (!problem) throw error;
-    const hint = `${problem.hint} The earlier files are unchanged.`;
-    throw new MirrorError("database", `${problem.reason}: ${path}`, { hint, retryable: true, cause: error });
+    // A file that cannot be moved is refused because of its new place.
+    const place = error instanceof Error && "dest" in error ? String(error.dest) : path;
+    const hint = `${problem.hint}${also}`;
+    throw new MirrorError("database", `${problem.reason}: ${place}`, { hint, retryable: true, cause: error });
   }
 }
 
@@ -34,13 +36,14 @@ export function writeNewFile(
   content: AsyncIterable<Uint8Array>,
   mode = 0o666,
 ): Promise<ContentFacts> {
-  return guardedFile(path, async () => {
+  const write = async () => {
     makeFolders(dirname(path));
     await using handle = await open(path, "w", mode);
     const facts = await hashOf(content, (part) => handle.writeFile(part));
     await handle.sync();
     return facts;
-  });
+  };
+  return guardedFile(path, write, " The earlier files are unchanged.");
 }
 
 /** Reads a file, or what comes, to its end. @param use works with each part at the same time */
