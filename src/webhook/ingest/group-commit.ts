@@ -32,7 +32,7 @@ const maxWaitMs = 2;
  * What is parsed in one turn of the event loop is committed at the end of that turn, so an item alone waits for
  * nobody. Right after a commit more may be close behind: those who were answered send their next ones, and a turn accepts
  * a single new connection. Then the group waits until it has as many as that commit, and on as long as every turn adds
- * items, and never longer than that commit took.
+ * items, and never longer than that commit took, or than the millisecond that is a timer's least.
  *
  * Guarantee: `committed` is called once for each item taken, with a result only after the commit that holds it.
  * Source of truth: what `commit` wrote; waiting items are in memory only.
