@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { commands as realCommands } from "../../src/cli/commands/all-commands.ts";
 import type { Command } from "../../src/cli/program/command.ts";
@@ -87,6 +88,14 @@ test("I9: no option takes a token or a secret, which other users would see; but 
     "backup --no-keys",
     "sandbox --secret <text>",
   ]);
+});
+
+test("options that exclude each other are those of their command", () => {
+  const unknown = realCommands.flatMap(({ name, options, conflicts = [] }) => {
+    const names = new Set(Object.values(options).map(({ flags }) => new Option(flags).attributeName()));
+    return conflicts.flat().flatMap((one) => (names.has(one) ? [] : `${name} ${one}`));
+  });
+  expect(unknown).toEqual([]);
 });
 
 test.each([
