@@ -10,6 +10,7 @@ import { test } from "../support/mirror/shop-test.ts";
 import { rows, startMs, put, remove } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";
 import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
 import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-report.ts";
 import { NotFoundError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
@@ -68,6 +69,20 @@ test("I2: a run mirrors what was selected; a second one writes nothing of the re
   expect(report.resources["colours"]).toMatchObject({ unchanged: 1, inserted: 0, updated: 0 });
   expect(rows(mirror, "SELECT * FROM _change_log")).toEqual(before);
   expect(rows(mirror, "SELECT * FROM _fence_colours")).toEqual(fences);
+});
+
+test("what is noticed is logged once in a run, and in the report of that run alone", async () => {
+  const { log, records } = recordingLog();
+  const mirror = await openShop({ log });
+  const missing: unknown[] = [];
+  for (const colours of [
+    [{ id: 1 }, { id: 2 }],
+    [red, { id: 2, label: "blue" }],
+    [red, { id: 2 }],
+  ])
+    missing.push((await run(mirror, service("Acme", colours))).missing_fields);
+  expect(missing).toEqual([["colours.label"], [], ["colours.label"]]);
+  expect(records().filter(({ msg }) => String(msg).endsWith("colours.label"))).toHaveLength(2);
 });
 
 // Fault: identity | a token of another company | the config's token, over a filled mirror | refused before anything is written (I10)
