@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { EventIds } from "../../src/state/inbox/event-ids.ts";
 import { InboxView } from "../../src/state/inbox/inbox.ts";
 import {
   deliveryOf,
@@ -110,6 +111,7 @@ describe("I7: a duplicate changes nothing", () => {
     const texts = [about(1), kept, eventText({ type: "new" }), "not json"];
     take(shop, ...texts);
     shop.mirror.db.exec("DELETE FROM _work; UPDATE _inbox SET state = 'done' WHERE state = 'waiting'");
+    shop.mirror.apply(() => new EventIds(shop.mirror.db).refile());
     const before = [inbox(shop), allChanges(shop.mirror)];
     take(shop, ...texts);
     expect(work(shop)).toEqual([]);
