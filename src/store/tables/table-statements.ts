@@ -30,7 +30,7 @@ const texts = {
   selectRaw: (plan) => `SELECT json FROM ${ofRaw(plan)} WHERE id = ?`,
   selectRaws: (plan) => `SELECT CAST(json AS BLOB), id FROM ${ofRaw(plan)} ${between}`,
   selectFences: (plan) =>
-    `SELECT nullif(lower(hex(sha)), ''), source, received_seq, read_at, last_change, gone, id FROM ${ofFence(plan)} ${between}`,
+    `SELECT iif(sha IS NULL, NULL, lower(hex(sha))), source, received_seq, read_at, last_change, gone, id FROM ${ofFence(plan)} ${between}`,
   selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
   upsertFence: ({ table }) => upsertSql(fenceTable(table), fenceFacts),
   setListedSha: updateFence("listed_sha = ?"),
