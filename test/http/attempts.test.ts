@@ -67,6 +67,8 @@ describe("retries", () => {
     ["a failure, for a caller that tries again itself", 503, { once: true }],
     ["429, for such a caller", 429, { once: true }],
     ["a failure of a write, whose outcome is unknown", 503, write],
+    ["one of a change", 503, { ...write, method: "PUT" }],
+    ["one of a deletion", 503, { method: "DELETE" }],
   ])("are not made after %s", async (_, status, more) => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, status));
     await rejectionOf(http.send({ ...get("/x"), ...more }));
