@@ -136,6 +136,26 @@ test.each([
   expect((await receiver.deliver()).status).toBe(204);
 });
 
+test("a connection whose response was read stays open for as long as its client likes", async () => {
+  let [nowMs, asked] = [0, 0];
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  const never = () => {
+    asked++;
+    return new Promise<never>(() => undefined);
+  };
+  const receiver = await aReceiver({ clock, pages: { "/never": never } });
+  const [kept, waiting] = [await dial(receiver.port), await dial(receiver.port)];
+  kept.socket.write(wire(post()));
+  expect(await kept.answers(1)).toEqual(["204"]);
+  waiting.socket.write("GET /never HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  await expect.poll(() => asked).toBe(1);
+  nowMs = 3_600_000;
+  await waiting.closed;
+  kept.socket.write(wire(forged()));
+  expect(await kept.answers(2)).toEqual(["204", "401"]);
+  expect(receiver.connections.dropped).toBe(1);
+});
+
 // Fault: webhook | thousands of requests for a page in one packet | raw socket | the page is made once, and deliveries are answered meanwhile
 test("requests for a page that come together cost one page", async () => {
   let made = 0;
