@@ -28,10 +28,19 @@ function keepCompiledCode() {
 }
 
 /** Modules of Node that every command imports. */
-const modulesOfAll =
-  "assert buffer child_process crypto fs fs/promises net process stream/consumers util worker_threads".split(
-    " ",
-  );
+const modulesOfAll = [
+  "assert",
+  "buffer",
+  "child_process",
+  "crypto",
+  "fs",
+  "fs/promises",
+  "net",
+  "process",
+  "stream/consumers",
+  "util",
+  "worker_threads",
+];
 
 /**
  * Until the command is loaded: src/cli/program/own-process.ts says why, and lets it go. Only for runs. With other flags than

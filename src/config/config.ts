@@ -18,3 +18,38 @@ export type ResourceChoice = Config["resources"];
 export type ScheduleConfig = Config["schedule"];
 
 export type ExportConfig = Config["exports"][number];
+
+/**
+ * What becomes of each section of the config. `runtime`: a company runtime is built from it; the others are read where
+ * they are used, or by the process. `fleet`: a company takes it along to the nodes of a fleet; the others are said apart
+ * there, or about a process and its machine (`leftOutOf`).
+ */
+const sectionUses = {
+  connector: [],
+  baseUrl: ["runtime"],
+  dataDir: [],
+  language: ["runtime", "fleet"],
+  companies: [],
+  resources: ["runtime", "fleet"],
+  scrub: ["runtime", "fleet"],
+  rateLimit: ["runtime", "fleet"],
+  http: ["runtime", "fleet"],
+  schedule: ["runtime", "fleet"],
+  serve: [],
+  exports: [],
+  backup: ["runtime"],
+  files: ["runtime"],
+  report: ["fleet"],
+  retention: ["runtime", "fleet"],
+  alerts: ["fleet"],
+  notify: ["runtime"],
+  log: [],
+  mcp: [],
+  fleet: [],
+} satisfies Record<keyof Config, readonly ("runtime" | "fleet")[]>;
+
+export function sectionsFor(use: "runtime" | "fleet"): string[] {
+  return Object.entries(sectionUses).flatMap(([key, uses]: [string, readonly string[]]) =>
+    uses.includes(use) ? [key] : [],
+  );
+}

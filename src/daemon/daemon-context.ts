@@ -1,5 +1,5 @@
 import type { Log } from "../base/logger.ts";
-import type { CompanyConfig, Config } from "../config/config.ts";
+import { sectionsFor, type CompanyConfig, type Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyRun } from "../runs/company-run.ts";
@@ -82,41 +82,6 @@ export function companyLog(log: Log, company: string): Log {
     (message, fields) =>
       log[level](message, { company, ...fields });
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-}
-
-/**
- * What becomes of each section of the config. `runtime`: a company runtime is built from it; the others are read where
- * they are used, or by the process. `fleet`: a company takes it along to the nodes of a fleet; the others are said apart
- * there, or about a process and its machine (`leftOutOf`).
- */
-const sectionUses = {
-  connector: [],
-  baseUrl: ["runtime"],
-  dataDir: [],
-  language: ["runtime", "fleet"],
-  companies: [],
-  resources: ["runtime", "fleet"],
-  scrub: ["runtime", "fleet"],
-  rateLimit: ["runtime", "fleet"],
-  http: ["runtime", "fleet"],
-  schedule: ["runtime", "fleet"],
-  serve: [],
-  exports: [],
-  backup: ["runtime"],
-  files: ["runtime"],
-  report: ["fleet"],
-  retention: ["runtime", "fleet"],
-  alerts: ["fleet"],
-  notify: ["runtime"],
-  log: [],
-  mcp: [],
-  fleet: [],
-} satisfies Record<keyof Config, readonly ("runtime" | "fleet")[]>;
-
-export function sectionsFor(use: "runtime" | "fleet"): string[] {
-  return Object.entries(sectionUses).flatMap(([key, uses]: [string, readonly string[]]) =>
-    uses.includes(use) ? [key] : [],
-  );
 }
 
 /** Pure: does a change of the config concern what a company runtime was built from? */

@@ -3,11 +3,10 @@ import { MirrorError } from "../../base/errors.ts";
 import { snakeCase } from "../../base/names.ts";
 import { pathText, valueAt } from "../../config/config-problems.ts";
 import type { KnownConnector } from "../../config/config-schema.ts";
-import type { Config } from "../../config/config.ts";
+import { sectionsFor, type Config } from "../../config/config.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
 import { referenceIn, writtenSecrets } from "../../config/secrets.ts";
 import type { Path } from "../../config/yaml.ts";
-import { sectionsFor } from "../../daemon/daemon-context.ts";
 
 /**
  * The config of one company as all nodes read it in Postgres: the keys of a config file with this company alone. Secrets
