@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { questions } from "../../connectors/fintoro/report/questions.ts";
 import type { Db } from "../../src/store/database.ts";
 import { emptyReport, rowsOf } from "../support/export/published.ts";
 import * as re from "../support/export/recount.ts";
@@ -153,6 +154,17 @@ describe("for any documents", () => {
     };
     for (const [view, row] of Object.entries(unknown))
       expect(rowsOf(db, `SELECT * FROM ${view}`)).toMatchObject([row]);
+  });
+
+  test("an answer in EUR over several currencies is null, never a partial sum, if the rate of one document is unknown", () => {
+    const db = emptyReport();
+    fill(db, [plain, plain]);
+    db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
+    db.exec("UPDATE invoices SET currency_id = 2, currency_rate = NULL WHERE id = 1");
+    const answer = (question: string, parameters: object) =>
+      db.prepare(questions.find(({ name }) => name === question)?.sql ?? "").all(parameters);
+    expect(answer("best_clients", {})).toMatchObject([{ invoices: 2, revenue_eur: null }]);
+    expect(answer("vat_of_month", { month: "2026-02" })).toMatchObject([{ documents: 2, vat_eur: null }]);
   });
 
   test("a document in EUR whose detail is not read yet has no rate, and counts with 1", () => {

@@ -1,8 +1,11 @@
 import { counted } from "../../../src/base/units.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
 
-/** A sum over rows as SQL: SQLite adds doubles, so it is rounded to cents. */
-const total = (column: string) => `round(sum(${column}), 2) AS ${column}`;
+/** SQL of a sum; null, never a partial sum, where one of its values is unknown. */
+const sum = (column: string) => `CASE WHEN count(*) = count(${column}) THEN sum(${column}) END`;
+
+/** The same as a column: SQLite adds doubles, so it is rounded to cents. */
+const total = (column: string) => `round(${sum(column)}, 2) AS ${column}`;
 
 /** What people ask that one look at a view does not answer: a choice, an order or a sum on top of it. */
 export const questions: readonly ReportQuestion[] = [
@@ -50,7 +53,7 @@ FROM credit_notes WHERE client_name LIKE '%' || :client || '%' ORDER BY issue_da
     name: "einvoice_readiness",
     title: "How many clients are not ready for electronic invoices?",
     doc: "Clients, without consumers, whose data breaks a published rule, and their share of the turnover of the last twelve months",
-    sql: `SELECT count(*) AS clients, ${total("turnover_eur")}, round(100 * sum(turnover_eur) / (SELECT turnover_eur
+    sql: `SELECT count(*) AS clients, ${total("turnover_eur")}, round(100 * ${sum("turnover_eur")} / (SELECT turnover_eur
   FROM v_einvoice_gaps WHERE term = 'buyer_reference'), 1) AS percent
 FROM (SELECT DISTINCT client_id, turnover_eur FROM v_einvoice_gaps WHERE party = 'client' AND severity = 'fails'
   AND client_id IN (SELECT id FROM clients WHERE type <> 'person' OR coalesce(subject_id, tax_id, vat_id) IS NOT NULL))`,
