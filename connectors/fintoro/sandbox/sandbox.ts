@@ -13,16 +13,8 @@ import { Invalid, isRefusedByRules, present } from "./rules/rules.ts";
 import { createFaultPlan, type Fault } from "./service/faults.ts";
 import { HttpService, type ServiceParts } from "./service/http-service.ts";
 import { createLimiter, type LimiterOptions, type Limiter } from "./service/limiter.ts";
-import {
-  basePath,
-  routerOf,
-  type Router,
-  error,
-  parseJsonBody,
-  replyWith,
-  type Reply,
-  type WholeRequest,
-} from "./service/messages.ts";
+import { basePath, error, parseJsonBody, replyWith, routerOf } from "./service/messages.ts";
+import type { Reply, Router, WholeRequest } from "./service/messages.ts";
 import { Sender, type SenderOptions } from "./webhooks/sender.ts";
 import { z } from "zod";
 import { randomFor, SeededRandom } from "./base/seeded-random.ts";

@@ -8,6 +8,16 @@ export function omit<T extends object>(record: T, keys: readonly string[]): T {
   return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key))) as T;
 }
 
+type Words<S extends string> = S extends `${infer First} ${infer Rest}` ? First | Words<Rest> : S;
+
+/** Fields of one type, by their names with a space between them. */
+export type Each<Names extends string, T> = Readonly<Record<Words<Names>, T>>;
+
+/** `a b c` -> a, b and c, also in the type. */
+export function nameList<const S extends string>(list: S) {
+  return list.split(" ") as unknown as readonly Words<S>[];
+}
+
 export function everyKey<const K extends readonly string[], V>(keys: K, value: V): Record<K[number], V> {
   return Object.fromEntries(keys.map((key) => [key, value])) as Record<K[number], V>;
 }

@@ -14,7 +14,6 @@ const { languages, currencies, banks } = rows;
 const byName = new Map(languages.flatMap((one) => [[one.code, one] as const, [one.tag, one] as const]));
 
 export const english: ServiceLanguage = languages[1]!;
-export const languageById = (id: number) => languages[id - 1] ?? english;
 const languageNamed = (name: string) => byName.get(name.toLowerCase());
 
 /** `sk-SK,sk;q=0.9,en;q=0.5` -> the first language of these that the service speaks, or English. */
@@ -45,9 +44,6 @@ const numbered = (names: readonly string[]) => names.map((name, index) => ({ id:
 
 /** Words by group, in the order of their ids; English where the language has none. */
 const wordsIn = ({ code }: ServiceLanguage) => labels[code as keyof typeof labels] ?? labels.en;
-
-/** What a discount is called where a document line gives it no name. */
-export const discountLabel = (language: ServiceLanguage) => wordsIn(language).discount;
 
 function listsIn(language: ServiceLanguage) {
   const nameOf = (type: "region" | "language" | "currency") =>

@@ -1,7 +1,7 @@
 import { dateOf } from "../base/calendar.ts";
 import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
-import { everyKey } from "../base/values.ts";
+import { everyKey, latin } from "../base/values.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
 import { activityTargets, payableKinds, targetFields, type TableName } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
@@ -9,7 +9,6 @@ import type { BookRow } from "../model/rows.ts";
 import { balanceOf } from "../resources/balance.ts";
 import { nextReceiptNumber, type Side } from "../resources/stock.ts";
 import { present } from "../rules/rules.ts";
-import { clientInput, partyInput } from "../samples/parties.ts";
 import words from "../samples/words.json" with { type: "json" };
 
 /** A person at work in a company, who chooses records by seeded random. */
@@ -99,6 +98,33 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   },
   webhook_subscriptions: (_, turn) => words.subscriptions[turn % words.subscriptions.length],
 };
+
+/** What is sent to create a supplier: from its second turn on a sample has a number. Ids are of nobody. */
+function partyInput(random: SeededRandom, turn: number) {
+  const { isPerson = false, vat, ...party } = words.parties[turn % words.parties.length]!;
+  const sample = { ...party, street: `${party.street} ${random.int(1, 999)}` };
+  const round = Math.floor(turn / words.parties.length);
+  const name = round === 0 ? sample.name : `${sample.name} ${round + 1}`;
+  const domain = latin(sample.name).replace(/[^a-z0-9]+/g, "");
+  const email = random.often(0.8) ? `fakturacie${random.int(1, 9_999)}@${domain || "firma"}.example` : null;
+  if (isPerson) return { ...sample, type: "person", name, email };
+  const [subjectId, taxId] = [random.digits(8), `20${random.digits(8)}`];
+  return { ...sample, type: "company", name, email, subjectId, taxId, vatId: vat ? vat + taxId : null };
+}
+
+/** What is sent to create a client: a party with preferences and an address for deliveries, or without. */
+function clientInput(random: SeededRandom, turn: number) {
+  const party = partyInput(random, turn);
+  const { street, city: deliveryCity, zip: deliveryZip } = random.pick(words.parties);
+  const deliveryStreet = `${street} ${random.int(1, 999)}`;
+  const delivery = { deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId: party.countryId };
+  return {
+    ...party,
+    ...(random.often(0.15) && delivery),
+    ...words.habits[String(party.countryId) as keyof typeof words.habits],
+    ...random.pick(words.preferences),
+  };
+}
 
 /** A CRM event of a case, a client or a supplier; another one where there is no document to link. */
 export function activityInput(actor: Actor, type: string) {

@@ -1,27 +1,13 @@
-import { singular } from "../base/values.ts";
+import { singular, nameList } from "../base/values.ts";
 import { lookupNames } from "../lookups/lookup-lists.ts";
 import type { DocumentKind, BookRow } from "./rows.ts";
 
 /** The names of the collections, which are those of the tables of a mirror; number series have no events. */
 export const tableNames = [
-  "clients",
-  "suppliers",
-  "bank_accounts",
-  "business_case_statuses",
-  "business_cases",
-  "contact_activity_logs",
-  "warehouses",
-  "warehouse_inbound_receipts",
-  "warehouse_outbound_receipts",
-  "price_list_items",
-  "invoices",
-  "credit_notes",
-  "proformas",
-  "orders",
-  "quotations",
-  "document_payments",
-  "webhook_subscriptions",
-] as const;
+  ...nameList("clients suppliers bank_accounts business_case_statuses business_cases contact_activity_logs"),
+  ...nameList("warehouses warehouse_inbound_receipts warehouse_outbound_receipts price_list_items"),
+  ...nameList("invoices credit_notes proformas orders quotations document_payments webhook_subscriptions"),
+];
 export type TableName = (typeof tableNames)[number];
 /** A collection's path, which is also the prefix of its event types. */
 export const pathOf = (table: TableName) => table.replaceAll("_", "-");

@@ -1,8 +1,6 @@
-export type DocumentKind = "invoice" | "credit-note" | "proforma" | "order" | "quotation";
+import type { Each } from "../base/values.ts";
 
-type Words<S extends string> = S extends `${infer First} ${infer Rest}` ? First | Words<Rest> : S;
-/** Fields of one type, by their names with a space between them. */
-type Each<Names extends string, T> = Readonly<Record<Words<Names>, T>>;
+export type DocumentKind = "invoice" | "credit-note" | "proforma" | "order" | "quotation";
 
 export type Discount = Each<"discountType", string | null> & Each<"discountValue", number | null>;
 
@@ -11,25 +9,18 @@ export type Discount = Each<"discountType", string | null> & Each<"discountValue
  * moments as epoch ms. Which of the fields it has, its collection says; how it looks in an answer, its view.
  */
 export type BookRow = Discount &
-  Each<"id createdAtMs updatedAtMs currencyId currencyRate languageId warehouseId", number> &
+  Each<"id createdAtMs updatedAtMs currencyId currencyRate languageId warehouseId boardPosition", number> &
   Each<"deliveryMethodId paymentMethodId qrTypeId unitPrice unitId vatRate nextNumber documentId", number> &
-  Each<"boardPosition", number> &
   Each<"inboundNumericalSeriesNextNumber outboundNumericalSeriesNextNumber", number> &
   Each<"uuid name number type issueDate paymentDate code url secret pattern iban swift", string> &
-  Each<"autoPairingStrategy", string> &
-  Each<"inboundNumericalSeriesPattern outboundNumericalSeriesPattern", string> &
+  Each<"autoPairingStrategy inboundNumericalSeriesPattern outboundNumericalSeriesPattern", string> &
   Each<"description note textAboveItems dueDate deliveryDate validityDate ean warehouseCode", string | null> &
   Each<"city zip street vatId subjectId taxId", string | null> &
-  Each<
-    "clientId supplierId businessCaseId invoiceId proformaId numericalSeriesId bankAccountId statusId",
-    number | null
-  > &
+  Each<"clientId supplierId businessCaseId invoiceId proformaId numericalSeriesId", number | null> &
+  Each<"bankAccountId statusId purchasePrice purchaseVatRate bankId receiptInvoiceId", number | null> &
   Each<"variableSymbol constantSymbol specificSymbol lastSuccessAtMs lastFailureAtMs", number | null> &
-  Each<
-    "countryId deliveryCountryId preferredLanguageId preferredCurrencyId preferredDueDays",
-    number | null
-  > &
-  Each<"purchasePrice purchaseVatRate bankId receiptInvoiceId", number | null> &
+  Each<"countryId deliveryCountryId preferredLanguageId", number | null> &
+  Each<"preferredCurrencyId preferredDueDays", number | null> &
   Each<"isActive isDefault isVatPayer isPrimary useWarehouse willBePaid transferTaxLiability", boolean> &
   Each<"kind documentKind", DocumentKind> & {
     readonly subscribedEvents: readonly string[];

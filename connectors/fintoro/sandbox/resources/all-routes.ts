@@ -1,6 +1,7 @@
-import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
+import { lookupList, lookupNames, slovakia } from "../lookups/lookup-lists.ts";
+import { pick } from "../base/values.ts";
+import words from "../samples/words.json" with { type: "json" };
 import { pathOf, type TableName } from "../model/catalogue.ts";
-import { subjects } from "../samples/parties.ts";
 import { present, refuse } from "../rules/rules.ts";
 import { file, list, nothing, route, replyWith } from "../service/messages.ts";
 import type { Reply, Route, RouteCall } from "../service/messages.ts";
@@ -22,6 +23,17 @@ export const writable = Object.fromEntries(all.map((one) => [one.table, one])) a
 >;
 
 const withPdf = [...Object.values(documents), ...Object.values(receipts)].map(({ table }) => table);
+
+/** The public register of companies; the same for everybody. */
+const subjects = words.parties
+  .filter(({ countryId }) => countryId === slovakia)
+  .map((party, index) => ({
+    ...pick(party, ["name", "city", "street", "zip"]),
+    id: 50_000_000 + index * 7,
+    taxId: String(2_020_000_000 + index),
+    vatId: party.vat ? `SK${2_020_000_000 + index}` : null,
+    legalForm: party.isPerson ? "freelancer" : "company",
+  }));
 
 /** Subjects of the register by a part of the name or the beginning of the business id. */
 function subjectsFound({ query }: RouteCall): Reply {
@@ -73,27 +85,17 @@ export function allRoutes(): Route[] {
       sendMail(company, input);
       return nothing(202);
     }),
-    route(
-      "POST",
-      "/webhook-subscriptions/{id}/rotate-secret",
-      ({ company, id, language }) => {
-        const rotated = rotateSecret(company, present(company.tables.webhook_subscriptions.get(id)));
-        return replyWith(subscriptions.view(company, rotated, language, true));
-      },
-      false,
-    ),
-    route(
-      "POST",
-      "/contact-activity-attachments",
-      ({ company, files }) => {
-        if (files.length === 0) refuse("files", "required");
-        const data = files.map((sent) => {
-          const { name: fileName, mimeType, content } = sent;
-          return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
-        });
-        return replyWith({ data }, 201);
-      },
-      false,
-    ),
+    route("POST", "/webhook-subscriptions/{id}/rotate-secret", ({ company, id, language }) => {
+      const rotated = rotateSecret(company, present(company.tables.webhook_subscriptions.get(id)));
+      return replyWith(subscriptions.view(company, rotated, language, true));
+    }),
+    route("POST", "/contact-activity-attachments", ({ company, files }) => {
+      if (files.length === 0) refuse("files", "required");
+      const data = files.map((sent) => {
+        const { name: fileName, mimeType, content } = sent;
+        return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
+      });
+      return replyWith({ data }, 201);
+    }),
   ];
 }

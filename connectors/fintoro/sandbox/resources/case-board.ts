@@ -9,7 +9,7 @@ import type { Attachment, BookRow, Upload } from "../model/rows.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
 import { collection, kept, removeActivitiesOf, stampsView } from "./collection.ts";
-import { isIn, onePage, tenPerPage, type Write } from "./collection.ts";
+import { onePage, tenPerPage, type Write } from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
 
 /** The columns of the board. The cases of one that is removed stay without one, and without events. */
@@ -53,16 +53,8 @@ export const cases = collection("business_cases", {
       ...stampsView(item),
     };
   },
-  list: {
-    filters: {
-      // Empty asks for cases without a status.
-      statusId: ({ statusId }, wanted) => (statusId ?? 0) === Number(wanted),
-      search: ({ name, description }, wanted) => isIn(wanted, name, description),
-    },
-    usualOrder: ["id", "desc"],
-    pageSize: tenPerPage,
-  },
-  writes: { method: "PATCH" },
+  list: { usualOrder: ["id", "desc"], pageSize: tenPerPage },
+  method: "PATCH",
   beforeRemove: (company, own) => removeActivitiesOf(company, "businessCaseId", own.id),
 });
 
@@ -94,7 +86,7 @@ export const activities = collection("contact_activity_logs", {
       .toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
     return onePage(call, "contact_activity_logs", logs, (log) => activityView(company, log, language));
   },
-  writes: { method: "PATCH" },
+  method: "PATCH",
 });
 
 /** The field that names what a CRM event belongs to. @throws Invalid */

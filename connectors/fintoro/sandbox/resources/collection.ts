@@ -30,8 +30,8 @@ interface CollectionRules<S extends z.ZodObject> {
   readonly list?: ListRules | ((call: RouteCall) => Reply);
   /** Fields that no two records have in common; the table has an index of each. */
   readonly unique?: readonly string[];
-  /** How a record is changed, PATCH with only what changes, and whether POST takes an `Idempotency-Key`. */
-  readonly writes?: { readonly method?: "PATCH" | null; readonly idempotent?: false };
+  /** How a record is changed; PATCH sends only what changes, null: it is not. @default PUT */
+  readonly method?: "PATCH" | null;
   /** Refuses the removal, or removes first what falls with the record. */
   readonly beforeRemove?: (company: Company, own: BookRow) => void;
   /** What follows from a change, after its event; `before` or `after` is null where there was or is no record. */
@@ -43,9 +43,15 @@ export type Collection = ReturnType<typeof collection>;
 
 /** Declares a collection by its facts. */
 export function collection<S extends z.ZodObject>(table: TableName, rules: CollectionRules<S>) {
-  const { shape, unique = [], view = (_, row) => kept(row), writes = {}, beforeRemove, afterChange } = rules;
+  const {
+    shape,
+    unique = [],
+    view = (_, row) => kept(row),
+    method = "PUT",
+    beforeRemove,
+    afterChange,
+  } = rules;
   const { facts = ({ sent }: Write<z.output<S>>) => filled(shape, sent) } = rules;
-  const { method = "PUT", idempotent } = writes;
   const patch = method === "PATCH" ? shape.partial() : shape;
   const read = (company: Company, input: unknown, own: BookRow | null): Partial<BookRow> => {
     const sent = parse(own ? patch : shape, input) as z.output<S>;
@@ -90,7 +96,7 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     return [
       route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, view)),
       route("GET", `${path}/{id}`, (call) => show(call, own(call))),
-      route("POST", path, (call) => show(call, create(call.company, call.input), 201), idempotent),
+      route("POST", path, (call) => show(call, create(call.company, call.input), 201)),
       ...(method === null
         ? []
         : [route(method, `${path}/{id}`, (call) => show(call, update(call.company, own(call), call.input)))]),

@@ -1,5 +1,5 @@
 import { centsToNumber } from "../base/decimal-money.ts";
-import { omit, pick, type AnsweredRecord } from "../base/values.ts";
+import { omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { kindFacts, pathOf } from "../model/catalogue.ts";
 import { publicOrigin, type Company } from "../model/company.ts";
@@ -37,10 +37,9 @@ export function documentPreview(company: Company, document: BookRow, language: S
   };
 }
 
-const terms =
-  "company discountType discountValue transferTaxLiability businessCaseId numericalSeriesId currencyId languageId note textAboveItems".split(
-    " ",
-  ) as (keyof BookRow)[];
+const terms = nameList(
+  "company discountType discountValue transferTaxLiability businessCaseId numericalSeriesId currencyId languageId note textAboveItems",
+);
 
 /** A document as its own route shows it. */
 export function documentView(company: Company, document: BookRow, language: ServiceLanguage): AnsweredRecord {

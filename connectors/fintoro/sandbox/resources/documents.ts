@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
-import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
-import { discountLabel, euro, languageById, rateOn } from "../lookups/lookup-lists.ts";
+import { everyKey, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
+import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { DocumentKind, BookRow } from "../model/rows.ts";
@@ -87,12 +87,16 @@ function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<Book
   const client =
     company.tables.clients.get(sent.clientId) ??
     clients.create(company, sent.client ?? refuse("clientId", "required"));
-  const languageId = sent.languageId ?? client.preferredLanguageId ?? defaults.languageId;
-  const items = itemsFrom(write, kind, languageId);
   const head = headOf(write, kind, sent.dueDateDays ?? client.preferredDueDays ?? usualDays.due);
   const usual = { variableSymbol: variableSymbol(head.number), ...preferencesOf(client) };
   const terms = termsOf(write, kind, usual, head.deliveryDate ?? head.issueDate);
-  return { ...head, clientId: client.id, client: snapshotOf(client), ...terms, items };
+  return {
+    ...head,
+    clientId: client.id,
+    client: snapshotOf(client),
+    ...terms,
+    items: itemsFrom(write, kind),
+  };
 }
 
 /** What the client prefers: `preferredNote` -> `note`. */
@@ -112,7 +116,7 @@ function creditNoteFacts(write: Write<SentDocument>): Partial<BookRow> {
   const methods = pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]);
   const usual = { ...methods, variableSymbol: variableSymbol(head.number) };
   const terms = termsOf(write, "credit-note", usual, head.issueDate);
-  const items = itemsFrom(write, "credit-note", terms.languageId);
+  const items = itemsFrom(write, "credit-note");
   return { ...head, ...pick(invoice, ["clientId", "client"]), ...terms, items };
 }
 
@@ -137,10 +141,9 @@ function headOf({ company, sent }: Write<SentDocument>, kind: DocumentKind, dueD
   };
 }
 
-const termFields =
-  "deliveryMethodId paymentMethodId currencyId languageId qrTypeId variableSymbol constantSymbol specificSymbol invoiceId proformaId orderId quotationId businessCaseId discountType discountValue note textAboveItems".split(
-    " ",
-  );
+const termFields = nameList(
+  "deliveryMethodId paymentMethodId currencyId languageId qrTypeId variableSymbol constantSymbol specificSymbol invoiceId proformaId orderId quotationId businessCaseId discountType discountValue note textAboveItems",
+);
 
 /** Everything that a request may set and that needs no more than what is usual; else it is null. */
 function termsOf(
@@ -149,7 +152,7 @@ function termsOf(
   usual: Partial<BookRow>,
   rateDate: string,
 ) {
-  const given = sentOnly(pick(sent, termFields as (keyof SentDocument)[]));
+  const given = sentOnly(pick(sent, termFields));
   const usualTerms = pick(usual, termFields.filter((field) => field in usual) as (keyof BookRow)[]);
   const terms = { ...everyKey(termFields, null), ...defaults, ...usualTerms, ...given } as unknown as Pick<
     BookRow,
@@ -166,13 +169,12 @@ function termsOf(
 }
 
 /** Lines as they are kept: what was left out comes from the price list, then from the defaults. */
-function itemsFrom({ company, sent, own }: Write<SentDocument>, kind: DocumentKind, languageId: number) {
+function itemsFrom({ company, sent, own }: Write<SentDocument>, kind: DocumentKind) {
   return sent.items.map((line) => {
     const listed = company.tables.price_list_items.get(line.priceListItemId);
     const isKept = kindFacts[kind].keepsLines && line.uuid;
     const same = isKept ? own?.items.find(({ uuid }) => uuid === line.uuid) : undefined;
-    const { discountType = null, discountValue = null } = line;
-    const discountName = discountType === null ? null : discountLabel(languageById(languageId));
+    const { discountName = null, discountType = null, discountValue = null } = line;
     return {
       id: same?.id ?? company.nextPartId(),
       uuid: same?.uuid ?? company.random.uuid(),
@@ -182,7 +184,7 @@ function itemsFrom({ company, sent, own }: Write<SentDocument>, kind: DocumentKi
       unitId: line.unitId ?? listed?.unitId ?? 1,
       quantity: line.quantity,
       vatRate: line.vatRate ?? listed?.vatRate ?? 0,
-      discountName: line.discountName ?? discountName,
+      discountName,
       discountType,
       discountValue,
       priceListItemId: line.priceListItemId ?? null,
@@ -195,10 +197,9 @@ const creditShape = documentShape
   .extend(optional(["issueDate", "dueDate", "deliveryDate"], text));
 
 /** Fields of an invoice that its credit note does not take over. */
-const ownOfInvoice =
-  "number numericalSeriesId issueDate dueDate deliveryDate variableSymbol proformaId orderId quotationId".split(
-    " ",
-  );
+const ownOfInvoice = nameList(
+  "number numericalSeriesId issueDate dueDate deliveryDate variableSymbol proformaId orderId quotationId",
+);
 
 /** Creates a credit note over a whole invoice: its terms, and its lines with the sign turned. @throws Invalid */
 export function creditInvoice(company: Company, invoice: BookRow, input: unknown): BookRow {

@@ -40,7 +40,7 @@ export const accounts = collection("bank_accounts", {
     createdAt: plainStamp(account.createdAtMs),
     updatedAt: plainStamp(account.updatedAtMs),
   }),
-  writes: { method: "PATCH", idempotent: false },
+  method: "PATCH",
   beforeRemove: ({ closedAccounts }, account) =>
     void closedAccounts.set(account.id, { ...account, isPrimary: false }),
 });

@@ -3,7 +3,7 @@ import { omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { BookRow } from "../model/rows.ts";
 import { filled, nullable } from "../rules/rules.ts";
-import { collection, isIn, kept, removeActivitiesOf, stampsView, type ListRules } from "./collection.ts";
+import { collection, kept, removeActivitiesOf, stampsView, type ListRules } from "./collection.ts";
 
 const [id, text] = [z.int(), z.string()];
 
@@ -43,10 +43,7 @@ function partyFrom(sent: z.output<typeof partyShape>) {
   };
 }
 
-const byName: ListRules = {
-  filters: { search: ({ name, city, zip }, wanted) => isIn(wanted, name, city, zip) },
-  usualOrder: ["name", "asc"],
-};
+const byName: ListRules = { usualOrder: ["name", "asc"] };
 
 /** All clients in one answer. One goes with its CRM events; documents keep their copy. */
 export const clients = collection("clients", {

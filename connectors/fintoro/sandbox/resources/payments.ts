@@ -31,7 +31,7 @@ export const payments = collection("document_payments", {
     const found = paymentsOf(company, { kind, id: Number(query["documentId"]) });
     return list(found.map((payment) => paymentView(company, payment, language)));
   },
-  writes: { method: null },
+  method: null,
   afterChange: (company, _, payment) => {
     const document = payment && documentsOf(company, payment.documentKind).get(payment.documentId);
     if (!document) return;

@@ -22,7 +22,6 @@ export const warehouses = collection("warehouses", {
     outboundNumericalSeriesNextNumber: id,
   }),
   unique: ["code"],
-  writes: { idempotent: false },
   beforeRemove: ({ tables }, warehouse) => {
     const receiptTables = [tables.warehouse_inbound_receipts, tables.warehouse_outbound_receipts];
     if (receiptTables.some((table) => table.findBy("warehouseId", warehouse.id).length > 0))
@@ -160,10 +159,7 @@ function receiptsOf(side: Side) {
         [name]: receipt.partner && partners.snapshotView(receipt.partner, language),
       };
     },
-    list: {
-      usualOrder: ["created_at", "desc"],
-      pageSize: tenPerPage,
-    },
+    list: { usualOrder: ["created_at", "desc"], pageSize: tenPerPage },
     afterChange: (company, before, after) => moveStock(company, side, before, after),
   });
 }

@@ -155,7 +155,7 @@ export class HttpService {
       }
     };
     const key = headers["idempotency-key"];
-    if (!route.idempotent || typeof key !== "string" || key === "") return handle();
+    if (route.method !== "POST" || typeof key !== "string" || key === "") return handle();
     return this.once(company, key, `${route.method} ${fullPath} ${JSON.stringify(input)}`, handle);
   }
 

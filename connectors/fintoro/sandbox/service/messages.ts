@@ -65,17 +65,18 @@ export interface RouteCall {
   readonly shuffle: number | null;
 }
 
-/** A method on a path such as `/invoices/{id}/pdf`, and what answers it; `idempotent`: takes an `Idempotency-Key`. */
+/** A method on a path such as `/invoices/{id}/pdf`, and what answers it. */
 export interface Route {
   readonly method: string;
   readonly path: string;
   readonly handle: (call: RouteCall) => Reply;
-  readonly idempotent: boolean;
 }
 
-export function route(method: string, path: string, handle: Route["handle"], idempotent = method === "POST") {
-  return { method, path, handle, idempotent };
-}
+export const route = (method: string, path: string, handle: Route["handle"]): Route => ({
+  method,
+  path,
+  handle,
+});
 
 export type Router = ReturnType<typeof routerOf>;
 

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
 import { messageOf, MirrorError } from "../../../../src/base/errors.ts";
 import { Semaphore } from "../../../../src/base/semaphore.ts";
-import { randomFor, SeededRandom } from "../base/seeded-random.ts";
+import { randomFor } from "../base/seeded-random.ts";
 import { boundedLog } from "../base/values.ts";
 import type { Company, SentEvent } from "../model/company.ts";
 
@@ -51,7 +51,6 @@ type PostResult = Pick<DeliveryAttempt, "status" | "error">;
 
 /** Between attempts 1-2, 2-3, 3-4, 4-5 (interface document). */
 const retryDelaysMs = [10_000, 100_000, 1_000_000, 10_000_000];
-const jitterShare = 0.05;
 /** How long a receiver may take, to the end of its answer. */
 const timeoutMs = 10_000;
 /** Deliveries to one subscription at once. */
@@ -67,7 +66,6 @@ export class Sender {
   readonly attempts = boundedLog<DeliveryAttempt>(50_000);
   private accepted = 0;
   private readonly parts: ConstructorParameters<typeof Sender>[0];
-  private readonly jitter: SeededRandom;
   private readonly turns = new Map<number, Semaphore>();
   /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
   private readonly pending = new Map<SentCopy, number>();
@@ -83,7 +81,6 @@ export class Sender {
     readonly onBug: (cause: unknown) => void;
   }) {
     this.parts = parts;
-    this.jitter = new SeededRandom(parts.seed);
     setMaxListeners(0, this.closing.signal);
     this.unsubscribe = parts.company.events.subscribe((event) => this.accept(event));
   }
@@ -129,7 +126,7 @@ export class Sender {
     for (;;) {
       const release = await turn.acquire(signal);
       const delayMs = signal.aborted ? undefined : await this.attempt(copy);
-      const waitMs = (delayMs ?? 0) * retryScale * (1 + jitterShare * (2 * this.jitter.next() - 1));
+      const waitMs = (delayMs ?? 0) * retryScale;
       if (delayMs === undefined) this.pending.delete(copy);
       else this.pending.set(copy, clock.monotonicMs() + waitMs);
       release?.();
