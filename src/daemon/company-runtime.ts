@@ -157,7 +157,7 @@ export class CompanyRuntime {
     const { clock, random, manifest } = context;
     this.ingest.requeueLost(clock.nowMs());
     const reason = scheduler.reasonNow(this.receives, uptime.spans());
-    refusals.acceptedAt(Date.parse(new InboxView(mirror.db).lastReceived() ?? ""));
+    refusals.acceptedAt(new InboxView(mirror.db).lastReceived());
     const skewMs = () => service.skew.skewMs();
     // Nobody asks a worker of a fleet.
     const orders = hooks

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { hourMs, minuteMs } from "../../src/base/clock.ts";
+import { hourMs, isoTime, minuteMs } from "../../src/base/clock.ts";
 import {
   RefusalWatch,
   type DeliveryVerdict,
@@ -154,7 +154,7 @@ describe("a client that sends garbage", () => {
   });
 
   test("also where the last one was accepted by an earlier process", async () => {
-    watch.acceptedAt(clock.nowMs() - 9 * minuteMs);
+    watch.acceptedAt(isoTime(clock.nowMs() - 9 * minuteMs));
     refuse(9, forged);
     await ask("unknown");
     expect(watch.refusing()).toBeNull();
@@ -226,8 +226,17 @@ describe("what the service says of its own deliveries", () => {
     expect(deliveryVerdict(subscriptions, company, { sinceMs, everAccepted: false })).toBe(verdict);
   });
 
-  test("is unknown without a subscription that leads here, unless a delivery was accepted before", () => {
-    expect(deliveryVerdict([], company, { sinceMs, everAccepted: false })).toBe("unknown");
-    expect(deliveryVerdict([], company, { sinceMs, everAccepted: true })).toBe("fine");
+  test.each([
+    ["unknown", "none was ever accepted", () => null],
+    ["fine", "one was accepted before", () => isoTime(clock.nowMs())],
+  ])("is %s without a subscription that leads here, where %s", async (verdict, _, lastAccepted) => {
+    let said: DeliveryVerdict | null = null;
+    watch.acceptedAt(lastAccepted());
+    refuse(3, forged);
+    await watch.ask((fromMs, everAccepted) => {
+      said = deliveryVerdict([], company, { sinceMs: fromMs, everAccepted });
+      return Promise.resolve(said);
+    });
+    expect(said).toBe(verdict);
   });
 });

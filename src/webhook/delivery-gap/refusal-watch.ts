@@ -118,10 +118,10 @@ export class RefusalWatch {
     this.clock = clock;
   }
 
-  /** A delivery was accepted at this time, epoch milliseconds; by this or an earlier process. */
-  acceptedAt(atMs: number): void {
-    const agoMs = elapsedSince(atMs, this.clock.nowMs());
-    if (agoMs === Infinity) return;
+  /** When a delivery was accepted last, ISO; by this or an earlier process. Null: none was. */
+  acceptedAt(at: string | null): void {
+    const agoMs = elapsedSince(Date.parse(at ?? ""), this.clock.nowMs());
+    if (!Number.isFinite(agoMs)) return;
     this.acceptedMs = Math.max(this.acceptedMs ?? -Infinity, this.clock.monotonicMs() - agoMs);
   }
 
