@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { valueAt } from "../../config/config-problems.ts";
 import { resolveSecrets, type ResolvedSecret, type SecretSource } from "../../config/secrets.ts";
@@ -38,8 +39,8 @@ const lookedAtOnce = 100;
 /**
  * The companies of the fleet, whose deliveries every node answers.
  *
- * Guarantee: a company that joins, changes or leaves does so here within 15 s. One whose secret is missing on this node
- * concerns nobody else. Until the companies were read once, deliveries are refused as "send again".
+ * Guarantee: a company that joins, changes or leaves does so here within 15 s. One whose secret or connector is missing
+ * on this node concerns nobody else. Until the companies were read once, deliveries are refused as "send again".
  * Source of truth: tables `companies` and `inbox`; the environment and the files of this node for secrets.
  * Worst outcome of a crash: none; everything is read again.
  */
@@ -89,7 +90,8 @@ export class FleetCompanies implements Companies {
   }
 
   find(name: string): Ingest | "unavailable" | null {
-    return this.known.get(name) ?? (this.asOfMs === null ? "unavailable" : null);
+    const isMember = this.asOfMs === null || this.missing.has(name);
+    return this.known.get(name) ?? (isMember ? "unavailable" : null);
   }
 
   countAnswer(name: string, result: string, refusal?: Refusal): void {
@@ -127,7 +129,11 @@ export class FleetCompanies implements Companies {
       this.missing.delete(name);
       return;
     }
-    const settings = await this.settingsOf(row);
+    const settings = await this.settingsOf(row).catch(messageOf);
+    if (typeof settings === "string") {
+      this.known.delete(name);
+      return this.noteMissing(name, settings);
+    }
     if (known?.settings.secrets === settings.secrets && known.form === settings.form) return;
     // The same object stays: deliveries that wait for its commit keep their order.
     if (known) known.change(settings);
@@ -146,9 +152,14 @@ export class FleetCompanies implements Companies {
 
   private lookForSecrets(name: string): void {
     const ingest = this.known.get(name);
-    const problems = ingest ? this.secretsOf(ingest).flatMap(({ secret }) => secret.problem ?? []) : [];
-    if (problems.length === 0) return void this.missing.delete(name);
-    const problem = problems.join("; ");
+    // What is missing is its connector: the version of this node is older.
+    if (!ingest) return;
+    const problems = this.secretsOf(ingest).flatMap(({ secret }) => secret.problem ?? []);
+    if (problems.length === 0) this.missing.delete(name);
+    else this.noteMissing(name, problems.join("; "));
+  }
+
+  private noteMissing(name: string, problem: string): void {
     const what = "deliveries of a company cannot be verified on this node";
     if (this.missing.get(name) !== problem) this.parts.log.warn(what, { company: name, problem });
     this.missing.set(name, problem);

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
+import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Sql } from "../../../src/fleet/postgres/connection.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";
@@ -11,6 +12,11 @@ import { oneBody, refusals } from "../../support/webhook/invalid-deliveries.ts";
 
 function noQueue(): Promise<void> {
   return Promise.reject(new Error("no queue"));
+}
+
+/** This version knows one connector, which documents do not name. */
+function formOf(connector: string | null) {
+  return connector === null ? Promise.resolve(signedForm) : Promise.reject(new Error("no such connector"));
 }
 
 /** As another company signs it. */
@@ -105,6 +111,21 @@ describeWithPostgres("which companies are received is decided in Postgres", () =
     await fleet.companies.put("beta", documentOf("beta", ["${env:ACME_SECRET}"]));
     await receiver.companies.refresh();
     expect(await statusOf("beta")).toBe(204);
+  });
+
+  test("one of a connector that only a newer version knows is named, its deliveries are to be sent again, and it concerns no other", async () => {
+    const fleet = await openFleet();
+    const newer = { ...documentOf("acme"), connector: "newer" };
+    await fleet.companies.put("acme", newer);
+    await fleet.companies.put("beta", documentOf("beta", ["${env:ACME_SECRET}"]));
+    const receiver = await aFleetReceiver(fleet.postgres, { formOf });
+    for (let looks = 0; looks < 2; looks++) {
+      await receiver.companies.refresh();
+      expect((await receiver.deliver("acme")).status).toBe(503);
+      expect((await receiver.deliver("beta")).status).toBe(204);
+      const named = [{ company: "acme", problem: "no such connector" }];
+      expect(receiver.companies.missingSecrets()).toEqual(named);
+    }
   });
 
   test("by itself within 15 s, and the time of receiving goes on meanwhile", async () => {

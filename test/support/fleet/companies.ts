@@ -3,10 +3,10 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 
-type Parts = ConstructorParameters<typeof FleetCompanies>[0];
+export type FleetParts = ConstructorParameters<typeof FleetCompanies>[0];
 
 /** The companies of a fleet as a receiver knows them, without files of secrets and without jobs unless they are given. */
-export function fleetCompanies({ postgres, ...more }: Pick<Parts, "postgres"> & Partial<Parts>) {
+export function fleetCompanies({ postgres, ...more }: Pick<FleetParts, "postgres"> & Partial<FleetParts>) {
   return new FleetCompanies({
     postgres,
     sendJob: () => Promise.resolve(),

@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
-import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { SecretSource } from "../../../src/config/secrets.ts";
-import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { startServer } from "../../../src/server/server.ts";
-import { fleetCompanies } from "./companies.ts";
+import { fleetCompanies, type FleetParts } from "./companies.ts";
 import { stubLog } from "../http/http-client.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../temporary-folder.ts";
@@ -27,12 +27,9 @@ export function inboxOf(fleet: Fleet, company: string): Promise<NumberedDelivery
   return fleet.inbox.read(company, 0, 10_000);
 }
 
-interface FleetReceiverOptions {
-  readonly env?: SecretSource["env"];
-  readonly readFile?: SecretSource["readFile"];
-  readonly clock?: Clock;
-  readonly sendJob?: (sql: Sql, company: string) => Promise<void>;
-}
+type FleetReceiverOptions = Partial<
+  Pick<SecretSource, "env" | "readFile"> & Pick<FleetParts, "clock" | "sendJob" | "formOf">
+>;
 
 /**
  * A node that receives, on loopback, over this connection. It ends with the test.
@@ -40,7 +37,7 @@ interface FleetReceiverOptions {
  * @param isRead has it read the companies?
  */
 export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}, isRead = true) {
-  const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob } = options;
+  const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, ...parts } = options;
   const closing = new AbortController();
   const log = stubLog();
   const folder = tempFolder();
@@ -51,7 +48,7 @@ export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverO
     clock,
     log,
     closed: closing.signal,
-    ...(sendJob && { sendJob }),
+    ...parts,
   });
   if (isRead) await companies.refresh();
   const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
