@@ -80,12 +80,20 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     expect(await claim()).toMatchObject({ epoch: 5 });
   });
 
-  test("is like any other again once one of them has released it", async () => {
+  test("is like any other again once one of them has released it, or held it for six hours", async () => {
     const fleet = await openFleet();
+    await die(fleet, "acme", 3);
+    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
+    await claimed(fleet, "acme", "node-9");
+    const problems = async () => (await readFleetStatus(fleet.postgres, null)).companies["acme"]?.problems;
+    expect(await problems()).toMatchObject([{ kind: "nodes_died" }]);
+    await fleet.postgres.query(
+      "UPDATE fintoro_mirror.owners SET claimed_at = now() - interval '361 minutes'",
+    );
+    expect(await problems()).toEqual([]);
+    await fleet.owners.release({ company: "acme", epoch: 4, node: "node-9" });
     await die(fleet, "acme", 2);
-    await fleet.owners.release(await fleet.owned("acme"));
-    await die(fleet, "acme", 2);
-    expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 6 });
+    expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 7 });
   });
 
   test("is not blamed where its nodes lost it and lived", async () => {

@@ -1,5 +1,6 @@
 import type { NamedCondition } from "../../../status/conditions.ts";
 import { isoText, onlyRow, type Postgres } from "../connection.ts";
+import { relevantLosses } from "./losses.ts";
 
 /** One company as `fleet status --json` prints it. Times are ISO, by Postgres' clock unless another one is named. */
 export interface FleetCompany {
@@ -33,7 +34,7 @@ export interface CompanyView extends FleetCompany {
     readonly added_at: string;
     /** Its config names a secret for deliveries. */
     readonly receives: boolean;
-    /** Ownerships in a row, before that of `epoch`, that ended with the death of their node. */
+    /** Ownerships in a row, before that of `epoch`, that ended with the death of their node; 0 where that lasts long. */
     readonly losses: number | null;
     /** When it may be taken over; null: at once, or it is not lost. */
     readonly claimable_at: string | null;
@@ -97,7 +98,7 @@ export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
        coalesce((s.facts -> 'summary' -> 'reads_waiting')::bigint, 0) AS reads_waiting,
        coalesce((s.facts -> 'summary' -> 'day_requests')::bigint, 0) AS day_requests,
        jsonb_build_object(
-         'added_at', ${isoText("c.added_at")}, 'losses', o.losses, 'claimable_at', ${isoText("o.claimable_at")},
+         'added_at', ${isoText("c.added_at")}, 'losses', ${relevantLosses}, 'claimable_at', ${isoText("o.claimable_at")},
          'failure', o.failure, 'failed_at', ${isoText("o.failed_at")}, 'schedule', c.schedule, 'timezone', c.timezone,
          'receives', c.config #> ARRAY['companies', c.name, 'webhook', 'secrets', '0'] IS NOT NULL,
          'conditions', s.facts -> 'summary' -> 'conditions') AS judged

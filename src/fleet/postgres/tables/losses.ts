@@ -46,6 +46,9 @@ export const lossColumns = `o.losses AS before,
   EXISTS (SELECT FROM fintoro_mirror.nodes n
     WHERE n.node = o.node AND n.started_at <= o.claimed_at AND n.seen_at > o.expires_at) AS survived`;
 
+/** SQL: losses before the present ownership, of the row `o` of `owners`, as far as they still say something. */
+export const relevantLosses = `CASE WHEN o.expires_at - o.claimed_at > ${intervalOf(String(harmlessMs))} THEN 0 ELSE o.losses END`;
+
 /** SQL: nobody has decided yet when the company of this row of `owners`, which was lost, may be taken over. */
 export const isUnjudged = `(claimable_at IS NULL AND losses >= ${suspectLosses - 1})`;
 
