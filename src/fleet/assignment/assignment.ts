@@ -228,6 +228,8 @@ export class Assignment {
     if (isBusy) this.idleSinceMs = null;
     else this.idleSinceMs ??= clock.monotonicMs();
     if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;
+    // Where the store is away, the next attempt comes after as long.
+    this.idleSinceMs = null;
     return this.snapshots.publish("before the release");
   }
 }
