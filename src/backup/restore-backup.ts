@@ -53,7 +53,7 @@ interface RestoreParts {
  * Source of truth: the backup.
  * Worst outcome of a crash: the earlier mirror, or none, beside documents and keys of the backup; restore it again.
  *
- * @throws MirrorError `locked` while a process writes the mirror, `identity`, `not_found` without a backup, `database`
+ * @throws MirrorError `locked` while a process writes the mirror or its files, `identity`, `not_found` without a backup, `database`
  */
 export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
   const { store, signal } = parts;
@@ -75,14 +75,7 @@ export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
       const target = path.join(files.restoreStaging, each.file);
       await fetchChecked(store, `${folder}/${id}/${each.file}`, each, target, signal, damaged);
     }
-    prepareMirror(files, parts, backup, address);
-    const replaced = existsSync(files.mirror);
-    for (const { file } of backup.files) putFile(files, parts.keyPlaces, file);
-    relinkArchive(files.folder);
-    // What the last `verify` found was about another state of the mirror.
-    for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
-    replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);
-    return { id, ids, backup, replaced };
+    return { id, ids, backup, replaced: replaceMirror(files, parts, backup, address) };
   } finally {
     rmSync(files.restoreStaging, { recursive: true, force: true });
   }
@@ -103,6 +96,26 @@ async function findBackup({ company, store, anyName, id, signal }: RestoreParts)
         ? `There are: ${ids.join(", ")}`
         : "Name the folder that `backup --to` wrote: it holds one folder for each company.",
   });
+}
+
+/** Puts what was fetched where it belongs. Was there a mirror? */
+function replaceMirror(
+  files: MirrorFiles,
+  parts: RestoreParts,
+  backup: BackupManifest,
+  address: string,
+): boolean {
+  using _ = takeWriterLock(files.folderLock, "restore", `the folder ${files.folder}`);
+  prepareMirror(files, parts, backup, address);
+  const replaced = existsSync(files.mirror);
+  for (const { file } of backup.files) putFile(files, parts.keyPlaces, file);
+  relinkArchive(files.folder);
+  // What the last `verify` found was about another state of the mirror.
+  for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
+  // Another program may have opened it since: its write-ahead log would be taken for the new one's.
+  freePlace(files.mirror, () => undefined);
+  replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);
+  return replaced;
 }
 
 /** Checks the staged mirror, and makes it ready; then makes sure that the one there may be replaced. */

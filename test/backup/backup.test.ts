@@ -124,15 +124,16 @@ describe("a restore", () => {
     expect(contentOf(company)).toEqual(before);
   });
 
-  // Fault: process | another process holds the writer lock | `restore` | exit 11, and nothing is touched
-  test("while a process writes the mirror exits with 11; one that nobody can read has to be moved away", async () => {
+  // Fault: process | another process holds the lock of the mirror or of its files | `restore` | exit 11, and nothing is touched
+  test("while a process writes the mirror or files exits with 11; one that nobody can read has to be moved away", async () => {
     const company = await aMirrored();
     await backUp(company);
     const before = contentOf(company);
-    const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "sync");
-    expect((await restore(company)).code).toBe(11);
-    expect(contentOf(company)).toEqual(before);
-    lock.release();
+    for (const name of ["acme.lock", "acme.files.lock"]) {
+      using _ = takeWriterLock(path.join(company.folder, name), "files");
+      expect((await restore(company)).code).toBe(11);
+      expect(contentOf(company)).toEqual(before);
+    }
     writeFileSync(company.file, "no database, whatever it was before it was overwritten".repeat(100));
     const refused = await restore(company);
     expect([refused.code, refused.stderr]).toEqual([10, expect.stringContaining("Move it away")]);
