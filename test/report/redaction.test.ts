@@ -169,7 +169,7 @@ describe("report.redact in the config", () => {
     expect(() => check(redact)).toThrow(message);
   });
 
-  test("warns of copies that are still shown, and of a column that is not known", () => {
+  test("warns of copies still shown, of unknown columns, and of what views and months then lack", () => {
     expect(check("clients.email: drop, clients.phone: hash")).toEqual([
       expect.stringContaining("clients has no column phone"),
       expect.stringMatching(/still shown in .*invoices\.client_email/),
@@ -177,6 +177,9 @@ describe("report.redact in the config", () => {
     expect(check('clients.email: drop, "*.client_email": drop')).toEqual([]);
     expect(check("invoices.total: hash")).toEqual([
       expect.stringContaining("invoices.total is an amount: views that add it up show too little"),
+    ]);
+    expect(check("invoices.issue_date: drop")).toEqual([
+      expect.stringMatching(/invoices\.issue_date is the day .* exports of a month have no row of invoices/),
     ]);
   });
 

@@ -2,6 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { nearest, someOf, unknownName } from "../../base/names.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
+import { documentDate } from "../../export/plan/period.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import { isAboutUnknown, isMatch, isRedactable, redactModeOf } from "../../store/snapshot/redaction.ts";
 import type { RedactRule } from "../../store/snapshot/redaction.ts";
@@ -23,7 +24,7 @@ export function checkRedaction(
   const tables = tablesOfManifest(manifest);
   const place = ({ columns }: RedactRule) => placeOf(["report", "redact", columns]);
   const named = redact.filter((rule) => !isAboutUnknown(rule));
-  const found = named.map((rule) => ({ at: place(rule), ...judgeRule(rule, tables) }));
+  const found = named.map((rule) => ({ at: place(rule), ...judgeRule(rule, tables, manifest) }));
   const refused = found.filter(({ refusal }) => refusal !== undefined);
   if (refused.length > 0)
     throw new MirrorError("config", refused.map(({ at, refusal }) => `${at}: ${refusal}`).join("\n"), {
@@ -44,6 +45,7 @@ const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ na
 function judgeRule(
   { columns }: RedactRule,
   tables: readonly SnapshotTable[],
+  manifest: Manifest,
 ): { readonly refusal?: string; readonly doubt?: string } {
   const [tableName = "", columnName, ...more] = columns.split(".");
   if (columnName === undefined || more.length > 0)
@@ -54,6 +56,11 @@ function judgeRule(
       .map((column) => ({ table, column })),
   );
   const redacted = matching.filter(({ table, column }) => isRedactable(table, column));
+  const day = redacted.find(({ table, column }) => column.name === documentDate(manifest, table));
+  if (day)
+    return {
+      doubt: `${day.table.name}.${day.column.name} is the day that months go by: packages and exports of a month have no row of ${day.table.name}`,
+    };
   const amount = redacted.find(({ column }) => column.scalar === "decimal");
   if (amount)
     return {
