@@ -32,9 +32,6 @@ export function endOfCell(cells: Uint8Array, from: number): number {
   return end === -1 ? cells.length : end;
 }
 
-/** SQLite's limit on a function's arguments is at least this in every build. */
-const maxArguments = 100;
-
 /** The row that a query of `cellsSql` gives. */
 export type CellsRow = readonly [rows: number, cells: Uint8Array | null];
 
@@ -46,10 +43,7 @@ export type CellsRow = readonly [rows: number, cells: Uint8Array | null];
 export function cellsSql(expressions: readonly string[], from: string, order: string | null = null): string {
   const end = "CAST(x'ff' AS TEXT)";
   const cells = expressions.map((sql) => `ifnull(${sql},CAST(x'fe' AS TEXT))`);
-  const groups: string[] = [];
-  for (let at = 0; at < cells.length; at += maxArguments)
-    groups.push(`concat_ws(${end},${cells.slice(at, at + maxArguments).join(",")})`);
-  const all = `${groups.join(`||${end}||`)},${end}${order === null ? "" : ` ORDER BY ${order}`}`;
+  const all = `concat_ws(${end},${cells.join(",")}),${end}${order === null ? "" : ` ORDER BY ${order}`}`;
   return `SELECT count(*), CAST(group_concat(${all}) AS BLOB) FROM ${from}`;
 }
 
