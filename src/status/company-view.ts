@@ -217,7 +217,7 @@ function readSubscriptions(
 
 /** The run that ended last, also one that failed before it could write its row. `message`: why it did not finish. */
 function readLastRun(db: Db, last: EndedRun | null) {
-  const failure = lastFailedStart(new Meta(db), last?.startedAt ?? null);
+  const failure = lastFailedStart(new Meta(db));
   const ended = failure
     ? { ...failure, error: failure.message, startedAt: failure.at, finishedAt: failure.at }
     : last;

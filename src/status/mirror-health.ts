@@ -46,7 +46,7 @@ export function readHealth(db: Db, manifest: Manifest) {
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
       /** The run after the last of them, where it failed before it began to write. */
-      failed_start: lastFailedStart(meta, runs[0]?.startedAt ?? null),
+      failed_start: lastFailedStart(meta),
       queue: queue.counts(),
       /** The same items by lane, in the order in which lanes are served. */
       lanes: new LeaseOrder(db).counts(),

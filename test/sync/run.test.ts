@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, describe } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
@@ -12,8 +13,9 @@ import { stillClock } from "../support/mirror/run.ts";
 import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-report.ts";
-import { NotFoundError, UnavailableError } from "../../src/connector/service-errors.ts";
+import { NotFoundError, UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
+import { lastFailedStart } from "../../src/sync/run/run-outcome.ts";
 import { identify, judgeToken } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf, rememberIdentity, type PinnedIdentity } from "../../src/state/meta.ts";
 
@@ -97,20 +99,36 @@ test("I10: another company's token is refused before any write, unless overridde
   expect(insisted.outcome).not.toBe("identity");
 });
 
-test("a database that fails between two answers ends the run with its file's name", async ({ mirror }) => {
-  let looks = 0;
-  const transport = service("Acme", [red], () => (looks = 1));
-  // After the list came, the clock is looked at for the answer, and then for the next row of the queue.
-  const nowMs = () => {
-    if (looks > 0 && ++looks === 3) mirror.db.exec("DROP TABLE _work");
-    return startMs;
-  };
-  const report = await run(mirror, transport, { clock: { ...stillClock, nowMs } });
-  expect(report.outcome).toBe("database");
-  expect(report.error).toMatchObject({
-    kind: "database",
-    message: `no such table: _work: ${mirror.db.name}`,
-  });
+test.for(["_work", "_runs"])(
+  "a database whose %s fails between two answers ends the run with its file's name",
+  async (table, { mirror }) => {
+    let looks = 0;
+    const transport = service("Acme", [red], () => (looks = 1));
+    // After the list came, the clock is looked at for the answer, and then for the next row of the queue.
+    const nowMs = () => {
+      if (looks > 0 && ++looks === 3) mirror.db.exec(`DROP TABLE ${table}`);
+      return startMs;
+    };
+    const report = await run(mirror, transport, { clock: { ...stillClock, nowMs } });
+    expect(report.outcome).toBe("database");
+    expect(report.error).toMatchObject({
+      kind: "database",
+      message: `no such table: ${table}: ${mirror.db.name}`,
+    });
+  },
+);
+
+const clockAt = (nowMs: number) => ({ clock: { ...stillClock, nowMs: () => nowMs } });
+
+test("a run that begins, a quick one too, ends what one left that could not, whatever the clock says", async ({
+  mirror,
+}) => {
+  const refuses: Transport = { send: () => Promise.reject(new UnauthenticatedError("401")) };
+  await run(mirror, service("Acme", [red]));
+  await run(mirror, refuses, clockAt(startMs + dayMs), { quick: true });
+  expect(lastFailedStart(mirror.meta)).toMatchObject({ outcome: "unauthenticated" });
+  await run(mirror, service("Acme", [red]), clockAt(startMs + hourMs), { quick: true });
+  expect(lastFailedStart(mirror.meta)).toBeNull();
 });
 
 const at = "2026-11-22T02:20:00.000Z";

@@ -28,7 +28,7 @@ export function readMirrorPosition(db: Db) {
     /** The last run that ended, its time ISO; quick runs are none. Null: none. */
     last_run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     /** Outcome of the run after it, where that failed before it began to write; another one like it is nothing new. */
-    failed_start: lastFailedStart(meta, runs.latest(1)[0]?.startedAt ?? null)?.outcome ?? null,
+    failed_start: lastFailedStart(meta)?.outcome ?? null,
   };
 }
 

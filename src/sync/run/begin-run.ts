@@ -14,6 +14,7 @@ import { addQuickWork } from "../plan/quick-reads.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import type { ParentsPerRun, ScrubQuestion } from "../plan/scrub.ts";
 import type { WorkOptions } from "../engine/engine.ts";
+import { failedStartKey } from "./run-outcome.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
 
 export interface ScrubOptions extends Pick<ScrubQuestion, "settings" | "windowMs" | "isCovered"> {
@@ -84,6 +85,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       wholeLists: options.acceptIdentity ? null : (options.wholeLists ?? null),
     });
     mirror.meta.note(shardKey, options.shard ?? null);
+    mirror.meta.note(failedStartKey, null);
     if (identified.changed) rememberIdentity(mirror, identified.identity);
     applyCompany(run, identified.answer);
     if (quick) addQuickWork(run);

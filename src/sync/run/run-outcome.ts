@@ -55,8 +55,8 @@ export function errorOf(error: unknown): RunError {
   return { kind, message: messageOf(error), ...hintOf(error), ...own };
 }
 
-/** Where the last run is stored in `_meta` that failed before it could write its row. */
-const failedStartKey = "failed_start";
+/** Where the last run is stored in `_meta` that failed before it could write its row; null: another one began since. */
+export const failedStartKey = "failed_start";
 
 /** A run that failed before it began to write: the service refused the token, or was away. */
 interface FailedStart {
@@ -71,10 +71,9 @@ export function noteFailedStart(meta: Meta, { outcome, finished_at: at, error }:
   meta.set(failedStartKey, failure);
 }
 
-/** The last such run; null: a run that began to write ended since, or there was none. */
-export function lastFailedStart(meta: Meta, lastStartedAt: string | null): FailedStart | null {
-  const failure = meta.get(failedStartKey) as FailedStart | null;
-  return failure && failure.at > (lastStartedAt ?? "") ? failure : null;
+/** The last such run; null: another one began since, or there was none. */
+export function lastFailedStart(meta: Meta): FailedStart | null {
+  return meta.get(failedStartKey) as FailedStart | null;
 }
 
 /** Counts what is left to read. A failing database may not show it; that must not hide why it failed. */

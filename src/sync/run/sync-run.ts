@@ -162,7 +162,7 @@ class SyncRun {
       requests: { ...tally.requests },
       resources: Object.fromEntries(tally.resources),
       scrub,
-      swept: run ? run.runs.sweptIn(requireRunId(run)) : {},
+      swept: run && outcome !== "database" ? run.runs.sweptIn(requireRunId(run)) : {},
       troubles: tally.allTroubles(),
       new_columns: newColumns,
       missing_fields: [...missingFields].toSorted(),
