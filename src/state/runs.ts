@@ -55,21 +55,22 @@ export class Runs extends Repository {
 
   /** When the last whole reading of this list was begun; null: never. */
   lastSwept(key: string): string | null {
-    const sql =
-      "SELECT s.value FROM _runs r, json_each(r.swept) s WHERE s.key = ? ORDER BY r.id DESC LIMIT 1";
+    const sql = `SELECT s.value FROM _runs r, json_each(r.swept) s WHERE mode <> 'quick' AND s.key = ?
+      ORDER BY r.id DESC LIMIT 1`;
     return this.selectColumn<string>(sql, key)[0] ?? null;
   }
 
   /** The same of all lists, by their keys. */
   sweptTimes(): ReadonlyMap<string, string> {
-    const sql = "SELECT s.key, s.value, max(r.id) FROM _runs r, json_each(r.swept) s GROUP BY s.key";
+    const sql = `SELECT s.key, s.value, max(r.id) FROM _runs r, json_each(r.swept) s WHERE mode <> 'quick'
+      GROUP BY s.key`;
     const rows = this.selectAll<{ readonly key: string; readonly value: string }>(sql);
     return new Map(rows.map(({ key, value }) => [key, value]));
   }
 
   /** The last run that read lists whole, or was to, since the mirror was restored from a backup; null: there was none. */
   last(): RunRow | null {
-    return this.latest(1, `WHERE mode IN ('incremental', 'full') AND id > ${lastBeforeRestore}`)[0] ?? null;
+    return this.latest(1, `WHERE mode <> 'quick' AND id > ${lastBeforeRestore}`)[0] ?? null;
   }
 
   /** The first of the runs that this one continues; itself where there is none. */
@@ -121,6 +122,11 @@ export class Runs extends Repository {
         AND (outcome IN ('complete', 'partial') OR report ->> 'listed_at' IS NOT NULL) ORDER BY id DESC LIMIT ?`;
     for (const { startedAt, report } of this.statement(sql).iterate(most) as Iterable<StoredRun>)
       yield { startedAt, report: JSON.parse(report) as unknown };
+  }
+
+  /** Those that read lists whole, or were to. */
+  latestWhole(most: number): RunRow[] {
+    return this.latest(most, "WHERE mode <> 'quick'");
   }
 
   latest(most: number, where = ""): RunRow[] {

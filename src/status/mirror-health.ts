@@ -25,24 +25,25 @@ export type ResourceHealth = ReturnType<typeof readResource>;
 
 type CountsOf = (resource: Resource) => ReturnType<Records["counts"]>;
 
-/** How many runs are searched for the last one that read a resource. */
+/** How many runs are searched for the last one that read a resource; quick ones prove nothing. */
 const runsLookedAt = 200;
 
 /** Reads the health of a mirror from one snapshot, beside a running sync. */
 export function readHealth(db: Db, manifest: Manifest) {
   return db.transaction(() => {
-    const runs = new Runs(db).latest(runsLookedAt);
-    const reports = runs.map(({ report }) => report as Partial<CompanyReport>);
-    const last = reports[runs.findIndex(({ finishedAt }) => finishedAt !== null)];
+    const runs = new Runs(db);
+    const whole = runs.latestWhole(runsLookedAt);
+    const reports = whole.map(({ report }) => report as Partial<CompanyReport>);
+    const last = reports[whole.findIndex(({ finishedAt }) => finishedAt !== null)];
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
     const sizes = readSizes(db);
-    const swept = new Runs(db).sweptTimes();
+    const swept = runs.sweptTimes();
     const changes = schemaChanges(db, manifest.resources);
     const countsOf = onceFor(({ name }: Resource) => new Records(db).counts(name));
     return {
       resources: manifest.resources.map((one) => readResource(db, manifest, one, reports, swept, countsOf)),
-      runs: runs.slice(0, 10),
+      runs: runs.latest(10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
       /** The run after the last of them, where it failed before it began to write. */

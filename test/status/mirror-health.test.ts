@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { hourMs, dayMs } from "../../src/base/clock.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { startMs, put, remove, stampOf } from "../support/mirror/store.ts";
@@ -65,7 +65,7 @@ describe("how a mirror stands", () => {
     expect(health.runs).toHaveLength(1);
   });
 
-  test("shows the troubles of the last run that read the resource, and of the last run at all", async () => {
+  test("shows the troubles of the last run that read the resource, not a quick one, and of the last at all", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
     const trouble = { resource: "people", kind: "dead", message: "id:7 was given up" };
@@ -79,8 +79,26 @@ describe("how a mirror stands", () => {
       return readFacts(mirror.db, scopeOf("people"), startMs).wholeness.troubles;
     });
     expect(inAll).toEqual([[trouble], []]);
+    const quick = runs.begin("quick", new Date(startMs).toISOString(), null, {});
+    runs.finish(quick, new Date(startMs).toISOString(), "complete", {
+      resources: { people: {} },
+      troubles: [],
+    });
     expect(healthOf(mirror, "people")?.troubles).toEqual([trouble]);
     expect(healthOf(mirror, "colours")?.troubles).toEqual([]);
+  });
+
+  test("is read without a look at quick runs, however many there are", async () => {
+    const { db } = await openShop();
+    const prepared = vi.spyOn(db, "prepare");
+    readFacts(db, scopeOf("people"), startMs);
+    const asked = prepared.mock.calls.flatMap(([sql]) => (sql.includes("FROM _runs") ? [sql] : []));
+    const plans = asked.map((sql) => db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll("?", "1")}`).all());
+    expect(plans.length).toBeGreaterThan(2);
+    for (const plan of plans)
+      expect(plan).toContainEqual(
+        expect.objectContaining({ detail: expect.stringContaining("_runs_whole") as string }),
+      );
   });
 
   test("says when the detail and the parent's list read longest ago were read; null where none was", async () => {

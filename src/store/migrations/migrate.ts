@@ -31,6 +31,9 @@ const first = [
     .on("_inbox")
     .columns(["dirty_seq", "resource", "target"])
     .where(sql.ref("state"), "=", "waiting"),
+  // Quick runs are many, and their reports long: whoever looks for what was read whole passes over none of them.
+  make.createIndex("_runs_whole").on("_runs").column("id").where(sql.ref("mode"), "<>", "quick"),
+  make.createIndex("_runs_finished").on("_runs").column("finished_at"),
   make.createIndex("document_files_by_document").on("document_files").columns(["document", "document_id"]),
 ].map((made) => made.compile().sql);
 
