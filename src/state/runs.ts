@@ -53,14 +53,7 @@ export class Runs extends Repository {
     return JSON.parse(run?.swept ?? "{}") as Record<string, string>;
   }
 
-  /** When the last whole reading of this list was begun; null: never. */
-  lastSwept(key: string): string | null {
-    const sql = `SELECT s.value FROM _runs r, json_each(r.swept) s WHERE mode <> 'quick' AND s.key = ?
-      ORDER BY r.id DESC LIMIT 1`;
-    return this.selectColumn<string>(sql, key)[0] ?? null;
-  }
-
-  /** The same of all lists, by their keys. */
+  /** When the last whole reading of each list was begun, by `sweepKey`. */
   sweptTimes(): ReadonlyMap<string, string> {
     const sql = `SELECT s.key, s.value, max(r.id) FROM _runs r, json_each(r.swept) s WHERE mode <> 'quick'
       GROUP BY s.key`;

@@ -66,17 +66,8 @@ export function noteNewest(meta: Meta, resource: string, newest: string): void {
   if (known === null || newest > known) meta.set(newestKey(resource), newest);
 }
 
-const fullPageKey = (resource: string) => `full_page:${resource}`;
-
 /** How many records fill a page of a list without a total, as its last whole reading showed. */
-export function fullPage(meta: Meta, resource: string): number {
-  return Number(meta.get(fullPageKey(resource)) ?? 1);
-}
-
-/** Notes it when such a list is complete. Writes nothing where it is known. */
-export function noteFullPage(meta: Meta, resource: string, records: number): void {
-  if (fullPage(meta, resource) !== records) meta.set(fullPageKey(resource), records);
-}
+export const fullPageKey = (resource: string) => `full_page:${resource}`;
 
 export function variantsOf({ list }: Resource): readonly string[] {
   if (list.kind === "paged" || list.kind === "walked") return [""];

@@ -64,10 +64,6 @@ export class LastChanges extends Repository {
   before(seq: number): string | null {
     return selectRows(this.db, "_change_log", ["before"], { seq })[0]?.before ?? null;
   }
-
-  drop(): void {
-    this.db.exec("DROP TABLE IF EXISTS temp._last_changes");
-  }
 }
 
 interface BrokenChange extends LastChange {

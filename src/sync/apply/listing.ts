@@ -7,7 +7,7 @@ import type { PageFacts } from "../../extract/answers.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
 import { changesOf, changesVariant, newestListed, sweepKey } from "../../state/sweeps.ts";
-import { noteExpected, noteFullPage, noteNewest } from "../../state/sweeps.ts";
+import { fullPageKey, noteExpected, noteNewest } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
@@ -159,14 +159,14 @@ function judgeWalked(answer: AnswerContext, reading: Reading): Verdict {
   const { name } = resource;
   const { meta } = run.mirror;
   const isFollowed = changesOf(resource) === null || newestListed(meta, name) !== null;
-  const wasWhole = variant === "" && isFollowed && run.runs.lastSwept(name) !== null;
+  const wasWhole = variant === "" && isFollowed && run.runs.sweptTimes().has(name);
   const verdict = judgeWalk(listing, shown, earlier, { wasWhole, isRepeated });
   if (verdict.kind !== "whole") return verdict;
   // What may have been missed is in the next list of changes: what changed since the reading before, as its own stamps
   // say, and where there was none, since the last list of changes.
   const { newestBefore = null } = item.payload as PagePayload;
   const proven = pages === 1 ? newest : earlier && newestBefore;
-  if (variant === "") noteFullPage(meta, name, perPage);
+  if (variant === "") meta.note(fullPageKey(name), perPage);
   if (proven !== null) noteNewest(meta, name, proven < startedAt ? proven : startedAt);
   // An event or the list of changes may have changed how many there are since the whole list was read.
   noteExpected(meta, name, variant === changesVariant ? run.mirror.records.counts(name).live : verdict.total);

@@ -116,14 +116,15 @@ export function planWholeLists(
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
 export function wholeListFacts(db: Db, resources: readonly Resource[]): WholeListFacts[] {
-  const [meta, records, runs, listings] = [new Meta(db), new Records(db), new Runs(db), new Listings(db)];
+  const [meta, records, listings] = [new Meta(db), new Records(db), new Listings(db)];
+  const swept = new Runs(db).sweptTimes();
   return resources
     .filter((resource) => changesOf(resource) !== null)
     .map((resource) => {
       const { name } = resource;
-      const readAt = runs.lastSwept(name);
+      const readAt = swept.get(name);
       // Without a time stamp to begin from there is no list of changes.
-      const readAtMs = readAt !== null && newestListed(meta, name) !== null ? Date.parse(readAt) : null;
+      const readAtMs = readAt !== undefined && newestListed(meta, name) !== null ? Date.parse(readAt) : null;
       const requests = listRequests(resource, records.counts(name).live);
       const listing = readAtMs === null ? null : listings.find(name, "");
       const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };

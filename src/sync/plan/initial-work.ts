@@ -66,10 +66,10 @@ export function refreshLists(run: RunContext): boolean {
 function beginLists(run: RunContext, lists: readonly BegunList[]): void {
   const { queue, runs, names } = run;
   const detailsWait = queue.hasDetails(names);
+  const swept = runs.sweptTimes();
   for (const list of lists) {
-    const key = sweepKey(list.resource, list.variant);
     noteBegun(run, list);
-    queueSweep(run, list, detailsWait && runs.lastSwept(key) !== null);
+    queueSweep(run, list, detailsWait && swept.has(sweepKey(list.resource, list.variant)));
   }
 }
 

@@ -5,7 +5,7 @@ import type { PageFacts } from "../../extract/answers.ts";
 import { parentIdOf } from "../../extract/work-request.ts";
 import type { ChildPayload, PagePayload, ListForm } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
-import { changesOf, changesVariant, fullPage, newestListed, sweepKey } from "../../state/sweeps.ts";
+import { changesOf, changesVariant, fullPageKey, newestListed, sweepKey } from "../../state/sweeps.ts";
 import type { ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
@@ -44,7 +44,7 @@ function changesSince({ mirror, selected }: RunContext, name: string) {
   const changes = resource && changesOf(resource);
   assert(changes && newest !== null, `${name} was read whole before its changes`);
   const since = new Date(Date.parse(newest) - changes.overlapMs).toISOString();
-  return { since, perPage: fullPage(mirror.meta, name) };
+  return { since, perPage: Number(mirror.meta.get(fullPageKey(name)) ?? 1) };
 }
 
 /**

@@ -107,11 +107,7 @@ export async function repairLocally(parts: LocalParts, options: JudgeOptions = {
     total.queued += repairSome(parts, records, last);
     total.repaired += records.length;
   };
-  try {
-    for (const { name } of mirror.manifest.resources) await repairTable(mirror, name, last, repair, options);
-  } finally {
-    last.drop();
-  }
+  for (const { name } of mirror.manifest.resources) await repairTable(mirror, name, last, repair, options);
   repairChangeLog(parts);
   repairQueue(parts);
   repairInbox(parts);

@@ -91,7 +91,7 @@ export function answersOf(db: Db): unknown {
   return {
     last,
     ended: runs.lastEnded(),
-    swept: names.map((name) => runs.lastSwept(name)),
+    swept: names.map((name) => runs.sweptTimes().get(name)),
     whole: some.map((tables) => lastWholeRun(db, tables)),
     chain: last && runs.firstOfChain(last.id),
     newest: runs.latest(1),
