@@ -32,8 +32,7 @@ const shownFor = { factor: 20, shortestMs: 0, longestMs: 5_000 };
  * time of reading.
  */
 export function createRecentViews(clock: Clock, sources: () => Iterable<{ view(): CompanyStatusView }>) {
-  const costMs = () => clock.monotonicMs();
-  const kept = createKeptPages<readonly CompanyStatusView[]>(clock, { ...shownFor, costMs });
+  const kept = createKeptPages<readonly CompanyStatusView[]>(clock, shownFor);
   const readAll = async () => {
     const views: CompanyStatusView[] = [];
     let sliceEndMs = clock.monotonicMs() + sliceMs;

@@ -1,8 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/logger.ts";
-import { createRefusalLog, type RefusalLog } from "../webhook/delivery-log.ts";
+import { createSeldomLog, type Log, type SeldomLog } from "../base/logger.ts";
 import { rawRefusal, stopParsing } from "./response.ts";
 
 export const connectionLimits = {
@@ -71,7 +70,7 @@ const openConnection = (waitsSince: number) => ({
 export class Connections {
   private readonly server: Server;
   private readonly options: ConnectionSettings;
-  private readonly logDrop: RefusalLog;
+  private readonly logDrop: SeldomLog;
   private readonly open = new Map<Socket, ReturnType<typeof openConnection>>();
   private waits = 0;
   /** Turn of the event loop, as far as requests came in it. */
@@ -83,7 +82,7 @@ export class Connections {
   constructor(server: Server, options: ConnectionSettings) {
     this.server = server;
     this.options = options;
-    this.logDrop = createRefusalLog(options.log, options.clock, dropLogEveryMs);
+    this.logDrop = createSeldomLog(options.log, options.clock, dropLogEveryMs);
     this.deadlines = setInterval(() => this.dropUnread(), checkEveryMs).unref();
     server.on("connection", (socket) => this.accept(socket));
     server.on("clientError", (error: NodeJS.ErrnoException, duplex) =>

@@ -5,8 +5,8 @@ export interface KeptFor {
   readonly factor: number;
   readonly shortestMs: number;
   readonly longestMs: number;
-  /** What was spent so far on making pages and all else, ms. */
-  readonly costMs: () => number;
+  /** What was spent so far on making pages and all else, ms. @default the time that passed */
+  readonly costMs?: () => number;
 }
 
 /** More are not kept: those that were made first are left out. */
@@ -14,7 +14,7 @@ const mostPages = 100;
 
 /** Whoever asks while a page is being made gets that one, and for some time after, however many ask. */
 export function createKeptPages<Made>(clock: Pick<Clock, "monotonicMs">, keptFor: KeptFor) {
-  const { factor, shortestMs, longestMs, costMs } = keptFor;
+  const { factor, shortestMs, longestMs, costMs = () => clock.monotonicMs() } = keptFor;
   const pages = new Map<unknown, { readonly page: Promise<Made>; untilMs: number }>();
   /** The page, made now or lately. Rejects with what `make` rejects with, for as long as a page would be kept. */
   return (key: unknown, make: () => Promise<Made> | Made): Promise<Made> => {

@@ -83,7 +83,7 @@ class RequestHandler {
     const refused = (status: number, why: string) => void this.refuseRequest(status, why);
     const { clock, log, counts = { dropped: 0 } } = options;
     this.connections = new Connections(server, { limits, counts, clock, log, refused });
-    this.kept = createKeptPages(clock, { ...keptFor, costMs: () => clock.monotonicMs() });
+    this.kept = createKeptPages(clock, keptFor);
   }
 
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */

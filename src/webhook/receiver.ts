@@ -1,13 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
-import type { Log } from "../base/logger.ts";
+import { createSeldomLog, type Log, type SeldomLog } from "../base/logger.ts";
 import type { Refusal } from "./delivery-gap/refusal-watch.ts";
 import { isSecret, isSigned, isTimely, readDelivery, readHead } from "./ingest/delivery.ts";
 import type { Answer, DeliveryHead, RefusalReason } from "./ingest/delivery.ts";
 import type { Delivery } from "../state/inbox/inbox.ts";
 import { GroupCommit } from "./ingest/group-commit.ts";
 import type { Ingest, ReceivedResult } from "./ingest/ingest.ts";
-import { createRefusalLog, logStored, type RefusalLog } from "./delivery-log.ts";
+import { logStored } from "./delivery-log.ts";
 
 export interface Companies {
   /** `unavailable`: the company's mirror cannot be written now. Null: there is no such company. */
@@ -55,14 +55,14 @@ const countedAs = { stored: "stored", duplicate: "known" } as const;
  */
 export class Receiver {
   private readonly options: ReceiverOptions;
-  private readonly logRefusal: RefusalLog;
+  private readonly logRefusal: SeldomLog;
   /** One group for each open mirror: a transaction is of one database. */
   private readonly groups = new WeakMap<Ingest, GroupCommit<Delivery, ReceivedResult>>();
   private heldBytes = 0;
 
   constructor(options: ReceiverOptions) {
     this.options = options;
-    this.logRefusal = createRefusalLog(options.log, options.clock);
+    this.logRefusal = createSeldomLog(options.log, options.clock);
   }
 
   knows(company: string): boolean {

@@ -9,7 +9,7 @@ function fail(): never {
 function aShelf(tookMs = 0) {
   let nowMs = 0;
   const monotonicMs = () => nowMs;
-  const limits = { factor: 200, shortestMs: 2_000, longestMs: 300_000, costMs: monotonicMs };
+  const limits = { factor: 200, shortestMs: 2_000, longestMs: 300_000 };
   const kept = createKeptPages<number>({ monotonicMs }, limits);
   let made = 0;
   const make = () => {

@@ -1,3 +1,4 @@
+import { WaitQueue } from "../../base/semaphore.ts";
 import type { InboxTable } from "../postgres/tables/inbox-table.ts";
 
 export type InboxWatch = ReturnType<typeof createInboxWatch>;
@@ -10,8 +11,8 @@ export type InboxWatch = ReturnType<typeof createInboxWatch>;
  * Worst outcome of a crash: none; nothing is kept.
  */
 export function createInboxWatch(inbox: Pick<InboxTable, "heads">) {
-  /** By company; `resolve` gets the number of the last delivery, or null where the wait is over. */
-  const waiters = new Map<string, { position: number; resolve: (headSeq: number | null) => void }>();
+  /** By company; who waits gets the number of the last delivery. */
+  const waiters = new Map<string, { position: number; queue: WaitQueue<number> }>();
   return {
     /** Has the company's mirror everything that the last look found? */
     isDrained: (company: string) => waiters.has(company),
@@ -20,26 +21,18 @@ export function createInboxWatch(inbox: Pick<InboxTable, "heads">) {
      * inbox that was restored from a backup. Null: `closed` aborted. One wait for each company at a time.
      */
     async moved(company: string, position: number, closed: AbortSignal): Promise<number | null> {
-      if (closed.aborted) return null;
-      const { promise, resolve } = Promise.withResolvers<number | null>();
-      const end = () => resolve(null);
-      waiters.set(company, { position, resolve });
-      closed.addEventListener("abort", end, { once: true });
-      try {
-        return await promise;
-      } finally {
-        waiters.delete(company);
-        closed.removeEventListener("abort", end);
-      }
+      const queue = new WaitQueue<number>();
+      waiters.set(company, { position, queue });
+      return await queue.wait(0, closed).finally(() => waiters.delete(company));
     },
     async look(): Promise<void> {
       const asked = [...waiters];
       if (asked.length === 0) return;
       const heads = await inbox.heads(asked.map(([company]) => company));
       const seqs = new Map(heads.map(({ company, seq }) => [company, seq]));
-      for (const [company, { position, resolve }] of asked) {
+      for (const [company, { position, queue }] of asked) {
         const seq = seqs.get(company) ?? 0;
-        if (seq !== position) resolve(seq);
+        if (seq !== position) queue.serve(seq);
       }
     },
   };

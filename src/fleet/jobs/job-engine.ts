@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Db, PgBoss } from "pg-boss";
 import { waitAtMost } from "../../base/cancellation.ts";
+import { systemClock } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
+import { createSeldomLog, type Log } from "../../base/logger.ts";
 import { loadPackage, type Postgres, type Sql } from "../postgres/connection.ts";
 import { CompaniesTable } from "../postgres/tables/companies-table.ts";
 
@@ -53,6 +54,7 @@ const times = {
 const retryLimit = 1_000;
 const sentAtOnce = 1_000;
 const stopTimeoutMs = 2_000;
+const sameErrorMs = 60_000;
 
 /**
  * The jobs of a fleet, in pg-boss.
@@ -77,8 +79,12 @@ export class JobEngine {
    */
   static async start(postgres: Postgres, log: Log, isWorker: boolean): Promise<JobEngine> {
     const boss = await openBoss(postgres, isWorker);
-    const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
-    boss.on("error", (error) => logSeldom(messageOf(error)));
+    // Its loops fail every second while Postgres is away.
+    const logSeldom = createSeldomLog(log, systemClock, sameErrorMs);
+    boss.on("error", (thrown) => {
+      const error = messageOf(thrown);
+      logSeldom(error, "the job engine failed; it goes on", { error });
+    });
     boss.on("warning", ({ message }) => log.warn("the job engine warns", { warning: message }));
     const engine = new JobEngine(boss);
     try {
@@ -210,21 +216,6 @@ async function createQueues(boss: PgBoss): Promise<void> {
     if (known.has(kind)) await boss.updateQueue(kind, options);
     else await boss.createQueue(kind, { ...options, policy: "exclusive" });
 }
-
-/** Its loops fail every second while Postgres is away: the same error is logged once in a while. */
-function seldom(write: (text: string) => void): (text: string) => void {
-  const lastMs = new Map<string, number>();
-  return (text) => {
-    const nowMs = performance.now();
-    if (nowMs - (lastMs.get(text) ?? Number.NEGATIVE_INFINITY) < sameErrorMs) return;
-    if (lastMs.size >= mostErrors) lastMs.clear();
-    lastMs.set(text, nowMs);
-    write(text);
-  };
-}
-
-const sameErrorMs = 60_000;
-const mostErrors = 20;
 
 /** Our connections, as pg-boss asks for them. It knows errors by their SQLSTATE. */
 function databaseOf(sql: Sql): Db {

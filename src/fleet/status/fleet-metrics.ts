@@ -15,7 +15,7 @@ const freshMs = 10_000;
  * @returns reads them: a metric per text, none while Postgres is away
  */
 export function createFleetMetrics(postgres: Postgres, clock: Clock): () => Promise<readonly string[]> {
-  const keptFor = { factor: 0, shortestMs: freshMs, longestMs: freshMs, costMs: () => 0 };
+  const keptFor = { factor: 0, shortestMs: freshMs, longestMs: freshMs };
   const kept = createKeptPages<readonly string[]>(clock, keptFor);
   const read = async () => {
     const [totals, waiting] = await Promise.all([readFleetTotals(postgres), readWaitingJobs(postgres)]);

@@ -23,7 +23,7 @@ export class RadarSite extends GuardedSite {
 
   /** @param postgres null: it has not been reached yet */
   constructor(version: string, access: PageAccess, clock: Clock, postgres: () => Postgres | null) {
-    super(version, access, clock, { ...keptFor, costMs: () => clock.monotonicMs() });
+    super(version, access, clock, keptFor);
     this.postgres = postgres;
   }
 
