@@ -136,6 +136,16 @@ describe("the keyring", () => {
     },
   );
 
+  // By the array the receiver knows that keys changed: refusals before that say nothing any more.
+  test("gives the same array where a file was written again with the same key", () => {
+    writeFileSync(hook, old);
+    const { accepted, refresh } = keyring({ [old]: fromFile() });
+    const before = accepted();
+    later(() => writeFileSync(hook, `${old}\n`));
+    expect(refresh()).toBe(false);
+    expect(accepted()).toBe(before);
+  });
+
   test("gives every secret it reads to the log's redaction", () => {
     writeFileSync(hook, `${old}\n`);
     const learned = new Set<string>();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { draftOf } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Secret } from "../../base/secret.ts";
@@ -58,7 +59,9 @@ export function createKeyring(parts: {
   let readAtMs = Number.NEGATIVE_INFINITY;
   let current = acceptedAt(0, []);
   const gather = () => {
-    current = acceptedAt(clock.nowMs(), [...configKeys(null), ...watched.flatMap(({ keys }) => keys())]);
+    const next = acceptedAt(clock.nowMs(), [...configKeys(null), ...watched.flatMap(({ keys }) => keys())]);
+    const isSame = isDeepStrictEqual(next.secrets, current.secrets);
+    current = isSame ? { ...next, secrets: current.secrets } : next;
     onSecrets(current.secrets);
   };
   const refresh = () => {
