@@ -32,6 +32,11 @@ export interface WorkItem extends NewWorkItem {
  */
 export const longestDelayMs = 2 * 60_000;
 
+/** The rank of a record among others of its kind: higher ids first. An id beyond 2^53 would be no integer as a number. */
+export function newestFirst(id: RecordId): number {
+  return -Math.min(Number(id), Number.MAX_SAFE_INTEGER);
+}
+
 /** One record: `id:17`. */
 export function recordTarget(id: RecordId): string {
   return `id:${id}`;

@@ -10,6 +10,7 @@ import type { PagePayload } from "../../extract/work-request.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { changesOf, noteExpected, sweepKey } from "../../state/sweeps.ts";
+import { newestFirst } from "../../state/work-item.ts";
 import { readHeld } from "../../store/apply/held-record.ts";
 import { applyTogether, applyWhenFree, requireRunId } from "../context/run-context.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
@@ -181,8 +182,7 @@ function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResu
   if (result !== "unchanged" || !isWanted) run.tally.count(resource.name, result);
   if (!isWanted) return result;
   const payload = read ? { listed: read.listed } : undefined;
-  // Higher ids first.
-  const more = { payload, rank: -Math.min(Number(id), Number.MAX_SAFE_INTEGER) };
+  const more = { payload, rank: newestFirst(id) };
   queueRecord(answer, read?.reason ?? "full", { resource: resource.name, id }, more);
   return result;
 }

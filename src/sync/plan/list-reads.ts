@@ -7,7 +7,7 @@ import type { ChildPayload, PagePayload, ListForm } from "../../extract/work-req
 import type { Listing } from "../../state/listings.ts";
 import { changesOf, changesVariant, fullPageKey, newestListed, sweepKey } from "../../state/sweeps.ts";
 import type { ListRef } from "../../state/sweeps.ts";
-import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
+import { childTarget, newestFirst, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import type { InvalidError } from "../../connector/service-errors.ts";
 
@@ -70,8 +70,9 @@ export function childList({ mirror }: RunContext, resource: string, parent: Reco
 
 function pageWork(resource: string, payload: PagePayload | ChildPayload, dirtySeq: number): NewWorkItem {
   if (!("parent" in payload)) return listPage(resource, payload, dirtySeq);
-  const target = childTarget(payload.parent, parentIdOf(payload), payload.page);
-  const rank = -Number(payload.parentId);
+  const parentId = parentIdOf(payload);
+  const target = childTarget(payload.parent, parentId, payload.page);
+  const rank = newestFirst(parentId);
   return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
 }
 

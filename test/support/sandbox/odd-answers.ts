@@ -53,9 +53,9 @@ const answers = {
   }),
   duplicate_ids: eachList(({ data, ...rest }) => ({ data: [...data.slice(0, 1), ...data], ...rest })),
   missing_ids: eachRecord((text) => text.replace(/^\{"id":[^,}]+,?/, "{")),
-  /** Beyond 2^53, and one apart for neighbours: two of them are the same number as doubles. */
+  /** Up to the largest that a row can hold, one apart for neighbours: as doubles all are the same number. */
   huge_ids: eachRecord((text) =>
-    text.replace(/^\{"id":(\d+)/, (_, id: string) => `{"id":${9_007_199_254_740_992n + BigInt(id)}`),
+    text.replace(/^\{"id":(\d+)/, (_, id: string) => `{"id":${2n ** 63n - BigInt(id)}`),
   ),
   unknown_values: eachRecord((text) => text.replace(/"(type|status)":"[^"]*"/g, '"$1":"brand_new_value"')),
   unknown_fields: withFields('"brandNewField":{"deep":[1,"ň",null]},"snowman ☃":true'),
