@@ -1,5 +1,6 @@
 /** Values of the config file: each reads a text (or word, or number) and says what it must be where it cannot. */
 import path from "node:path";
+import { Cron } from "croner";
 import { z } from "zod";
 import { didYouMean } from "../base/names.ts";
 import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../base/units.ts";
@@ -99,13 +100,18 @@ export function filledText(phrase: string) {
   return readableText(phrase, (text) => (text === "" ? null : { value: text }));
 }
 
-const cronField = /^[\d*,\-/?#LWA-Za-z]+$/;
-
-/** A cron pattern by its form; the scheduler checks its numbers. */
+/** A cron pattern of five fields, or six with seconds. */
 export function cronText(alternatives = "") {
   return readableText(`a cron pattern such as "15 2 * * *"${alternatives}`, (text) => {
-    const fields = text.split(/\s+/);
-    const formed = fields.length >= 5 && fields.length <= 6 && fields.every((field) => cronField.test(field));
-    return formed ? { value: text } : null;
+    const fields = text.split(/\s+/).length;
+    return (fields === 5 || fields === 6) && isCronPattern(text) ? { value: text } : null;
   });
+}
+
+function isCronPattern(text: string): boolean {
+  try {
+    return new Cron(text, { paused: true }).getPattern() !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,5 @@
 import { Cron } from "croner";
 import { hourMs } from "../base/clock.ts";
-import { MirrorError, messageOf } from "../base/errors.ts";
 import type { ScheduleConfig } from "../config/config.ts";
 import { defaultReadyLimits, type ReadyLimits } from "../status/conditions.ts";
 
@@ -10,13 +9,11 @@ export type CronSchedule = ReturnType<typeof scheduleOf>;
 /**
  * Parses a cron pattern. Where the clock is put forward, a time that does not exist comes at the first moment after
  * the gap; where it is put back, a time that exists twice comes once.
- *
- * @throws MirrorError `config` for a pattern that is invalid
  */
 export function parseCronSchedule(pattern: string, timezone: string): CronSchedule {
   const key = `${pattern} ${timezone}`;
   let schedule = parsed.get(key);
-  if (!schedule) parsed.set(key, (schedule = scheduleOf(parse(pattern, timezone))));
+  if (!schedule) parsed.set(key, (schedule = scheduleOf(new Cron(pattern, { ...cronForm, timezone }))));
   return schedule;
 }
 
@@ -24,6 +21,8 @@ export function parseCronSchedule(pattern: string, timezone: string): CronSchedu
 export function runSchedule({ sync, timezone }: ScheduleConfig): CronSchedule | null {
   return sync === null ? null : parseCronSchedule(sync, timezone);
 }
+
+const cronForm = { paused: true, fixedTimeRule: "no-wildcard" } as const;
 
 /** 80 kB each; hundreds of companies have the same. */
 const parsed = new Map<string, CronSchedule>();
@@ -39,17 +38,6 @@ function scheduleOf(cron: Cron) {
       return last?.getTime() ?? null;
     },
   };
-}
-
-function parse(pattern: string, timezone: string): Cron {
-  try {
-    return new Cron(pattern, { timezone, paused: true, fixedTimeRule: "no-wildcard" });
-  } catch (error) {
-    throw new MirrorError("config", `"${pattern}" in schedule is no cron pattern: ${messageOf(error)}`, {
-      hint: 'Minute, hour, day of month, month, day of week, and before them seconds if you like: "15 2 * * *" is a quarter past two every night.',
-      cause: error,
-    });
-  }
 }
 
 /** Time that a run takes, its late start included. */

@@ -18,6 +18,7 @@ export const configRows: readonly ErrorRow[] = [
   ...errorRows({}, [
     "2 | a key that is not known | sync | unknown key data_dri | config.yaml:5:1 | Did you mean data_dir? | data_dri: x",
     '2 | a schedule that is no cron pattern | sync | (it is "at noon") | config.yaml:5:19: schedule.sync | must be a cron pattern such as "15 2 * * *", or off | schedule: { sync: at noon }',
+    '2 | a schedule with an hour that does not exist | sync | (it is "0 25 * * *") | config.yaml:5:19: schedule.sync | must be a cron pattern such as "15 2 * * *", or off | schedule: { sync: "0 25 * * *" }',
     '2 | a time zone that does not exist | sync | (it is "Europe/Bratislav") | config.yaml:5:23: schedule.timezone | must be a time zone such as Europe/Bratislava | schedule: { timezone: Europe/Bratislav }',
     "10 | a data_dir that cannot be made | sync | the database cannot be opened | /proc/mirror | Check that data_dir exists and may be read and written | data_dir: /proc/mirror",
     "2 | a resource that does not exist | sync | must name a resource | config.yaml:5:24: resources.include[0] | Did you mean invoices? | resources: { include: [invoces] }",
