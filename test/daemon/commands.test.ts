@@ -160,10 +160,11 @@ describe("commands of other processes", () => {
   });
 
   test("one that our own end cuts off gets no answer: its asker sees the connection end", async () => {
-    const { close, held, ask } = await startDaemon();
-    const following = ask("sync", formatSyncOptions(requestOf(), null));
-    await eventually(() => held.length === 1, "a run");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { file, close, held } = await startDaemon();
+    const command = { kind: "sync", options: formatSyncOptions(requestOf(), null) } as const;
+    const seen: unknown[] = [];
+    const following = askDaemon(file, command, new AbortController().signal, (one) => seen.push(one));
+    await eventually(() => held.length === 1 && seen.length > 0, "a run that is followed");
     close.abort();
     held[0]?.();
     await expect(following).rejects.toMatchObject({ kind: "locked", retryable: true });

@@ -122,18 +122,21 @@ describe("connections", () => {
 
   test("are released only when the body has arrived", async () => {
     const { held, answering } = holding();
-    const { http } = await serviceWith(answering, { concurrency: 1 });
-    const [slow, next] = [http.send(get("/slow")), http.send(get("/next"))];
+    const rateLimiter = lenientRateLimiter();
+    const { http } = await serviceWith(answering, { concurrency: 1, rateLimiter });
+    const slow = http.send(get("/slow"));
     await expect.poll(() => held.length).toBe(1);
     const { answer } = held[0] ?? {};
+    const next = http.send(get("/next"));
     answer?.writeHead(200, jsonHead).write("[");
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(held).toHaveLength(1);
+    await expect.poll(() => rateLimiter.reports.length).toBe(1);
+    const heldBefore = held.length;
     answer?.end("]");
     expect((await slow).body.toString()).toBe("[]");
     await expect.poll(() => held.length).toBe(2);
     json(held[1]?.answer as ServerResponse, {});
     await next;
+    expect(heldBefore).toBe(1);
   });
 });
 
