@@ -141,6 +141,17 @@ describe("a restore", () => {
     expect((await restore(company)).code).toBe(0);
   });
 
+  test("forgets what `verify` found of the mirror before", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    const about = ["acme.verified.json", "acme.compared.jsonl"].map((name) =>
+      path.join(company.folder, name),
+    );
+    for (const file of about) writeFileSync(file, "{}");
+    expect((await restore(company)).code).toBe(0);
+    expect(about.filter((file) => existsSync(file))).toEqual([]);
+  });
+
   // Fault: disk | bytes of the backup are changed, cut off or appended | each file of the backup | exit 10; nothing is touched, and an earlier backup can be restored
   test("from a damaged backup touches nothing, whether bytes changed or were added, or its manifest is lost", async () => {
     const company = await aMirrored();
@@ -172,7 +183,7 @@ describe("a restore", () => {
   });
 });
 
-test("webhook keys are in a backup unless that is said, and a restore says what to do without them", async () => {
+test("webhook keys are in a backup unless that is said; a restore brings back what is missing, for its owner alone, and says what to do without them", async () => {
   const company = await aMirrored();
   const keyFile = path.join(company.folder, "key");
   const { token } = company.sandbox;
@@ -197,6 +208,12 @@ test("webhook keys are in a backup unless that is said, and a restore says what 
   expect(code).toBe(0);
   expect(stdout).toContain(`no webhook secret for ${keyFile}: put it there`);
   expect(stdout).toContain("webhooks rotate");
+  const keyNow = () => [readFileSync(keyFile, "utf8"), (statSync(keyFile).mode & 0o777).toString(8)];
+  await restore(company, "--at", id);
+  expect(keyNow()).toEqual(["a-webhook-secret-of-acme", "600"]);
+  writeFileSync(keyFile, "a-newer-webhook-secret-of-acme");
+  await restore(company, "--at", id);
+  expect(keyNow()).toEqual(["a-newer-webhook-secret-of-acme", "600"]);
 });
 
 test("a copy that another program made is restored like a backup", async () => {

@@ -20,6 +20,8 @@ import { count, look } from "../support/truth/compare.ts";
 import { startIn, writeServeConfig } from "../support/program/serve.ts";
 import { eventually, longestWaitMs } from "../support/eventually.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
+import { forbidden } from "../support/company/proxy.ts";
+import { liveIds } from "../support/verify/verify.ts";
 
 /** A mirrored company whose config asks for all files. */
 async function aCompanyWithFiles(records = 5): Promise<Company> {
@@ -97,6 +99,22 @@ test("a changed document is fetched again, and its older version stays", async (
   expect(after?.path).toMatch(/^2026\/02\/invoices\//);
   const object = `objects/${before?.sha256.slice(0, 2)}/${before?.sha256}`;
   expect(hashAt(company, object)).toBe(before?.sha256);
+  await expectWhole(company);
+});
+
+test("a document that gets the name of another one takes not its file: the id is added to its own", async () => {
+  const company = await aCompanyWithFiles();
+  await run(company, "files");
+  const [first, second] = filesIn(company, "document = 'invoices'");
+  const { control } = company.sandbox;
+  const named = control.snapshot().get("invoices")?.get(Number(first?.document_id));
+  const { number, issueDate, client } = named ?? {};
+  control.alter("invoices", Number(second?.document_id), { number, issueDate, client });
+  await sync(company, { full: true });
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { asked: 1, written: 1 } });
+  const [own] = filesIn(company, `document = 'invoices' AND document_id = ${second?.document_id}`);
+  expect(own?.path).toBe(first?.path.replace(/\.pdf$/, ` [${second?.document_id}].pdf`));
+  expect(hashAt(company, first?.path ?? "")).toBe(first?.sha256);
   await expectWhole(company);
 });
 
@@ -180,6 +198,17 @@ test("an answer that is no file is never stored, and is named with the reason", 
   });
 });
 
+test("refused files among others stop nothing, however many", async () => {
+  const company = await aCompanyWithFiles(90);
+  const ids = liveIds(company, "invoices");
+  const refused = new Set(ids.filter((_, i) => i % 2 === 0).map((id) => `/invoices/${id}/pdf`));
+  // As many in a row end it.
+  expect(refused.size).toBeGreaterThan(20);
+  company.proxy.obstruct(({ path: asked }) => (refused.has(asked) ? forbidden : undefined));
+  expect((await run(company, "files")).code).toBe(3);
+  expect(filesIn(company, "document = 'invoices'")).toHaveLength(ids.length - refused.size);
+});
+
 // Fault: process | kill -9 while files are fetched | the real program, at growing times | what was stored is whole, the next time goes on with the rest
 test("killed at any moment, fetching goes on where it was, and nothing is half", async () => {
   const company = await aCompanyWithFiles(10);
@@ -225,14 +254,17 @@ test("a token of another company fetches nothing (I10); a limit of requests stop
 test("what was removed is fetched or linked again; a backup holds each content once, and a restore proves every byte", async () => {
   const company = await aCompanyWithFiles();
   await run(company, "files");
-  const [first, second] = filesIn(company, "kind = 'pdf'");
+  const files = filesIn(company);
+  const [first, second] = files.filter(({ kind }) => kind === "pdf");
+  const manifest = readFileSync(at(company, "manifest.jsonl"));
   rmSync(at(company, first?.path ?? ""));
   rmSync(at(company, `objects/${second?.sha256.slice(0, 2)}/${second?.sha256}`));
   const asked = requestsFor(company);
   expect(await run(company, "files")).toMatchObject({ code: 0 });
   expect(requestsFor(company)).toBe(asked + 1);
   await expectWhole(company);
-  const files = filesIn(company);
+  // The bytes are the same: nothing is said to have changed.
+  expect([filesIn(company), readFileSync(at(company, "manifest.jsonl"))]).toEqual([files, manifest]);
   const backup = await run(company, "backup", "--to", "./backups");
   expect(backup.code).toBe(0);
   const contents = new Set(files.map((file) => file.sha256)).size;
@@ -245,6 +277,14 @@ test("what was removed is fetched or linked again; a backup holds each content o
   const before = requestsFor(company);
   expect(await run(company, "files")).toMatchObject({ code: 0, acme: { requests: 0 } });
   expect(requestsFor(company)).toBe(before);
+  // An archive that went on since the backup is not set back.
+  const [invoice] = filesIn(company, "document = 'invoices'");
+  company.sandbox.control.alter("invoices", Number(invoice?.document_id), { issueDate: "2026-02-03" });
+  await sync(company, { full: true });
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { written: 1 } });
+  const goneOn = readFileSync(at(company, "manifest.jsonl"));
+  expect(await run(company, "restore", "--from", "./backups")).toMatchObject({ code: 0 });
+  expect(readFileSync(at(company, "manifest.jsonl"))).toEqual(goneOn);
 });
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
