@@ -19,12 +19,13 @@ interface Story {
   readonly schedule?: Partial<ScheduleConfig>;
   readonly runQueue?: Pick<RunQueue, "run" | "isListing">;
   readonly isServiceThere?: () => boolean;
+  readonly makesUpQuick?: boolean;
 }
 
 /** A scheduler over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
 async function schedulerWith(
   outcomes: readonly Outcome[],
-  { schedule = {}, runQueue, isServiceThere = () => true }: Story = {},
+  { schedule = {}, runQueue, isServiceThere = () => true, makesUpQuick }: Story = {},
 ) {
   const mirror = await openShop();
   const clock = new DrivenClock(noon);
@@ -36,7 +37,10 @@ async function schedulerWith(
     ran.push({ why, atMs: clock.nowMs() - noon });
     return remember(mirror, clock.nowMs(), outcome);
   };
-  const config = { schedule: { sync: null, quick: null, publish: null, timezone: "UTC", ...schedule } };
+  const config = {
+    schedule: { sync: null, quick: null, publish: null, timezone: "UTC", ...schedule },
+    backup: { to: "/backups", schedule: "0 * * * *" },
+  };
   const company = {
     mirror,
     runQueue: runQueue ?? { run, isListing: false },
@@ -45,7 +49,7 @@ async function schedulerWith(
     closed: close.signal,
     // Only what a scheduler needs of a company.
   } as unknown as OpenCompany;
-  const scheduler = new RunScheduler(company, isServiceThere);
+  const scheduler = new RunScheduler(company, isServiceThere, makesUpQuick);
   /** Passes the time in steps, so that everything due has its turn. */
   const pass = async (ms: number, stepMs = 1_000) => {
     for (let left = ms; left > 0; left -= stepMs) {
@@ -95,6 +99,16 @@ describe("why a run is owed at once", () => {
   });
 });
 
+/** A queue that makes no run, and notes which it was asked for. */
+function quietQueue() {
+  const asked: RunRequest[] = [];
+  const run = async (request: RunRequest) => {
+    asked.push(request);
+    return null;
+  };
+  return { isListing: false, asked, run };
+}
+
 describe("a run that is owed", () => {
   test("is tried again, less and less often, half an hour apart at most, until one is whole", async () => {
     const failed = Array.from({ length: 4 }, (): Outcome => "failed");
@@ -119,13 +133,10 @@ describe("a run that is owed", () => {
     expect(ran).toHaveLength(1);
   });
 
-  test("of the quick schedule is made once per slot, ends a scrub, waits for no other run and replaces none", async () => {
-    const runQueue = { isListing: false, asked: [] as RunRequest[] };
-    const run = async (request: RunRequest) => {
-      runQueue.asked.push(request);
-      return null;
-    };
-    const parts = { runQueue: Object.assign(runQueue, { run }), schedule: { quick: "*/10 * * * *" } };
+  test("of the quick schedule is made once per slot, ends a scrub, waits for no other run and replaces none, nor one while the service is away", async () => {
+    const runQueue = quietQueue();
+    const there = { now: true };
+    const parts = { runQueue, schedule: { quick: "*/10 * * * *" }, isServiceThere: () => there.now };
     const { scheduler, pass, close } = await schedulerWith(["complete"], parts);
     void scheduler.followQuick();
     await pass(31 * 60_000, 10_000);
@@ -135,9 +146,28 @@ describe("a run that is owed", () => {
     runQueue.isListing = true;
     await pass(hourMs, 10_000);
     expect(runQueue.asked).toHaveLength(3);
-    runQueue.isListing = false;
+    Object.assign(runQueue, { isListing: false });
+    there.now = false;
+    await pass(hourMs, 10_000);
+    expect(runQueue.asked).toHaveLength(3);
+    there.now = true;
     await pass(hourMs, 10_000);
     expect(runQueue.asked).toHaveLength(9);
+    close.abort();
+  });
+
+  test.each([
+    ["is made at the start where it was missed before", true, noon - 3 * hourMs, 1],
+    ["is not made at the start where a run came after its slot", true, noon - hourMs / 2, 0],
+    ["is not made at the start where that is not asked for", false, noon - 3 * hourMs, 0],
+  ])("of the quick schedule %s", async (_, makesUpQuick, lastRunMs, runs) => {
+    const runQueue = quietQueue();
+    const parts = { runQueue, schedule: { quick: "15 * * * *" }, makesUpQuick };
+    const { scheduler, mirror, pass, close } = await schedulerWith([], parts);
+    remember(mirror, lastRunMs, "complete");
+    void scheduler.followQuick();
+    await pass(5 * 60_000, 10_000);
+    expect(runQueue.asked).toHaveLength(runs);
     close.abort();
   });
 
@@ -191,6 +221,24 @@ describe("the schedule", () => {
     await done;
     expect({ made, ran }).toEqual({ made: 3, ran: [] });
     expect(mirror.meta.get("publish_schedule")).toEqual({ slotMs: noon + 2 * 60_000 });
+  });
+
+  // Fault: disk | the place of backups cannot be written for minutes | a backup by its schedule | tried again, less and less often, until it is made
+  test("of backups is followed once there is a whole run; one that fails is tried again, less and less often", async () => {
+    const { scheduler, mirror, clock, pass, close } = await schedulerWith([]);
+    const triedMs: number[] = [];
+    const done = scheduler.followBackup(async () => triedMs.push(clock.nowMs()) > 3);
+    await pass(90 * 60_000, 10_000);
+    expect(triedMs).toEqual([]);
+    remember(mirror, clock.nowMs(), "complete");
+    await pass(2 * hourMs, 10_000);
+    close.abort();
+    await pass(60_000);
+    await done;
+    const minutes = triedMs.map((atMs) => Math.floor((atMs - (triedMs[0] ?? 0)) / 60_000));
+    expect(minutes.slice(0, 4)).toEqual([0, 1, 3, 7]);
+    // The next slot.
+    expect(minutes).toHaveLength(5);
   });
 
   // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back
