@@ -176,4 +176,10 @@ describe("for any documents", () => {
     const owed = { to_be_paid: 1, to_be_paid_eur: 1 };
     expect(rowsOf(db, "SELECT * FROM v_receivables")).toMatchObject([owed]);
   });
+  test("a paid proforma whose payments are not read yet is not called unpaid", () => {
+    const db = emptyReport();
+    db.exec("INSERT INTO proformas (id, total_with_vat, to_be_paid) VALUES (1, 246, 0), (2, 246, 246)");
+    const rows = rowsOf(db, "SELECT settlement FROM v_proformas ORDER BY proforma_id");
+    expect(rows.map(({ settlement }) => settlement)).toEqual([null, "not paid"]);
+  });
 });

@@ -133,6 +133,7 @@ const knownRates = `SELECT currency_id, day, max(rate) AS rate FROM (
     SELECT currency_id, payment_date, currency_rate FROM document_payments
   ) WHERE rate IS NOT NULL AND day IS NOT NULL GROUP BY currency_id, day`;
 
+const settlements = ["not paid", "advance", "partly settled", "settled"];
 const both = (column: string, name: string) => sql.inUnits(name, column, `round(${column} / rate)`);
 
 export const proformaList: ReportView = {
@@ -147,7 +148,7 @@ export const proformaList: ReportView = {
     c.id("proforma_id", "Id in proformas"),
     c.text("number", "As printed"),
     c.text("status", "As the service gives it", paymentStatuses),
-    c.text("settlement", "What became of its payments", ["not paid", "advance", "partly settled", "settled"]),
+    c.text("settlement", "What became of its payments; null until they are read", settlements),
     c.date("issue_date", "Of the proforma"),
     c.date("due_date", "Of the proforma"),
     ...c.client,
@@ -185,7 +186,7 @@ export const proformaList: ReportView = {
 )
 SELECT d.id AS proforma_id, d.number AS number, d.status AS status,
   CASE WHEN p.settled = p.payments THEN 'settled' WHEN p.settled > 0 THEN 'partly settled'
-    WHEN p.payments > 0 THEN 'advance' ELSE 'not paid' END AS settlement,
+    WHEN p.payments > 0 THEN 'advance' WHEN e.to_be_paid = e.total_with_vat THEN 'not paid' END AS settlement,
   d.issue_date AS issue_date, d.due_date AS due_date, ${sql.client}, currency, rate, rate_date,
   ${both("e.total", "total")},
   ${both("e.total_with_vat", "total_with_vat")},
