@@ -6,7 +6,7 @@ import { backoffMs, type Backoff } from "../base/retry.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { ServiceError } from "../connector/service-errors.ts";
 import { transportDefaults } from "../connector/transport.ts";
-import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
+import type { ServiceAnswer, ServiceRequest } from "../connector/transport.ts";
 import { attemptWithToken } from "./attempt.ts";
 import { parseBaseUrl, targetOf } from "./base-url.ts";
 import { createSafeText } from "./http-errors.ts";
@@ -39,11 +39,7 @@ export interface HttpOptions extends RequestSender, Own, OwnDefaulted {
   readonly assertMaySend?: (() => void) | undefined;
 }
 
-export interface HttpTransport extends Transport {
-  stats(): Readonly<HttpCounters>;
-  /** Aborts what is in flight. Nothing can be sent afterwards. */
-  close(): Promise<void>;
-}
+export type HttpTransport = ReturnType<typeof createHttpTransport>;
 
 /**
  * Opens a transport.
@@ -51,7 +47,7 @@ export interface HttpTransport extends Transport {
  * Guarantee: requests go to the origin of `baseUrl` only, each with a permit of the rate limiter (I8) and a
  * deadline; the token is in no error, log line or redirect (I9). Holds no state that a crash could lose.
  */
-export function createHttpTransport(options: HttpOptions): HttpTransport {
+export function createHttpTransport(options: HttpOptions) {
   const settings = { ...defaults, ...options };
   const { token, secrets, accessTokens, concurrency, timeoutMs, assertMaySend } = settings;
   const closing = new AbortController();
@@ -67,11 +63,12 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
     safeText: accessTokens ? (text, maxLength) => known(accessTokens.redact(text), maxLength) : known,
   };
   return {
-    async send(request) {
+    async send(request: ServiceRequest): Promise<ServiceAnswer> {
       const signal = eitherSignal(closing.signal, request.signal);
       return sendUntilDone(wire, await callFor(wire, request, signal));
     },
-    stats: () => structuredClone(wire.counters),
+    stats: (): Readonly<HttpCounters> => structuredClone(wire.counters),
+    /** Aborts what is in flight. Nothing can be sent afterwards. */
     close: async () => {
       closing.abort();
       await wire.pool.destroy();

@@ -35,24 +35,21 @@ interface Post {
   readonly signature: string | null;
 }
 
-/** Sends to one address, one message after another. */
-export interface Poster {
-  /** One attempt of ten seconds; any 2xx means taken. @throws NotTaken */
-  readonly post: (message: Post, signal: AbortSignal) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type Poster = ReturnType<typeof openPoster>;
 
 /**
- * Opens the connection to an address, by the proxy that requests to the service take. No redirect is followed.
+ * Opens the connection to one address, by the proxy that requests to the service take; messages are sent one after another.
+ * No redirect is followed.
  *
  * @param isPublicOnly nothing is sent to a private address, whatever a name leads to; by no proxy, which would look
  *   names up itself
  */
-export function openPoster(url: string, version: string, isPublicOnly = false): Poster {
+export function openPoster(url: string, version: string, isPublicOnly = false) {
   const { origin, hostname, pathname, search } = new URL(url);
   if (isPublicOnly && !isPublicHost(hostname)) throw privateAddress();
   const pool = openPool(origin, limitMs, 1, isPublicOnly ? { judge: { lookup: lookUpPublic, byProxy } } : {});
   let drained: Promise<unknown> = Promise.resolve();
+  /** One attempt of ten seconds; any 2xx means taken. @throws NotTaken */
   const post = async ({ id, body, seconds, signature }: Post, signal: AbortSignal) => {
     const signed = signature === null ? {} : { "webhook-signature": signature };
     const named = { "webhook-id": id, "webhook-timestamp": String(seconds), ...signed };
