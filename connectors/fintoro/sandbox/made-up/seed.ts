@@ -1,7 +1,7 @@
 import { dateOf, dayOf, firstDayOfYear, momentOf, yearOf } from "../base/calendar.ts";
 import { centsToNumber, divide } from "../base/decimal-money.ts";
 import { randomFor } from "../base/seeded-random.ts";
-import { pick } from "../base/values.ts";
+import { nameList, pick } from "../base/values.ts";
 import { documentKinds, payableKinds } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
@@ -202,10 +202,9 @@ function restartSeries({ tables: { numerical_series: table } }: Company, kind: D
 const slovakVatBefore2025: Readonly<Record<number, number>> = { 23: 20, 19: 10, 5: 10 };
 
 /** What a document takes over from the one it is made from. */
-function dealOf({ discountType, discountValue, paymentMethodId, items, ...source }: BookRow) {
-  const parties = pick(source, ["clientId", "currencyId", "languageId", "transferTaxLiability"]);
-  return { ...parties, discountType, discountValue, paymentMethodId, items };
-}
+const dealFields = nameList(
+  "clientId currencyId languageId transferTaxLiability discountType discountValue paymentMethodId items",
+);
 
 function seedDocument(
   actor: Actor,
@@ -214,7 +213,7 @@ function seedDocument(
   issueDay: number,
 ): void {
   const { company, random } = actor;
-  const deal = source ? dealOf(source) : dealInput(actor);
+  const deal = source ? pick(source, dealFields) : dealInput(actor);
   const late = random.often(0.3) ? random.int(1, 10) : 0;
   const rates: typeof slovakVatBefore2025 = yearOf(issueDay) < 2025 ? slovakVatBefore2025 : {};
   const [ofClient] = company.tables.business_cases.findBy("clientId", deal.clientId ?? 0);

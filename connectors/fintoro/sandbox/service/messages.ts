@@ -113,7 +113,6 @@ export function file(mediaType: string, name: string, body: Buffer): Reply {
   return { status: 200, headers: { "Content-Type": mediaType, "Content-Disposition": disposition }, body };
 }
 
-/** Sends the answer. */
 export function send(response: ServerResponse, { status, headers, body }: Reply): void {
   const length = status === 204 ? {} : { "Content-Length": String(body.length) };
   response.writeHead(status, { ...headers, ...length });
