@@ -28,9 +28,11 @@ export type QueueCount = Pick<OwnRow<"_work">, "resource" | "kind" | "state"> & 
 const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, reason, payload, dirty_seq)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
 
+/** A quick run takes over records known to have changed, and no others, from the backlog of other runs. */
 const insertOrMerge = `${insert} DO UPDATE SET
   kind = CASE WHEN excluded.reason = 'route probe' OR (kind = 'confirm' AND reason <> 'route probe') THEN kind ELSE excluded.kind END,
-  lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms), rank = min(rank, excluded.rank),
+  lane = iif(lane = ${laneRank("changed")} AND excluded.lane = ${quickRank}, ${quickRank}, min(lane, excluded.lane)),
+  due_ms = min(due_ms, excluded.due_ms), rank = min(rank, excluded.rank),
   reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
   payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
   attempts = 0, state = 'ready', error = NULL`;
@@ -190,9 +192,14 @@ export class WorkQueue extends Repository {
     return removeRows(this.db, "_work", { state: ["ready", "held"], lane: laneRank(lane), reason });
   }
 
-  /** What a quick run left that was cut off: its lists are dropped, and its records become those of other runs. */
-  endQuick(): void {
+  /** Drops the lists of a quick run that was cut off: the next one begins them again, and reads the records it left. */
+  dropQuickLists(): void {
     removeRows(this.db, "_work", { lane: quickRank, kind: "list" });
+  }
+
+  /** The same, and its records become those of other runs. */
+  endQuick(): void {
+    this.dropQuickLists();
     updateRows(this.db, "_work", { lane: laneRank("changed") }, { lane: quickRank });
   }
 

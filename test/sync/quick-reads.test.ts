@@ -198,3 +198,20 @@ describe("records that were open", () => {
     expect(closed(run)).toHaveLength(200);
   });
 });
+
+describe("records that a quick run reads", () => {
+  test("are those that the last one left, and changed ones of the backlog that its lists show", async () => {
+    const run = await aQuickRun({ since });
+    const add = (lane: "quick" | "changed" | "hydration", target: string, reason = "changed") =>
+      run.queue.add({ kind: "detail", resource: "orders", target, lane, reason, dirtySeq: 1 });
+    add("quick", "id:1");
+    add("changed", "id:2");
+    add("hydration", "id:3", "new");
+    addQuickWork(run);
+    // Its lists show two of them.
+    add("quick", "id:2");
+    add("quick", "id:3", "new");
+    const read = Array.from({ length: 4 }, () => run.queue.lease(startMs, ["orders"], "quick")?.target);
+    expect(read.filter((target) => target?.startsWith("id:"))).toEqual(["id:1", "id:2"]);
+  });
+});

@@ -32,11 +32,11 @@ export function quickLists({ list }: Resource, nowMs: number): QuickList[] {
 
 /**
  * Queues what a quick run begins with: lists that come in one answer, and those of `quickLists`.
- * Guard: once per run; what the last one left is dropped.
+ * Guard: once per run; lists that the last one left are dropped.
  */
 export function addQuickWork(run: RunContext): void {
   const { queue, resources, startedAtMs, openRecords } = run;
-  queue.endQuick();
+  queue.dropQuickLists();
   for (const resource of resources) {
     if (resource.list.kind === "whole")
       for (const variant of variantsOf(resource))
