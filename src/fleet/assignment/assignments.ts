@@ -84,12 +84,15 @@ export class Assignments {
    */
   async open(job: FleetJob): Promise<void> {
     const { company } = job;
+    const { engine, times } = this.context;
     if (this.held.get(company)?.isEnding) return;
     const isOpening = !this.has(company);
     if (isOpening) this.claiming.add(company);
     await this.logged(company, async () => {
-      if (isOpening) await this.claim(company);
-      await this.context.engine.complete(job);
+      const hasRival = isOpening && (await this.claim(company)) === "account";
+      await engine.complete(job);
+      // Afterwards: beside a job for later that is taken another one is not sent.
+      if (hasRival) await engine.sendLater(company, times.rivalMs);
     });
     if (isOpening) this.claiming.delete(company);
   }
@@ -113,12 +116,12 @@ export class Assignments {
     }
   }
 
-  private async claim(company: string): Promise<void> {
-    const { engine, keeper, times } = this.context;
-    const claimed = await keeper.claim(company);
-    this.counts.claims["lease" in claimed ? "claimed" : claimed.refused]++;
+  private async claim(company: string): Promise<keyof Assignments["counts"]["claims"]> {
+    const claimed = await this.context.keeper.claim(company);
+    const outcome = "lease" in claimed ? "claimed" : claimed.refused;
+    this.counts.claims[outcome]++;
     if ("lease" in claimed) await this.logged(company, () => this.begin(claimed.lease));
-    else if (claimed.refused === "account") await engine.sendLater(company, times.rivalMs);
+    return outcome;
   }
 
   private async begin(lease: Lease): Promise<void> {

@@ -107,7 +107,7 @@ export class JobEngine {
     }
   }
 
-  /** Has a company looked at in so many milliseconds; what was asked for before is forgotten. */
+  /** Has a company looked at in so many milliseconds, instead of what was asked for before; not beside a taken one. */
   async sendLater(company: string, delayMs: number): Promise<void> {
     const startAfter = Math.max(0, Math.ceil(delayMs / 1_000));
     await this.boss.upsert("later", { company }, { singletonKey: company, startAfter });

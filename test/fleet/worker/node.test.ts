@@ -151,6 +151,18 @@ describeWithPostgres("a node", () => {
     expect(node.node.assignments.counts.ends.failed).toBe(0);
   });
 
+  test("looks at a company again and again while another one of its account is owned, and reads it then", async () => {
+    const fleet = await aWorkedFleet({ records: 1 });
+    await fleet.add("acme", little);
+    await fleet.tables.companies.put("twin", {});
+    await fleet.postgres.query("UPDATE fintoro_mirror.companies SET account = 'of both'");
+    await fleet.tables.owners.claim("twin", "other", 600_000);
+    const node = await startNode(fleet, "one");
+    await eventually(() => node.node.assignments.counts.claims.account > 2, "claims that were refused");
+    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET node = NULL, expires_at = now()");
+    await eventually(() => wholeRuns(node.company) === 1, "the run");
+  });
+
   // Fault: process | the nodes that hold a company die one after another | owners that renew no more, and a node after them | it leaves the company alone and works on, and fleet status names it
   test("leaves a company alone that the last three nodes died of, and works on", async () => {
     const fleet = await aWorkedFleet({ records: 1, companies: 2 });
