@@ -182,4 +182,14 @@ describe("for any documents", () => {
     const rows = rowsOf(db, "SELECT settlement FROM v_proformas ORDER BY proforma_id");
     expect(rows.map(({ settlement }) => settlement)).toEqual([null, "not paid"]);
   });
+  test("a credit note whose detail is not read yet is not judged for electronic invoices", () => {
+    const db = emptyReport();
+    const today = "(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')";
+    db.exec(`INSERT INTO credit_notes (id, number, issue_date) VALUES (1, 'D1', ${today})`);
+    expect(rowsOf(db, "SELECT term FROM v_einvoice_gaps WHERE document_id = 1")).toEqual([]);
+    db.exec("UPDATE credit_notes SET currency_rate = 1");
+    expect(rowsOf(db, "SELECT term FROM v_einvoice_gaps WHERE document_id = 1")).toEqual([
+      { term: "delivery_date" },
+    ]);
+  });
 });

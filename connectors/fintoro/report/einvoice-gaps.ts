@@ -14,7 +14,7 @@ function recent(table: (typeof tables)[number]): string {
   const parent = table.slice(0, -1);
   const seller = ["name", "subject_id", "tax_id", "vat_id", "street", "city", "zip", "country", "email"];
   return `SELECT '${table}' AS document, d.id AS document_id, d.number AS number, d.issue_date AS issue_date,
-    d.client_id AS client_id, d.client_name AS client_name, d.delivery_date AS delivery_date, d.has_vat AS has_vat,
+    d.client_id AS client_id, d.client_name AS client_name, d.delivery_date AS delivery_date, d.has_vat AS has_vat, d.currency_rate IS NOT NULL AS has_detail,
     coalesce(d.transfer_tax_liability, 0) AS reverse_charge, coalesce(${given("d.client_vat_id")}, ${given("d.client_subject_id")}) AS client_number,
     ${given("coalesce(d.text_above_items, '') || ' ' || coalesce(d.note, '')")} AS texts,
     ${seller.map((name) => `${given(`d.company_${name}`)} AS company_${name}`).join(", ")},
@@ -181,7 +181,7 @@ export const einvoiceGaps: ReportView = {
 ), parties AS (
   ${parties}
 ), documents AS (
-  SELECT *, net_eur / 100.0 AS turnover_eur FROM bills
+  SELECT *, net_eur / 100.0 AS turnover_eur FROM bills WHERE has_detail
 )
 SELECT * FROM (
   ${rowsOf(ofParties, "party, client_id, name, NULL AS document, NULL AS document_id, NULL AS number", "p.party", "parties")}
