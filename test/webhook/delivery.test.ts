@@ -74,11 +74,12 @@ describe("what was signed is read as it was written", () => {
     ["9007199254740991", 9_007_199_254_740_991],
     ["17.0", 17],
     ["0", 0],
+    ['"17"', 17],
   ])("an id of %s keeps every digit", (written, id) => {
     expect(deliveryOf(`{"id":"a","type":"t","resource":{"id":${written}}}`).resourceId).toBe(id);
   });
 
-  test.each('-1 1.5 9223372036854775808 1e400 "17" null true [17] {}'.split(" "))(
+  test.each('-1 1.5 9223372036854775808 1e400 "x" "-1" "" null true [17] {}'.split(" "))(
     "%s is no record's id",
     (written) => {
       expect(deliveryOf(`{"id":"a","type":"t","resource":{"id":${written}}}`).resourceId).toBeNull();

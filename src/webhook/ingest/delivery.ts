@@ -192,6 +192,6 @@ function textOrNull(value: JsonValue | undefined): string | null {
 }
 
 function idOrNull(value: JsonValue | undefined): RecordId | null {
-  const integer = integerOf(value);
-  return integer === null ? null : recordId(String(integer));
+  // As in answers: PHP may give numbers as strings.
+  return recordId(typeof value === "string" ? value : String(integerOf(value) ?? ""));
 }
