@@ -125,8 +125,7 @@ export function readView(db: Db | null, scope: StatusScope, nowMs: number): Comp
 
 /** How a company stands after a run that no daemon made. */
 export function readViewAfterRun(scope: StatusScope, report: CompanyReport, nowMs: number) {
-  using db = readable(mirrorFiles(scope.config, scope.company.name).mirror);
-  const view = readView(db, scope, nowMs);
+  const view = readableView(scope, nowMs);
   const lastRun = {
     outcome: listedOutcome(report),
     startedMs: Date.parse(report.started_at),
@@ -138,12 +137,13 @@ export function readViewAfterRun(scope: StatusScope, report: CompanyReport, nowM
   return { ...view, lastRun, events } satisfies CompanyStatusView;
 }
 
-/** Null also where it cannot be read: the run's report says so. */
-function readable(file: string): ReturnType<typeof openReadable> {
+/** Where the mirror cannot be read, as if there were none: the run's report says so. */
+function readableView(scope: StatusScope, nowMs: number): CompanyStatusView {
   try {
-    return openReadable(file);
+    using db = openReadable(mirrorFiles(scope.config, scope.company.name).mirror);
+    return readView(db, scope, nowMs);
   } catch {
-    return null;
+    return readView(null, scope, nowMs);
   }
 }
 

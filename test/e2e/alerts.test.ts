@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { alertTargets } from "../../src/status/alerts/targets.ts";
 import { runCommand } from "../support/program/cli.ts";
-import { aCompany, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, type Company } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { serveHere, writeServeConfig } from "../support/program/serve.ts";
 import { statusOf, metricsOf, readyOf } from "../support/company/served-company.ts";
@@ -13,6 +13,7 @@ import { eventually } from "../support/eventually.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
+import { damageRuns } from "../support/verify/verify.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
 const key = "alerts-secret-0123456789";
@@ -43,6 +44,18 @@ test("a sync signs the alerts that it posts, follows no redirect, and sends late
     expect(Number(headers["webhook-timestamp"])).toBeCloseTo(Date.now() / 1000, -2);
   expect(new Set(sink.received.map(({ json }) => json["id"])).size).toBe(1);
   expect(sink.received[0]?.json["text"]).toMatch(/^fintoro-mirror, acme: failed: the last run did not/);
+});
+
+test("a sync whose mirror is damaged inside sends an alert that names the damage", async () => {
+  const company = await aMirroredCompany({ records: 3 });
+  const sink = await openSink();
+  writeServeConfig(company, `alerts: [{ when: [failed], url: "${sink.url}" }]\n${off}`);
+  damageRuns(company);
+  expect(await runCommand(["sync"], { cwd: company.folder, clock: impatientClock })).toMatchObject({
+    code: 10,
+  });
+  const message = expect.stringContaining("the database is damaged");
+  expect(sink.received[0]?.json).toMatchObject({ event: "begin", subject: "reading", message });
 });
 
 test("serve sends what is wrong with a company where its config says", async () => {

@@ -7,7 +7,7 @@ import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
-import type { Db } from "../../store/database.ts";
+import { databaseError, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
 import { askWhoami, judgeToken } from "../../sync/identity/identify.ts";
@@ -53,14 +53,23 @@ function scopeOf(context: CommandContext, config: Config, company: CompanyConfig
 /**
  * Runs `read` on a read-only connection to the mirror, without the lock, also beside its writer; with null when
  * there is no mirror yet.
- * @throws MirrorError `database` when it is no mirror, or of a newer version
+ * @throws MirrorError `database` when it is no mirror, damaged, or of a newer version
  */
 export async function readMirror<T>(
   { files }: Pick<CompanyScope, "files">,
   read: (db: Db | null) => T | Promise<T>,
 ): Promise<T> {
   using db = openReadable(files.mirror);
-  return await read(db);
+  return await naming(files.mirror, () => read(db));
+}
+
+/** Has an error of SQLite say which mirror is damaged. Those of other files are for `work` to name. */
+async function naming<T>(mirror: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Error && error.name === "SqliteError" ? databaseError(mirror, error) : error;
+  }
 }
 
 /**
@@ -93,7 +102,7 @@ export async function writeExisting<T>(
   const { context, manifest, files } = scope;
   using lock = takeWriterLock(files.lock, command, guarded);
   using mirror = await openMirror(files.mirror, manifest, { ...context, lock });
-  return await work(mirror);
+  return await naming(files.mirror, () => work(mirror));
 }
 
 export function isDaemonThere({ files }: CompanyScope): boolean {

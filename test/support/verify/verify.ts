@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { VerifyReport } from "../../../src/verify/report.ts";
 import { runCommand } from "../program/cli.ts";
@@ -42,6 +43,18 @@ export function named({ resources }: VerifyReport): string[] {
 export function wound({ file }: Pick<Company, "file">, sql: string, ...values: unknown[]): void {
   using db = openDatabase(file);
   db.prepare(sql).run(...values);
+}
+
+/** Has the mirror open as before, but the page where its runs begin is damaged. */
+export function damageRuns({ file }: Pick<Company, "file">): void {
+  using db = openDatabase(file);
+  db.pragma("wal_checkpoint(TRUNCATE)");
+  const root = db.prepare("SELECT rootpage FROM sqlite_master WHERE name = '_runs'").pluck().get() as number;
+  const size = db.pragma("page_size", { simple: true }) as number;
+  db.close();
+  const bytes = readFileSync(file);
+  bytes.fill(0xab, (root - 1) * size, root * size);
+  writeFileSync(file, bytes);
 }
 
 /** The first ids of a table's live rows. */
