@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hourMs, dayMs } from "../../src/base/clock.ts";
@@ -8,7 +8,7 @@ import { aCompany, aMirroredCompany, sync, type Company } from "../support/compa
 import { jsonReply } from "../support/company/proxy.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { statusOf } from "../support/company/served-company.ts";
-import { liveIds, wound } from "../support/verify/verify.ts";
+import { damageRuns, liveIds, wound } from "../support/verify/verify.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { count } from "../support/truth/equal.ts";
@@ -17,6 +17,20 @@ import { count } from "../support/truth/equal.ts";
 async function mirrored(contents: { readonly records: number } | null = { records: 3 }): Promise<Company> {
   const company = await (contents ? aMirroredCompany(contents) : aCompany());
   writeServeConfig(company);
+  return company;
+}
+
+/** The mirror of `acme` opens, and its runs cannot be read; that of `beta` is whole. */
+async function damagedBesideWhole(): Promise<Company> {
+  const company = await aMirroredCompany({ records: 3 });
+  const { token } = company.sandbox;
+  writeServeConfig(
+    company,
+    "",
+    ["acme", "beta"].map((name) => ({ name, token })),
+  );
+  copyFileSync(company.file, path.join(company.folder, "beta.db"));
+  damageRuns(company);
   return company;
 }
 
@@ -54,6 +68,18 @@ describe("status", () => {
     expect(live).toMatch(/^\d+$/);
     expect(details).toBe(live);
     expect(stdout).toContain(`records, ${live} of them without their detail, read whole`);
+  });
+
+  test("a mirror that is damaged inside keeps no other company from its status, and is named", async () => {
+    const company = await damagedBesideWhole();
+    const { code, stdout, stderr } = await status(company);
+    expect(code).toBe(10);
+    expect(stdout).toMatch(/^beta: \d+ records, read whole/);
+    expect(stderr).toContain("acme: the database is damaged");
+    const { companies } = JSON.parse((await status(company, "--json")).stdout) as {
+      companies: Readonly<Record<string, object>>;
+    };
+    expect(companies).toMatchObject({ acme: { error: { kind: "database" } }, beta: { mirrored: true } });
   });
 
   // Fault: disk | the file of the request budget cannot be opened, as on a full disk | status, with a folder in its place | everything else is shown, with the free space

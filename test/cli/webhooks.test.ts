@@ -56,6 +56,7 @@ describe("list", () => {
 
   test("shows every company, also where one cannot be asked, and exits as that one fails", async () => {
     const setup = await openWebhookSetup({ companies: 2, token: () => "1|nobody" });
+    expect((await setup.run("list --quiet")).stdout).toBe((await setup.run("list")).stdout);
     const { code, stdout, stderr } = await setup.run("list --json");
     expect(code).toBe(4);
     expect(JSON.parse(stdout)).toMatchObject({

@@ -3,13 +3,13 @@ import { MirrorError } from "../../base/errors.ts";
 import { counted } from "../../base/units.ts";
 import { readyLimits } from "../../daemon/cron-schedule.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
-import { HandOverCounts, type HandOverState } from "../../state/as-of/hand-overs.ts";
+import { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { judgeShards, shardLines } from "../../status/shards.ts";
 import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { worstOutcome } from "../program/exit-code.ts";
+import { forEachCompany } from "../runs/each-company.ts";
 
 export const statusCommand: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
   const isOfSome = context.globals.company !== undefined || options.shard !== undefined;
@@ -20,43 +20,37 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const nowMs = context.clock.nowMs();
   const maxAgeMs = options.maxAge ?? null;
   const times = { maxAgeMs, freshForMs: maxAgeMs ?? readyLimits(config.schedule, nowMs).freshForMs, nowMs };
-  const companies: Record<string, StatusOfBooks> = {};
-  const scopes = companyScopes(context, config, options.shard);
-  for (const scope of scopes) {
-    const { clock, log } = context;
-    const question = { ...scope, ...times, clock, log };
-    companies[scope.company.name] = await readMirror(scope, (db) => {
-      const status = readStatus({ ...question, db });
-      if (!db || !status.mirrored) return { ...status, hand_overs: [], answers: null };
+  const isOne = companyScopes(context, config, options.shard).length === 1;
+  const companies: Record<string, CompanyStatus> = {};
+  const show = async (scope: CompanyScope) => {
+    const { name } = scope.company;
+    const { clock, log, output } = context;
+    const { status, handOvers, answers } = await readMirror(scope, (db) => ({
+      status: readStatus({ ...scope, ...times, clock, log, db }),
+      handOvers: db ? new HandOverCounts().read(db, scope.manifest) : [],
       // A snapshot and its views cost more than all the rest of a status.
-      const answers = scopes.length === 1 ? answersOf(scope, nowMs) : null;
-      return { ...status, hand_overs: new HandOverCounts().read(db, scope.manifest), answers };
-    });
-  }
-  const { columns } = context.output;
-  const lines = Object.entries(companies).flatMap(([name, one]) => [
-    ...statusLines(name, one, nowMs, columns),
-    ...one.hand_overs.flatMap(({ month, at, changed }) => {
-      const since = `${month} was handed over on ${at.slice(0, 10)}; ${counted(changed, "document")} changed since`;
-      return changed > 0 ? [`  ${since}: \`package --month ${month}\``] : [];
-    }),
-    ...Object.values(one.answers ?? {}).map((sentence) => `  ${sentence}`),
-  ]);
-  const shards = isOfSome ? null : judgeShards(companies, times.freshForMs, nowMs);
-  lines.push(...shardLines(shards, options.all, nowMs));
-  if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
-    lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");
-  await context.print({ companies, shards }, lines);
-  return worstOutcome([
-    ...Object.values(companies).map(statusOutcome),
-    ...(shards?.some(({ missing }) => missing) ? (["difference"] as const) : []),
-  ]);
-};
-
-type StatusOfBooks = CompanyStatus & {
-  readonly hand_overs: readonly HandOverState[];
-  /** What the report's questions say that concern everybody, by their name; null: several companies are shown. */
-  readonly answers: Readonly<Record<string, string>> | null;
+      answers: db && isOne ? answersOf(scope, nowMs) : null,
+    }));
+    companies[name] = status;
+    const lines = [
+      ...statusLines(name, status, nowMs, output.columns),
+      ...handOvers.flatMap(({ month, at, changed }) => {
+        const since = `${month} was handed over on ${at.slice(0, 10)}; ${counted(changed, "document")} changed since`;
+        return changed > 0 ? [`  ${since}: \`package --month ${month}\``] : [];
+      }),
+      ...Object.values(answers ?? {}).map((sentence) => `  ${sentence}`),
+    ];
+    return { document: { ...status, hand_overs: handOvers, answers }, lines, outcome: statusOutcome(status) };
+  };
+  const finish = async () => {
+    const shards = isOfSome ? null : judgeShards(companies, times.freshForMs, nowMs);
+    const lines = shardLines(shards, options.all, nowMs);
+    if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
+      lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");
+    const isMissing = shards?.some(({ missing }) => missing) ?? false;
+    return { document: { shards }, lines, outcome: isMissing ? "difference" : "complete" } as const;
+  };
+  return forEachCompany(context, config, show, { failed: {}, finish, isAnswer: true, shard: options.shard });
 };
 
 function answersOf({ config, files, manifest }: CompanyScope, nowMs: number): Record<string, string> {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { firstThrown, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { recordStep, type StepResult } from "../../status/after-run-record.ts";
+import type { Shard } from "../../status/shards.ts";
 import { failureOf } from "../console/console.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -24,7 +25,11 @@ interface TogetherOptions {
   /** Each company's result stands for itself: some that fail make a partial outcome. @default false */
   readonly isPartial?: boolean;
   /** What follows when all were done, with the names of those that did not fail; a part of the document. */
-  readonly finish?: (done: readonly string[]) => Promise<Pick<CompanyResult, "document" | "lines">>;
+  readonly finish?: (done: readonly string[]) => Promise<Omit<CompanyResult, "isUnchanged" | "seq">>;
+  /** It answers a question: a quiet command prints it, too. @default false */
+  readonly isAnswer?: boolean;
+  /** Only companies of this shard. */
+  readonly shard?: Shard | undefined;
 }
 
 /**
@@ -38,15 +43,22 @@ export async function forEachCompany(
   context: CommandContext,
   config: Config,
   work: (scope: CompanyScope) => Promise<CompanyResult>,
-  { failed = { outcome: "failed" }, isPartial = false, finish }: TogetherOptions = {},
+  {
+    failed = { outcome: "failed" },
+    isPartial = false,
+    finish,
+    isAnswer = false,
+    shard,
+  }: TogetherOptions = {},
 ): Promise<CommandOutcome> {
   const { globals, output, log, signal } = context;
-  const scopes = companyScopes(context, config);
+  const scopes = companyScopes(context, config, shard);
   const companies: Record<string, object> = {};
   const outcomes: CommandOutcome[] = [];
   const done: string[] = [];
-  const print = async (lines: readonly string[]) => {
-    if (!globals.json) for (const line of lines) await output.line(line);
+  const print = async (lines: readonly string[], outcome: CommandOutcome = "complete") => {
+    const isLeftOut = globals.json || (globals.quiet && !isAnswer && outcome === "complete");
+    for (const line of isLeftOut ? [] : lines) await output.line(line);
   };
   for (const scope of scopes) {
     const { name } = scope.company;
@@ -55,7 +67,7 @@ export async function forEachCompany(
       companies[name] = document;
       outcomes.push(outcome);
       done.push(name);
-      await print(outcome === "complete" && globals.quiet ? [] : lines);
+      await print(lines, outcome);
     } catch (thrown) {
       const error = firstThrown(thrown);
       const isUsage = error instanceof MirrorError && error.kind === "usage";
@@ -67,8 +79,9 @@ export async function forEachCompany(
     }
   }
   const last = done.length > 0 ? await finish?.(done) : undefined;
+  if (last?.outcome) outcomes.push(last.outcome);
   if (globals.json) await output.json({ companies, ...last?.document });
-  else await print(globals.quiet ? [] : (last?.lines ?? []));
+  await print(last?.lines ?? [], last?.outcome);
   const isSome = done.length > 0 && done.length < scopes.length;
   return isPartial && isSome ? "partial" : worstOutcome(outcomes);
 }

@@ -50,7 +50,10 @@ export const listCommand: CommandRun<"webhooks list"> = (context, { options, loa
       lines: views.length === 0 ? [none] : views.flatMap((view) => subscriptionLines(name, view)),
     };
   };
-  return forEachCompany(context, config, list, { failed: { subscriptions: [], problems: [] } });
+  return forEachCompany(context, config, list, {
+    failed: { subscriptions: [], problems: [] },
+    isAnswer: true,
+  });
 };
 
 function warnOfProblems(
