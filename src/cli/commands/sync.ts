@@ -18,7 +18,7 @@ import { syncCompany, type RemoteRun } from "../runs/company-sync.ts";
 import { sendAlerts } from "./upkeep/alerts.ts";
 import { afterRun, filesOne } from "./output/after-run-command.ts";
 import type { Log } from "../../base/logger.ts";
-import { formatCount, formatDuration } from "../../base/units.ts";
+import { counted, formatCount, formatDuration } from "../../base/units.ts";
 
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const { shard } = options;
@@ -141,9 +141,7 @@ function logTroubles(log: Log, company: string, report: CompanyReport): void {
 }
 
 function leftText(pending: number): string {
-  return pending === 1
-    ? "1 request is left for the next run"
-    : `${pending} requests are left for the next run`;
+  return `${counted(pending, "request is", "requests are")} left for the next run`;
 }
 
 function reportLines(company: string, report: CompanyReport): string[] {

@@ -1,4 +1,4 @@
-import { formatCount, formatSize } from "../../../base/units.ts";
+import { counted, formatSize } from "../../../base/units.ts";
 import { askDaemon } from "../../../daemon/commands.ts";
 import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";
 import { isDaemonThere, readExisting, writeExisting, type CompanyScope } from "../../mirror/company-scope.ts";
@@ -27,16 +27,11 @@ async function prune(scope: CompanyScope, dryRun: boolean): Promise<PruneReport>
 function linesOf(company: string, report: PruneReport): string[] {
   const { dry_run, finished, runs, inbox_bodies, changes, released_bytes } = report;
   const parts = [
-    counted("run", runs),
-    counted("event body", inbox_bodies),
-    `${counted("change", changes)}, the log begins at seq ${changes.first_seq}`,
+    `${counted(runs.rows, "run")} (${formatSize(runs.bytes)})`,
+    `${counted(inbox_bodies.rows, "event body", "event bodies")} (${formatSize(inbox_bodies.bytes)})`,
+    `${counted(changes.rows, "change")} (${formatSize(changes.bytes)}), the log begins at seq ${changes.first_seq}`,
   ];
   const space = dry_run ? "" : `; gave back ${formatSize(released_bytes)}`;
   const cut = finished ? "" : " (interrupted: run it again)";
   return [`${company}: ${dry_run ? "would remove" : "removed"} ${parts.join("; ")}${space}${cut}`];
-}
-
-function counted(what: string, { rows, bytes }: { readonly rows: number; readonly bytes: number }): string {
-  const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
-  return `${formatCount(rows)} ${rows === 1 ? what : many} (${formatSize(bytes)})`;
 }

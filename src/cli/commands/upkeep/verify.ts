@@ -260,9 +260,8 @@ function resultOfReport(company: string, report: VerifyReport): CompanyResult {
 }
 
 function reportLines(company: string, report: VerifyReport): string[] {
-  const { resources, uncompared, match, requests, records_compared, details_compared, details_total } =
-    report;
-  const { resumed } = report;
+  const { resources, uncompared, match, requests, resumed } = report;
+  const { records_compared, details_compared, details_total } = report;
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
   const count = differenceCount(report);
   const differ = counted(count, "record differs", "records differ");
