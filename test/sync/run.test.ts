@@ -118,6 +118,19 @@ test.for(["_work", "_runs"])(
   },
 );
 
+test("I5: a run that continues another one reads a list again of which that one held deletions", async ({
+  mirror,
+}) => {
+  const many = Array.from({ length: 30 }, (_, i) => ({ id: i + 1, label: "red" }));
+  await run(mirror, service("Acme", many));
+  const few = service("Acme", [red]);
+  const held = { outcome: "partial", troubles: [{ resource: "colours", kind: "held" }] };
+  expect(await run(mirror, few)).toMatchObject(held);
+  expect(await run(mirror, few, {}, { continues: true })).toMatchObject({ ...held, resumed: true });
+  await run(mirror, few, {}, { continues: true, allowMassDelete: true });
+  expect(mirror.records.counts("colours").live).toBe(1);
+});
+
 const clockAt = (nowMs: number) => ({ clock: { ...stillClock, nowMs: () => nowMs } });
 
 test("a run that begins, a quick one too, ends what one left that could not, whatever the clock says", async ({
