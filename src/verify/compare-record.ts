@@ -166,7 +166,6 @@ function shownDifferences(
   shown: CellsByName,
 ): FieldDifference[] {
   const table = view.table(name);
-  // Columns that previews show differently from details.
   const uncompared = table.context.differences.uncompared(name);
   return rowDifferences(table, held, service).filter(
     ({ field }) => shown.has(field) && !uncompared.has(field),

@@ -1,4 +1,4 @@
-import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
 import type { InvalidationRule } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { integerOf, isObject, type JsonValue } from "../../json/literal.ts";
@@ -41,11 +41,6 @@ export function queueDependents(read: AnswerContext, finding: ReadFinding): void
   }
 }
 
-interface Dependent extends RecordRef {
-  /** 0: at once, like an event's own record. */
-  readonly dueAtMs: number;
-}
-
 /** Reasons of reads that a list led to: what they find was there when the list came, unless it showed something else. */
 const listReasons = new Set(["new", "changed", "absent"]);
 
@@ -73,7 +68,7 @@ function isListedWhole({ share }: RunContext, { list, gives }: Resource): boolea
 }
 
 /** Those of the connector's rules. Nothing is searched where no read could follow. */
-function dependentsOf({ run, resource, stamp }: AnswerContext, finding: ReadFinding): Dependent[] {
+function dependentsOf({ run, resource, stamp }: AnswerContext, finding: ReadFinding) {
   const { isNews } = finding;
   const dueAtMs = isNews ? stamp.receivedAtMs : 0;
   const rules = run.mirror.manifest.invalidationRules ?? [];

@@ -4,7 +4,7 @@ import type { Resource } from "../../connector/resource.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { readList, pageFacts } from "../../extract/answers.ts";
-import { requestFor } from "../../extract/work-request.ts";
+import { requestFor, type QuickList } from "../../extract/work-request.ts";
 import { changesOf, variantsOf } from "../../state/sweeps.ts";
 import { listRequests } from "./chosen-lists.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
@@ -94,10 +94,8 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
   }
 }
 
-type Params = Readonly<Record<string, string>>;
-
 /** Asks each list for one record, with the params of a run or these. `showsAll`: it shows all of its first record. */
-export async function countRecords(transport: Transport, resource: Resource, params?: Params) {
+export async function countRecords(transport: Transport, resource: Resource, params?: QuickList["params"]) {
   const quick = params && { quick: { kind: "all" as const, params } };
   let count = 0;
   let showsAll: boolean | undefined;
