@@ -75,11 +75,11 @@ test.each(["--version", "webhooks inbox --help"])(
   },
 );
 
-test("a refused config loads what reads a config, and no database, HTTP client or scheduler", async () => {
+test("a refused config loads what reads a config, and no database or HTTP client", async () => {
   const cwd = temporaryFolder({ "config.yaml": "companiez: {}\n" });
   const loaded = await packagesOf(["sync"], { cwd });
   expect(loaded).toEqual(expect.arrayContaining(["commander", "yaml", "zod"]));
-  for (const name of ["better-sqlite3", "undici", "croner", "prom-client", "hyparquet-writer", "s3mini"])
+  for (const name of ["better-sqlite3", "undici", "prom-client", "hyparquet-writer", "s3mini"])
     expect(loaded).not.toContain(name);
 });
 
