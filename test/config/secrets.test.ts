@@ -1,7 +1,13 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { Secret } from "../../src/base/secret.ts";
 import { secretTexts } from "../../src/config/companies.ts";
+import { rereadSecret } from "../../src/config/secrets.ts";
 import { servedPageToken } from "../../src/status/page/page-access.ts";
+import { temporaryFolder } from "../support/program/cli.ts";
 import { complaints, load, minimal, type Surroundings } from "../support/connector/config.ts";
 
 function tokenOf(value: string, surroundings: Surroundings = {}): string | undefined {
@@ -156,6 +162,19 @@ test("a missing token concerns its company alone, and is refused where no compan
   expect(complaints(both, { env: {} })).toHaveLength(2);
 });
 
+test("a secret of two halves is read again where one of both changed, and is none as long as one is missing", () => {
+  const folder = temporaryFolder({});
+  const halfAt = (name: string) => ({ kind: "file", path: path.join(folder, name) }) as const;
+  const place = { kind: "pair", id: halfAt("id"), secret: halfAt("secret") } as const;
+  const none = Secret.absent(new MirrorError("config", "not there"));
+  writeFileSync(place.secret.path, "secret-1");
+  expect(rereadSecret(place, none)).toBeNull();
+  writeFileSync(place.id.path, "id-1");
+  const first = rereadSecret(place, none) ?? none;
+  writeFileSync(place.secret.path, "secret-2");
+  expect([first.reveal(), rereadSecret(place, first)?.reveal()]).toEqual(["id-1|secret-1", "id-1|secret-2"]);
+});
+
 describe("I9: a config can be printed without a secret in it", () => {
   const text = 'companies: { acme: { token: "sk_live_1", webhook: { secrets: [whsec_2_0123456789] } } }';
   const { config } = load(text);
@@ -183,6 +202,10 @@ describe("the token of the pages", () => {
     expect(servedPageToken(config, true)?.secret.reveal()).toBe("token-of-the-pages");
     expect(secretTexts(config)).toContain("token-of-the-pages");
     expect(servedPageToken(load(minimal()).config, true)).toBeNull();
+    const file = path.join(temporaryFolder({ token: "token-of-yesterday" }), "token");
+    const ofFile = load(withToken(`\${file:${file}}`), { files: { [file]: "token-of-yesterday" } }).config;
+    writeFileSync(file, "token-of-the-pages-now\n");
+    expect(servedPageToken(ofFile, true)?.secret.reveal()).toBe("token-of-the-pages-now");
   });
 
   // Fault: secrets | the page token's variable is missing, or the token is short | the environment | a warning that names it: no page is shown, everything else works

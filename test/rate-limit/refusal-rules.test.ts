@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyAnswer, accepted, easedCaution } from "../../src/rate-limit/budget-answers.ts";
 import { defaultRules } from "../../src/rate-limit/state.ts";
-import { aFlight, aState, aWindow, calm } from "../support/rate-limit/rate-limit.ts";
+import { aFlight, aState, aWindow, calm, openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const refuse = (state = aState(), flight = aFlight(), nowMs = 300, retryAfterS: number | null = 1) =>
   applyAnswer(state, flight, { status: 429, limit: null, remaining: 0, retryAfterS, nowMs }, defaultRules);
@@ -10,6 +10,35 @@ const pauseOf = (deadAt: number) =>
   refuse(aState({ window: aWindow({ deadAt }) }), aFlight(), 300, null).refusals.pausedUntil;
 
 describe("a refused request", () => {
+  // Fault: limiter | 429 with a very long Retry-After | the rate limiter's state | asked again earlier
+  test("waits for as long as it says and a second more, for two seconds at least and ten minutes at most", () => {
+    const pauses = [0, 37, 1_000_000].map((s) => refuse(aState(), aFlight(), 300, s).refusals.pausedUntil);
+    expect(pauses).toEqual([2_300, 38_300, 600_300]);
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, 37);
+    expect([ledger.nextAt(300), ledger.room(38_300)]).toEqual([38_300, 1]);
+  });
+
+  test("shows how much others took: what own requests did not", () => {
+    const ledger = openedLedger();
+    for (let i = 0; i < 50; i++) ledger.answer(ledger.send(200), 300, 118 - i);
+    ledger.refuse(ledger.send(400), 500, 1);
+    expect(ledger.state().window).toMatchObject({ foreign: 119 - 51 });
+  });
+
+  // Fault: limiter | 429 twice in a row | the rate limiter's state | one request at a time for a window
+  test("twice in a row means one request at a time for a window", () => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, 1);
+    ledger.refuse(ledger.send(2_300), 2_400, 1);
+    expect(ledger.nextAt(2_400)).toBe(4_400);
+    const alone = ledger.send(4_400);
+    expect(ledger.room(4_450)).toBe(0);
+    ledger.answer(alone, 4_500, 119);
+    expect(ledger.room(4_500)).toBe(1);
+    expect(ledger.room(64_400)).toBeGreaterThan(1);
+  });
+
   test("of a window that is over pauses two seconds, whatever it says, and changes no window", () => {
     const before = aState({ window: aWindow({ id: 2 }) });
     const after = refuse(before, aFlight({ windowId: 1 }), 300, 50);
@@ -30,6 +59,7 @@ describe("a refused request", () => {
     expect(second).toMatchObject({ inARow: 2, serialUntil: 62_400 });
   });
 
+  // Fault: limiter | 429 without Retry-After | the rate limiter's state | nothing is sent until the window has surely ended
   test("without Retry-After waits two seconds at least, and a whole window where this one is over", () => {
     expect([pauseOf(301), pauseOf(2_400), pauseOf(300)]).toEqual([2_300, 2_400, 60_400]);
   });
