@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
+import { redactModeOf, type RedactRule } from "../../src/store/snapshot/redaction.ts";
 import type { Dict, Records } from "../support/export/recount.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
@@ -156,6 +156,19 @@ function check(redact: string): string[] {
   checkRedaction(loaded, manifest, { warn: (text) => void warnings.push(text) });
   return warnings;
 }
+
+test("a rule that names the column counts before those with *, and of these one that drops", () => {
+  const rules: RedactRule[] = [
+    { columns: "*.email", mode: "hash" },
+    { columns: "clients.*", mode: "drop" },
+    { columns: "clients.name", mode: "hash" },
+  ];
+  const modes = ["name", "email", "street"].map((name) =>
+    redactModeOf(rules, "clients", { name, scalar: "text" }),
+  );
+  expect(modes).toEqual(["hash", "drop", "drop"]);
+  expect(redactModeOf(rules, "suppliers", { name: "email", scalar: "text" })).toBe("hash");
+});
 
 describe("report.redact in the config", () => {
   test.each([

@@ -45,6 +45,24 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
     expect(counted(receiver.mirror, "_inbox")).toBe(0);
   });
 
+  test("that is late counts as the service's own where it is signed and new, not where it is an old copy", async () => {
+    const receiver = await aReceiver();
+    const text = eventText();
+    const late = { "webhook-timestamp": String(now() - 1_000) };
+    for (const [headers, status] of [
+      [late, 401],
+      [{}, 204],
+      [late, 401],
+      [{ ...late, "webhook-signature": "00".repeat(32) }, 401],
+    ] as const)
+      expect((await receiver.deliver(post(text, headers))).status).toBe(status);
+    expect(receiver.refused).toMatchObject([
+      { reason: "stale_timestamp", isGenuine: true, isCopy: false },
+      { reason: "stale_timestamp", isGenuine: false, isCopy: true },
+      { reason: "stale_timestamp", isGenuine: false, isCopy: false },
+    ]);
+  });
+
   // Fault: secrets | a company without a webhook secret | deliveries signed with any secret and with none | 401
   test("whose secret is not configured, whatever it is signed with", async () => {
     const receiver = await aReceiver({ keyring: keyringOf() });

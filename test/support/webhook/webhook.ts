@@ -1,3 +1,4 @@
+import type { Refusal } from "../../../src/webhook/delivery-gap/refusal-watch.ts";
 import { createHmac, randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
@@ -131,11 +132,16 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const shop = await openIngest(options);
   /** `acme stored`, `acme 401`. */
   const results: string[] = [];
+  /** What each refusal says of the company's health. */
+  const refused: Refusal[] = [];
   const log = stubLog();
   let ingest: Ingest | "unavailable" = shop.ingest;
   const companies: Companies = {
     find: (company) => (company === "acme" ? ingest : null),
-    countAnswer: (company, result) => void results.push(`${company} ${result}`.trim()),
+    countAnswer: (company, result, refusal) => {
+      results.push(`${company} ${result}`.trim());
+      if (refusal) refused.push(refusal);
+    },
   };
   const { limits = {}, pages = {}, port = 0, clock = systemClock } = options;
   /** The server's count of connections. */
@@ -150,7 +156,18 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const put = (other: Ingest | "unavailable") => {
     ingest = other;
   };
-  return { ...shop, server, port: server.port, url, connections, results, lines: log.lines, put, deliver };
+  return {
+    ...shop,
+    server,
+    port: server.port,
+    url,
+    connections,
+    results,
+    refused,
+    lines: log.lines,
+    put,
+    deliver,
+  };
 }
 
 /** The real server without a company: for its pages. Ends with the test. */
