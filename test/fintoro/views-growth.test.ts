@@ -96,3 +96,17 @@ test("views pass a filter on a document or its client to the tables, and search 
     expect(plan(`SELECT * FROM v_sales_lines WHERE ${filter}`)).not.toMatch(/^SCAN [id]\b/m);
   expect(plan("SELECT sum(total) FROM v_sales_lines")).not.toContain("CORRELATED");
 });
+
+const words = views.flatMap(({ sql }) => sql.match(/\b[a-z][a-z_]*\b/g) ?? []);
+
+test.each(tables)("fields that the service adds to $name break no view", (grown) => {
+  using db = openDatabase(":memory:");
+  for (const { name, columns } of tables) {
+    const own = columns.map((column) => column.name);
+    const all = new Set(name === grown.name ? [...own, ...words] : own);
+    db.exec(`CREATE TABLE ${name} (${[...all].map((column) => `"${column}"`).join(", ")})`);
+  }
+  db.exec("CREATE TABLE _about (subject, fact, value)");
+  for (const { name, sql } of views) db.exec(`CREATE VIEW ${name} AS ${sql}`);
+  for (const { name } of views) expect(db.prepare(`SELECT * FROM ${name}`).all()).toBeDefined();
+});

@@ -134,7 +134,7 @@ const knownRates = `SELECT currency_id, day, max(rate) AS rate FROM (
   ) WHERE rate IS NOT NULL AND day IS NOT NULL GROUP BY currency_id, day`;
 
 const settlements = ["not paid", "advance", "partly settled", "settled"];
-const both = (column: string, name: string) => sql.inUnits(name, column, `round(${column} / rate)`);
+const both = (column: string, name: string) => sql.inUnits(name, column, `round(${column} / e.rate)`);
 
 export const proformaList: ReportView = {
   name: "v_proformas",
@@ -172,10 +172,10 @@ export const proformaList: ReportView = {
     UNION ALL
     SELECT id, currency_id, issue_date, NULL FROM proformas)
 ), paid AS (
-  SELECT document_id, count(*) AS payments, count(r.id) AS settled, group_concat(DISTINCT r.number) AS receipts,
-    max(payment_date) AS last_payment_date
+  SELECT p.document_id AS document_id, count(*) AS payments, count(r.id) AS settled,
+    group_concat(DISTINCT r.number) AS receipts, max(p.payment_date) AS last_payment_date
   FROM document_payments p LEFT JOIN invoices r ON r.id = p.receipt_invoice_id
-  WHERE document_type = 'proforma' GROUP BY document_id
+  WHERE p.document_type = 'proforma' GROUP BY p.document_id
 ), each AS (
   SELECT d.id AS id, coalesce(${sql.euroRate}, r.rate) AS rate,
     CASE WHEN ${sql.euroRate} IS NULL THEN r.day END AS rate_date, ${sql.currencyOf} AS currency,
@@ -187,7 +187,8 @@ export const proformaList: ReportView = {
 SELECT d.id AS proforma_id, d.number AS number, d.status AS status,
   CASE WHEN p.settled = p.payments THEN 'settled' WHEN p.settled > 0 THEN 'partly settled'
     WHEN p.payments > 0 THEN 'advance' WHEN e.to_be_paid = e.total_with_vat THEN 'not paid' END AS settlement,
-  d.issue_date AS issue_date, d.due_date AS due_date, ${sql.client}, currency, rate, rate_date,
+  d.issue_date AS issue_date, d.due_date AS due_date, ${sql.client}, e.currency AS currency,
+  e.rate AS rate, e.rate_date AS rate_date,
   ${both("e.total", "total")},
   ${both("e.total_with_vat", "total_with_vat")},
   ${both("(e.total_with_vat - e.to_be_paid)", "paid")},

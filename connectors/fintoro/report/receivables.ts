@@ -156,8 +156,8 @@ function openRows(kind: OpenKind, amount: string, k: "d" | "k", from: string): s
 /** What was paid on proformas and no invoice receipts; a receipt deleted since does not count. */
 const unsettled = `NOT EXISTS (SELECT 1 FROM invoices r WHERE r.id = d.receipt_invoice_id)`;
 
-const sums = kinds.map((kind) => sql.sums(kind, `open_${kind}`));
-const net = (suffix: string) => kinds.map((kind) => `open_${kind}${suffix}`).join(" - ");
+const sums = kinds.map((kind) => sql.sums(kind, `p.open_${kind}`));
+const net = (suffix: string) => kinds.map((kind) => `p.open_${kind}${suffix}`).join(" - ");
 
 export const clientBalance: ReportView = {
   name: "v_client_balance",
@@ -186,9 +186,9 @@ export const clientBalance: ReportView = {
   ${openRows("advances", "d.amount", "k", "document_payments d JOIN proformas k ON k.id = d.document_id")}
   WHERE d.document_type = 'proforma' AND ${unsettled}
 )
-SELECT p.client_id AS client_id, coalesce(max(k.name), max(p.client_name)) AS client_name, currency,
+SELECT p.client_id AS client_id, coalesce(max(k.name), max(p.client_name)) AS client_name, p.currency AS currency,
   ${sums.join(",\n  ")},
   ${sql.sums("net", net(""), net("_eur"))}, CAST(p.buyer AS TEXT) AS buyer
 FROM parts p LEFT JOIN clients k ON k.id = p.client_id
-GROUP BY p.buyer, p.client_id, currency`,
+GROUP BY p.buyer, p.client_id, p.currency`,
 };
