@@ -9,9 +9,10 @@ import { fenceTable, rawTable } from "./table-layout.ts";
 export class Records extends Repository {
   /** How many records are live, how many of these are provisional, and how many tombstones there are. */
   counts(resource: string) {
-    const count = (where: string) => `(SELECT count(*) FROM ${fence(resource)} WHERE ${where})`;
-    const sql = `SELECT ${count("gone = 0")} AS live, ${count("gone = 1")} AS deleted,
-      ${count("gone = 0 AND source = 'preview'")} AS provisional`;
+    const count = (where: string) => `(SELECT count(*) FROM ${fence(resource)} ${where})`;
+    const gone = count("WHERE gone = 1");
+    const sql = `SELECT ${count("")} - ${gone} AS live, ${gone} AS deleted,
+      ${count("WHERE gone = 0 AND source = 'preview'")} AS provisional`;
     return this.statement(sql).get() as Readonly<Record<"live" | "deleted" | "provisional", number>>;
   }
 
