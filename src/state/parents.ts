@@ -1,7 +1,6 @@
 import type { RecordId, RecordRef } from "../base/ids.ts";
-import { hasRow, insertRow, Repository } from "../store/own-tables/statement.ts";
+import { insertRow, Repository } from "../store/own-tables/statement.ts";
 import { quoted } from "../store/sql-text.ts";
-import { Records } from "../store/tables/stored-records.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
 import { childPrefix } from "./work-item.ts";
 
@@ -21,7 +20,8 @@ export class Parents extends Repository {
 
   /** Was the list of `resource` below this parent never read, and is it not queued either, in whatever state? */
   isUnplanned(resource: string, parent: string, id: RecordId): boolean {
-    if (hasRow(this.db, "_parents", { resource, parent_resource: parent, parent_id: id })) return false;
+    const listed = "SELECT 1 FROM _parents WHERE resource = ? AND parent_resource = ? AND parent_id = ?";
+    if (this.exists(listed, resource, parent, id)) return false;
     const queued = "SELECT 1 FROM _work WHERE resource = ? AND target BETWEEN ? AND ?";
     const pages = `${childPrefix(parent)}${id}`;
     return !this.exists(queued, resource, `${pages}:`, `${pages};`);
@@ -63,11 +63,11 @@ export class Parents extends Repository {
   /** How many live records of these parent resources there are whose list was never read. */
   countNeverListed(resource: string, parents: readonly string[]): number {
     return parents.reduce((sum, parent) => {
-      // Those that were listed are found by their ids: none is looked for in vain.
-      const sql = `SELECT count(*) FROM _parents p JOIN ${quoted(fenceTable(parent))} f ON f.id = p.parent_id
-        WHERE p.resource = ? AND p.parent_resource = ? AND f.gone = 0`;
-      const { live } = new Records(this.db).counts(parent);
-      return sum + live - (this.selectColumn<number>(sql, resource, parent)[0] ?? 0);
+      // All live ones come from an index, and those that were listed by their ids: none is looked for in vain.
+      const fences = quoted(fenceTable(parent));
+      const sql = `SELECT (SELECT count(*) FROM ${fences} WHERE gone = 0) - (SELECT count(*) FROM _parents p
+        JOIN ${fences} f ON f.id = p.parent_id WHERE p.resource = ? AND p.parent_resource = ? AND f.gone = 0)`;
+      return sum + (this.selectColumn<number>(sql, resource, parent)[0] ?? 0);
     }, 0);
   }
 }

@@ -28,7 +28,7 @@ import {
 
 const plan = planTable(resourceOf("orders"));
 const decoded = (record: JsonObject) => ({ record, row: toRow(plan, record) });
-const sha = Buffer.alloc(20, 1);
+const sha = "01".repeat(20);
 const fence: Fence = {
   sha,
   listed_sha: null,
@@ -42,9 +42,9 @@ const fence: Fence = {
 test.each([
   ["the same bytes of the same source", fence, "detail", false, "same"],
   ["the same bytes of the other source, overlapping", fence, "list", true, "same"],
-  ["other bytes that overlap", { ...fence, sha: Buffer.alloc(20, 2) }, "detail", true, "stale"],
-  ["other bytes of the other source", { ...fence, sha: Buffer.alloc(20, 2) }, "list", false, "compare"],
-  ["other bytes of the same source", { ...fence, sha: Buffer.alloc(20, 2) }, "detail", false, "write"],
+  ["other bytes that overlap", { ...fence, sha: "02".repeat(20) }, "detail", true, "stale"],
+  ["other bytes of the other source", { ...fence, sha: "02".repeat(20) }, "list", false, "compare"],
+  ["other bytes of the same source", { ...fence, sha: "02".repeat(20) }, "detail", false, "write"],
   ["a list's bytes that are covered", { ...fence, sha: null, listed_sha: sha }, "list", false, "same"],
   ["a detail's bytes that a list had", { ...fence, sha: null, listed_sha: sha }, "detail", false, "write"],
   ["bytes after JSON that cannot be used", { ...fence, sha: null }, "list", false, "write"],

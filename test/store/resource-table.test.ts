@@ -47,6 +47,19 @@ describe("a record's row", () => {
     expect(mirror.records.liveIds("colours")).toEqual(ids);
   });
 
+  test("is found as the one before left it where an answer shows it twice", ({ mirror }) => {
+    const ids = [0, 9_007_199_254_740_994n, 0, 9_007_199_254_740_994n, 9_007_199_254_740_993n];
+    const putAll = () => {
+      const results: string[] = [];
+      const putEach = () =>
+        ids.forEach((id) => results.push(putAs(mirror, "colours", id, `{"id":${id},"label":"x"}`)));
+      mirror.apply(() => mirror.table("colours").withFencesOf(ids, putEach));
+      return results;
+    };
+    expect(putAll()).toEqual(["inserted", "inserted", "unchanged", "unchanged", "inserted"]);
+    expect(putAll()).toEqual(ids.map(() => "unchanged"));
+  });
+
   test("text comes back as it was; broken halves of characters are made whole", ({ mirror }) => {
     const name = 'a\u0000b "ž" \u{1f642} \ufffe';
     put(mirror, "people", person(1, name));

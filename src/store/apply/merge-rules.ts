@@ -11,10 +11,10 @@ import type { FullSource, Overrides, Source } from "./read-stamp.ts";
 
 /** What is remembered of the last applied read of a record: a row of `_fence_<resource>`. */
 export interface Fence {
-  /** SHA-1 of the stored JSON; null for a deleted record, and where the JSON cannot be used. */
-  readonly sha: Buffer | null;
+  /** SHA-1 of the stored JSON, in hexadecimal digits; null for a deleted record, and where the JSON cannot be used. */
+  readonly sha: string | null;
   /** SHA-1 of a list's entry that is known to show nothing else. */
-  readonly listed_sha: Buffer | null;
+  readonly listed_sha: string | null;
   readonly source: Source;
   readonly received_seq: number;
   /** Epoch milliseconds. */
@@ -49,7 +49,7 @@ export function isProvisional(fence: Pick<Fence, "gone" | "source"> | undefined)
  */
 export function judgeBytes(
   fence: Fence | undefined,
-  read: { readonly sha: Buffer; readonly source: FullSource; readonly isStale: boolean },
+  read: { readonly sha: string; readonly source: FullSource; readonly isStale: boolean },
 ): "same" | "stale" | "compare" | "write" {
   const whole = isLive(fence) && !isProvisional(fence) ? fence : undefined;
   if (whole && isKnown(whole, read.sha, read.source)) return "same";
@@ -57,13 +57,8 @@ export function judgeBytes(
   return whole && whole.sha !== null && whole.source !== read.source ? "compare" : "write";
 }
 
-function isKnown(fence: Fence, sha: Buffer, source: FullSource): boolean {
-  return isSameSha(fence.sha, sha) || (source === "list" && isSameSha(fence.listed_sha, sha));
-}
-
-/** Two SHA-1 values; null equals none. */
-export function isSameSha(a: Buffer | null, b: Buffer): boolean {
-  return a !== null && b.equals(a);
+function isKnown(fence: Fence, sha: string, source: FullSource): boolean {
+  return fence.sha === sha || (source === "list" && fence.listed_sha === sha);
 }
 
 /**

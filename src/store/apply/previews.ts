@@ -65,23 +65,23 @@ export class Previews {
   }
 
   /** How a list showed a record; `cells` are null where its values are odd. */
-  listedAs(sha: Buffer, cells: CellsByName | null): ListedAs {
+  listedAs(sha: string, cells: CellsByName | null): ListedAs {
     const uncompared = this.uncompared();
     const compared = cells ? [...cells].filter(([name]) => !uncompared.has(name)) : null;
-    return { sha: sha.toString("hex"), key: compared ? keyOf(compared.map(([, cell]) => cell)) : "" };
+    return { sha, key: compared ? keyOf(compared.map(([, cell]) => cell)) : "" };
   }
 
   /** The SHA-1 of the preview that led to this detail, if the detail shows the same values; otherwise null. */
-  coveredSha(listed: ListedAs | undefined, row: Row | null): Buffer | null {
+  coveredSha(listed: ListedAs | undefined, row: Row | null): string | null {
     if (!listed || !row) return null;
     const uncompared = this.uncompared();
     const compared = this.shown.filter(({ column }) => !uncompared.has(column.name));
     const key = keyOf(compared.map(({ at }) => row.cells[at] ?? null));
-    return key === listed.key ? Buffer.from(listed.sha, "hex") : null;
+    return key === listed.key ? listed.sha : null;
   }
 
   /** Why the detail of a row must be read again; null where the row has every value that the preview shows. */
-  compare(id: RecordId, stored: CellsByName, sha: Buffer, slice: Buffer): PreviewResult["read"] {
+  compare(id: RecordId, stored: CellsByName, sha: string, slice: Buffer): PreviewResult["read"] {
     const cells = this.decode(slice)?.cells ?? null;
     const listed = this.listedAs(sha, cells);
     if (!cells) return { reason: "changed", listed };

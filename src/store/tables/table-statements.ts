@@ -6,6 +6,8 @@ import { dataColumns, fenceTable, rawTable } from "./table-layout.ts";
 import type { ChildPlan, TablePlan } from "./table-plan.ts";
 
 const fenceFacts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
+const digits = (sha: string) => `iif(${sha} IS NULL, NULL, lower(hex(${sha})))`;
+const fenceCells = fenceFacts.map((name) => (name.endsWith("sha") ? `${digits(name)} AS ${name}` : name));
 
 const names = (plan: TablePlan) => dataColumns(plan).map((column) => column.name);
 const ofRows = ({ table }: TablePlan) => quoted(table);
@@ -30,8 +32,11 @@ const texts = {
   selectRaw: (plan) => `SELECT json FROM ${ofRaw(plan)} WHERE id = ?`,
   selectRaws: (plan) => `SELECT CAST(json AS BLOB), id FROM ${ofRaw(plan)} ${between}`,
   selectFences: (plan) =>
-    `SELECT iif(sha IS NULL, NULL, lower(hex(sha))), source, received_seq, read_at, last_change, gone, id FROM ${ofFence(plan)} ${between}`,
-  selectFence: (plan) => `SELECT ${fenceFacts.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
+    `SELECT ${digits("sha")}, source, received_seq, read_at, last_change, gone, id FROM ${ofFence(plan)} ${between}`,
+  selectFence: (plan) => `SELECT ${fenceCells.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
+  /** Parameter: ids as a JSON array; `at` is the place of each in it. */
+  selectFencesOf: (plan) =>
+    `SELECT key AS at, ${fenceCells.join(", ")} FROM json_each(?) CROSS JOIN ${ofFence(plan)} f ON f.id = value`,
   upsertFence: ({ table }) => upsertSql(fenceTable(table), fenceFacts),
   setListedSha: updateFence("listed_sha = ?"),
   setLastChange: updateFence("last_change = ?"),

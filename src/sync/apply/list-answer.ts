@@ -151,19 +151,23 @@ interface ShownSoFar {
 function applyListed(answer: AnswerContext, records: readonly RecordSlice[], shown: ShownSoFar) {
   const { run, resource } = answer;
   const children = childrenOf(run, resource.name);
+  const found: { readonly id: RecordId; readonly slice: Buffer }[] = [];
   for (const record of records) {
     const id = idOrQuarantine(answer, resource.name, record);
-    if (typeof id === "string") {
-      shown.withoutId.push(id);
-      continue;
-    }
-    shown.ids.push(id);
-    const result = applyOne(answer, id, record.slice);
-    if (result !== "unchanged") shown.changes += 1;
-    const parent = { resource: resource.name, id };
-    for (const child of children)
-      if (takesParent(run, child.resource, parent, result)) queueChildList(run, child.resource, parent);
+    if (typeof id === "string") shown.withoutId.push(id);
+    else found.push({ id, slice: record.slice });
   }
+  const ids = found.map(({ id }) => id);
+  shown.ids.push(...ids);
+  run.mirror.table(resource.name).withFencesOf(ids, () => {
+    for (const { id, slice } of found) {
+      const result = applyOne(answer, id, slice);
+      if (result !== "unchanged") shown.changes += 1;
+      const parent = { resource: resource.name, id };
+      for (const child of children)
+        if (takesParent(run, child.resource, parent, result)) queueChildList(run, child.resource, parent);
+    }
+  });
 }
 
 function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResult {

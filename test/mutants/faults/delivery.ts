@@ -32,7 +32,7 @@ export const deliveryFaults = faultsIn(
     - if (state === stored.state && state !== "waiting") return state;
   same-preview-written-again, I7: a page of previews that is read again changes provisional rows
     src/store/apply/resource-table.ts, found by test/store/fences.test.ts
-    - if (!shown || (isLive(fence) && isSameSha(fence.sha, sha))) {
+    - if (!shown || (isLive(fence) && fence.sha === sha)) {
     + if (!shown) {
   deleted-twice, I7: another 404 of a deleted record is another change
     src/store/apply/resource-table.ts, found by test/store/change-log.test.ts

@@ -60,8 +60,8 @@ export const equalityFaults = faultsIn(
     outside: report
   any-detail-covers-its-preview, I11: a preview that the detail does not show counts as read
     src/store/apply/previews.ts, found by test/store/resource-table.test.ts
-    - return key === listed.key ? Buffer.from(listed.sha, "hex") : null;
-    + return Buffer.from(listed.sha, "hex");
+    - return key === listed.key ? listed.sha : null;
+    + return listed.sha;
   deleted-record-does-not-come-back, I11: a deleted record that the service shows again stays deleted
     src/store/apply/merge-rules.ts, found by test/store/resource-table.test.ts test/store/change-log.test.ts
     - return fence?.gone === 0;
