@@ -94,11 +94,8 @@ function readResource(
 
 function readsBefore(db: Db, manifest: Manifest, resource: Resource, countsOf: CountsOf) {
   const candidates = new ScrubCandidates(db);
-  const sources = scrubSources({
-    manifest: manifest.resources,
-    resources: [resource],
-    parentsPerRun: "auto",
-  });
+  const { resources: all } = manifest;
+  const sources = scrubSources({ manifest: all, resources: [resource], parentsPerRun: "auto" });
   const parents = sources.filter(({ listOf }) => listOf !== null);
   const listed = candidates.readBefore(parents);
   const live = parents.reduce((sum, { table }) => sum + countsOf(resourceNamed(manifest, table)).live, 0);

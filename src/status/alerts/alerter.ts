@@ -26,11 +26,8 @@ function readAlertState(file: string): AlertState {
 }
 
 /** What concerns a company, all companies included. */
-export function readAlerts({
-  alerts,
-  folderAlerts,
-}: Pick<MirrorFiles, "alerts" | "folderAlerts">): AlertState {
-  const [own, all] = [readAlertState(alerts), readAlertState(folderAlerts)];
+export function readAlerts(files: Pick<MirrorFiles, "alerts" | "folderAlerts">): AlertState {
+  const [own, all] = [readAlertState(files.alerts), readAlertState(files.folderAlerts)];
   return {
     incidents: [...own.incidents, ...all.incidents],
     undelivered: [...own.undelivered, ...all.undelivered],

@@ -147,9 +147,7 @@ function killGroup(pid: number | undefined): void {
 function environmentOf(alert: Alert, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { id, event, kind, subject, company, message } = alert;
   const facts = { id, event, kind, subject, company: company ?? "", message: terminalText(message) };
-  const named = Object.entries(facts).map(([name, value]) => [
-    `FINTORO_MIRROR_ALERT_${name.toUpperCase()}`,
-    value,
-  ]);
+  const prefix = "FINTORO_MIRROR_ALERT_";
+  const named = Object.entries(facts).map(([name, value]) => [`${prefix}${name.toUpperCase()}`, value]);
   return { ...Object.fromEntries(passedOn.map((name) => [name, env[name]])), ...Object.fromEntries(named) };
 }

@@ -35,12 +35,9 @@ const json = "application/json; charset=utf-8";
 async function readyPage(views: CompanyViews, nowMs: number, { others, limits }: PagesOptions) {
   const { refusals: refused_elsewhere } = others();
   try {
-    const companies = (await views()).map(
-      (view) => [view.company, readinessOf(view, nowMs, limits())] as const,
-    );
-    const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
-    const facts = { ready, companies: Object.fromEntries(companies), refused_elsewhere };
-    return jsonPage(ready ? 200 : 503, facts);
+    const all = (await views()).map((view) => [view.company, readinessOf(view, nowMs, limits())] as const);
+    const ready = all.length > 0 && all.every(([, one]) => one.ready);
+    return jsonPage(ready ? 200 : 503, { ready, companies: Object.fromEntries(all), refused_elsewhere });
   } catch (error) {
     return jsonPage(503, { ready: false, error: messageOf(error), refused_elsewhere });
   }

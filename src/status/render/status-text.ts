@@ -54,9 +54,8 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
 }
 
 function alertLine({ target, count, attempts, error }: ReturnType<typeof targetsLeft>[number]): string {
-  const why =
-    error === null ? "" : `, after ${counted(attempts, "attempt", "attempts")}: ${terminalText(error, 200)}`;
-  return `  ! ${counted(count, "alert", "alerts")} not delivered to ${target}${why}`;
+  const why = error === null ? "" : `, after ${counted(attempts, "attempt")}: ${terminalText(error, 200)}`;
+  return `  ! ${counted(count, "alert")} not delivered to ${target}${why}`;
 }
 
 function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: number): string {
@@ -79,7 +78,7 @@ function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): str
 function fileLines({ files }: CompanyStatus): string[] {
   if (!files || files.stored + files.pending + files.problems === 0) return [];
   const parts = [
-    `${counted(files.stored, "file", "files")} stored, ${formatSize(files.stored_bytes)}`,
+    `${counted(files.stored, "file")} stored, ${formatSize(files.stored_bytes)}`,
     ...(files.pending > 0 ? [`those of ${files.pending} records still to be fetched`] : []),
     ...(files.problems > 0 ? [`! ${files.problems} records without a usable file`] : []),
   ];
@@ -101,7 +100,7 @@ function verifiedLine(proof: Proof, nowMs: number): string {
   const found =
     differences > 0
       ? counted(differences, "record that differs", "records that differ")
-      : `${counted(proof.uncompared, "thing", "things")} that could not be compared`;
+      : `${counted(proof.uncompared, "thing")} that could not be compared`;
   return `  ! \`${by}\` found ${found} ${ago(at, nowMs)}, ${compared}`;
 }
 
@@ -242,7 +241,7 @@ function pastGaps({ gaps }: EventStatus): string {
   const lengths = gaps.flatMap(({ from, to }) => (to === null ? [] : [Date.parse(to) - Date.parse(from)]));
   if (lengths.length === 0) return "";
   const longest = formatDuration(Math.max(...lengths));
-  return `; ${counted(lengths.length, "gap", "gaps")} in the last 7 days, the longest ${longest}`;
+  return `; ${counted(lengths.length, "gap")} in the last 7 days, the longest ${longest}`;
 }
 
 /** One column of the table: what a resource has there; empty: nothing to say. */

@@ -54,19 +54,11 @@ async function publishScope(
   warnIfIncomplete(scope, made.completeness);
   const { outcome, way, file, bytes, seq, reportDate } = made;
   const shown = writeMetadata(scope, file, datasette);
+  const facts = { outcome, way, file, bytes, seq, report_date: reportDate, datasette: shown };
   return {
     isUnchanged: outcome === "unchanged",
     seq,
-    document: {
-      outcome,
-      way,
-      file,
-      bytes,
-      seq,
-      report_date: reportDate,
-      datasette: shown,
-      ...(moment && { as_of: moment.at }),
-    },
+    document: { ...facts, ...(moment && { as_of: moment.at }) },
     lines: [
       lineOf(company, made),
       ...(shown === null ? [] : [`  datasette --immutable ${file} --metadata ${shown}`]),
