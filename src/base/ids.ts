@@ -53,7 +53,8 @@ export function parseMoment(text: string): AskedMoment | null {
   if (isCalendarDay(text)) return { kind: "day", day: text };
   const position = parsePosition(text);
   if (position) return { kind: "position", position };
-  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const atMs = isTime ? Date.parse(text) : Number.NaN;
+  const isTime = /^.{10}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  // The language takes a 31st of February for the 3rd of March.
+  const atMs = isTime && isCalendarDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(atMs) ? null : { kind: "time", atMs };
 }

@@ -309,6 +309,7 @@ test.each([
   ["export --as-of 0123456789ab:5", /is of another change log/],
   ["publish --as-of 99999999999999", /has no position 99999999999999/],
   ["package --month 2026-03 --as-of yesterday", /--as-of must be a day such as 2026-10-25/],
+  ["publish --as-of 2026-02-31T10:00Z", /--as-of must be a day such as 2026-10-25/],
   ["publish --combined --as-of 2026-03-03", /cannot be used with/],
   ["export --history --month 2026-03", /--history' cannot be used with option '--month/],
 ])("%s is refused with one clear line, and nothing is written", async (command, said) => {

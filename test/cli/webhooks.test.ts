@@ -262,6 +262,7 @@ describe("inbox", () => {
 test.each([
   ["inbox --since yesterday", "--since must be a duration such as 2h"],
   ["inbox --since 2026-13-45", "--since must be a duration such as 2h"],
+  ["inbox --since 2026-02-31T08:00Z", "--since must be a duration such as 2h"],
   ["inbox --resource clints", "Did you mean clients?"],
   ["replay", "Give their ids, or --since"],
   ["replay evt_0 --since 1h", "exclude each other"],

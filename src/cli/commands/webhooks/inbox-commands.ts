@@ -1,4 +1,4 @@
-import { isoTime } from "../../../base/clock.ts";
+import { isCalendarDay, isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { shortText } from "../../../base/terminal-text.ts";
 import { parseDurationMs } from "../../../base/units.ts";
@@ -105,9 +105,10 @@ function outcomeText({ state, outcome, problem, work }: InboxRow): string {
 function readSince(text: string, nowMs: number): string {
   const agoMs = parseDurationMs(text);
   if (agoMs !== null) return isoTime(Math.max(0, nowMs - agoMs));
-  const match = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text.trim());
-  const zoned = match && match[1] !== undefined && match[4] === undefined ? `${text.trim()}Z` : text.trim();
-  const atMs = match ? Date.parse(zoned.replace(" ", "T")) : Number.NaN;
+  const match = /^(.{10})([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text.trim());
+  const [moment = "", day = "", time, , , zone] = match ?? [];
+  const zoned = time !== undefined && zone === undefined ? `${moment}Z` : moment;
+  const atMs = isCalendarDay(day) ? Date.parse(zoned.replace(" ", "T")) : Number.NaN;
   if (!Number.isNaN(atMs)) return isoTime(atMs);
   throw new MirrorError(
     "usage",
