@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hintOf, MirrorError, type ErrorKind } from "../../src/base/errors.ts";
 import { failureOf } from "../../src/cli/console/console.ts";
-import { codeOfEnding, codeOfError } from "../../src/cli/program/exit-code.ts";
+import { codeOfEnding, codeOfError, worstOutcome } from "../../src/cli/program/exit-code.ts";
 import { UnauthenticatedError } from "../../src/connector/service-errors.ts";
 
 describe("an exit code shows what happened", () => {
@@ -63,4 +63,24 @@ describe("after a signal", () => {
     expect(codeOfEnding("partial", "SIGINT")).toBe(3);
     expect(codeOfError(new MirrorError("database", "x"), "SIGINT")).toBe(10);
   });
+});
+
+test("of several outcomes the most urgent one counts, in whatever order they came", () => {
+  const byUrgency = [
+    "complete",
+    "stopped",
+    "partial",
+    "difference",
+    "failed",
+    "identity",
+    "database",
+  ] as const;
+  for (let worst = 0; worst < byUrgency.length; worst++) {
+    const some = byUrgency.slice(0, worst + 1);
+    expect([worstOutcome(some), worstOutcome(some.toReversed())]).toEqual([
+      byUrgency[worst],
+      byUrgency[worst],
+    ]);
+  }
+  expect(worstOutcome([])).toBe("complete");
 });

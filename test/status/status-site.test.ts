@@ -89,6 +89,7 @@ describe("beyond this machine", () => {
   test.each([
     ["a server that listens on another address", { isLocal: false }, {}],
     ["what a proxy passes on", {}, { "x-forwarded-for": "192.0.2.1" }],
+    ["what another kind of proxy passes on", {}, { "x-real-ip": "192.0.2.1" }],
     ["what a tunnel passes on", {}, { via: "1.1 tunnel" }],
   ])("%s shows no page without a token, and says what to set", async (_, facts, headers) => {
     const { get } = await served(facts);

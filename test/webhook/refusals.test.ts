@@ -72,6 +72,15 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
 });
 
 describe("a valid delivery is accepted", () => {
+  test("however much came before it: each answer gives its room back", async () => {
+    const receiver = await aReceiver();
+    const large = post(JSON.stringify({ ...(JSON.parse(eventText()) as object), note: "x".repeat(250_000) }));
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < 65_000_000; sent += 250_000)
+      statuses.add((await receiver.deliver(large)).status);
+    expect(statuses).toEqual(new Set([204]));
+  });
+
   // Fault: secrets | the secret's file changes a moment before a delivery | the keyring | the file is read again before a refusal
   test("by a secret that was written to its file a moment ago: the files are read again before a refusal", async () => {
     let secrets = ["old"];
