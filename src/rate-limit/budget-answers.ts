@@ -115,8 +115,8 @@ function afterRoll(window: Window, { nowMs, remaining }: Report): Window {
   return { ...window, lowest: remaining, lowestAt: nowMs };
 }
 
-/** A longer `Retry-After` is cut to this many windows; then the service is asked again. */
-const longestWaitWindows = 10;
+/** A longer `Retry-After` is cut to this many windows: a window has ended by then, and `http.patience` is judged by answers. */
+const longestWaitWindows = 2;
 /** Also after a 429 of a window that is over or about to end. */
 const shortestWaitMs = 2_000;
 
