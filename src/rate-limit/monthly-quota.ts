@@ -58,13 +58,13 @@ export function limitMonth(rateLimiter: RateLimiter, { clock, view }: CountedQuo
     const { used, limit, kept } = view();
     return used + more <= (lane === "webhook" ? limit : limit - kept);
   };
-  let isLogged = false;
+  let loggedMonth: string | null = null;
   const refuse = () => {
     const { month, used, limit, kept } = view();
     const of = `${used} of ${limit} calls of ${month} are used, and ${kept} are kept for events`;
     const message = `the month's calls are used up: ${of}`;
-    if (!isLogged) log.warn(message);
-    isLogged = true;
+    if (month !== loggedMonth) log.warn(message);
+    loggedMonth = month;
     return new MirrorError("stopped", message, {
       hint: "Everything committed is kept; the next month's first run goes on. rate_limit.monthly sets another limit.",
     });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import type { Lane } from "../../src/base/lane.ts";
 import type { Permit, RateLimiter } from "../../src/rate-limit/permit.ts";
 import { limitMonth, quotaOf, type MonthCount } from "../../src/rate-limit/monthly-quota.ts";
@@ -36,11 +37,15 @@ test("what is kept of a month is rounded up, and nothing is left of one that is 
   expect(aMonth(20).view().month).toMatchObject({ left: 0 });
 });
 
-test("a run that finds the month used up is refused each time, and the log says so once", async () => {
-  const { admit, log } = aMonth(13);
+test("a run that finds the month used up is refused each time, and the log says so once a month", async () => {
+  const { admit, clock, log } = aMonth(13);
+  const warnings = () => log.lines.filter(({ level }) => level === "warn");
   for (let times = 0; times < 2; times++)
     await expect(admit("list")).rejects.toMatchObject({ kind: "stopped" });
-  expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+  expect(warnings()).toHaveLength(1);
+  clock.wind(31 * dayMs);
+  await expect(admit("list")).rejects.toMatchObject({ kind: "stopped" });
+  expect(warnings()).toHaveLength(2);
 });
 
 test("a permit whose call another process took is given back, and none is given in its place", async () => {
