@@ -204,9 +204,10 @@ export class CompanyRuntime {
   }
 
   private countRun(run: CompanyRun, ended: RunEnd): void {
-    this.options.counters.countRun(run, ended);
+    const { quick } = run.request;
+    this.options.counters.countRun(run, ended, quick);
     releaseMemory(this.mirror.db);
-    if (!run.request.quick) this.afterRun.fetchFiles();
+    if (!quick) this.afterRun.fetchFiles();
   }
 
   private track(task: Promise<void>): void {

@@ -106,7 +106,7 @@ export class CompanySupervisor {
       run: current ? { mode: current.mode, startedMs: current.startedMs } : null,
       runs: { ...counters.runs },
       logHeldMs: readable?.logWatch.heldMs() ?? null,
-      lastRun: counters.lastRun ?? view.lastRun,
+      lastRun: counters.shownRun ?? view.lastRun,
       budget: readable?.service.rateLimiter.view() ?? null,
       ...counters.with(countingOf(runtime)),
       deliveries: Object.fromEntries(counters.deliveries),

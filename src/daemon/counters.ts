@@ -20,6 +20,9 @@ export class CompanyCounters {
   readonly runs: Record<string, number> = {};
   readonly deliveries = new Map<string, number>();
   lastRun: RunEnd | null = null;
+  /** The one to show: a quick run that ended well proves nothing, and hides no failure of a whole one. Null: as the mirror says. */
+  shownRun: RunEnd | null = null;
+  private lastWhole: RunEnd | null = null;
   /** What went wrong after the last run, where it is recorded nowhere; undefined: nothing was made yet. */
   afterRunProblem: string | null | undefined;
   private totals: Totals = { rows: [], requests: {}, waitedMs: 0 };
@@ -28,9 +31,12 @@ export class CompanyCounters {
     this.deliveries.set(result, (this.deliveries.get(result) ?? 0) + 1);
   }
 
-  countRun(run: Counting, ended: RunEnd): void {
+  countRun(run: Counting, ended: RunEnd, isQuick: boolean): void {
     this.add(run);
     this.lastRun = ended;
+    if (!isQuick) this.lastWhole = ended;
+    const isWell = ended.outcome === "complete" || ended.outcome === "partial";
+    this.shownRun = isQuick && isWell ? this.lastWhole : ended;
     this.runs[ended.outcome] = (this.runs[ended.outcome] ?? 0) + 1;
   }
 

@@ -27,3 +27,19 @@ test("counts only grow when a run that counted ends and the event worker goes on
   expect(counters.with([worker])).toEqual(during);
   expect(counters.with([])).toMatchObject({ requests: { 200: 2, 429: 1, none: 1 }, waitedMs: 30 });
 });
+
+test("a quick run that ends well hides no failure of a whole run; one that fails is shown until the next", () => {
+  const counters = new CompanyCounters();
+  const shown = [
+    { outcome: "complete", isQuick: true },
+    { outcome: "failed", isQuick: false },
+    { outcome: "complete", isQuick: true },
+    { outcome: "unauthenticated", isQuick: true },
+    { outcome: "partial", isQuick: true },
+    { outcome: "complete", isQuick: false },
+  ].map(({ outcome, isQuick }) => {
+    counters.countRun(counted(0, [], 0), { outcome, startedMs: 1, finishedMs: 2, message: null }, isQuick);
+    return counters.shownRun?.outcome ?? null;
+  });
+  expect(shown).toEqual([null, "failed", "failed", "unauthenticated", "failed", "complete"]);
+});
