@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { dayMs, minuteMs } from "../../src/base/clock.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
@@ -10,43 +11,46 @@ import { childPage, detail, leased, runContextOf, stillClock, waiting } from "..
 
 const deleted = 60;
 const atOnce = 4;
+const mostProbes = 3;
 const missing = notFound("No query results for model [Person] 7");
+
+const deletion = { resource: "people", kind: "confirm", lane: "webhook", reason: "people.deleted" } as const;
 
 /** Events said that people 1 to 60 are gone; nothing has proved their route lately. */
 async function deletedByEvents(live: number) {
   const mirror = await openHasty();
   for (let id = 1; id <= deleted + live; id++) put(mirror, "people", person(id));
-  let passedMs = 0;
-  const clock = { ...stillClock, nowMs: () => startMs + passedMs };
+  const time = { passedMs: 0, setMs: 0 };
+  const nowMs = () => startMs + time.passedMs + time.setMs;
+  const clock = { ...stillClock, nowMs, monotonicMs: () => time.passedMs };
   const run = runContextOf(mirror, { clock, runId: null, share: "events", allowMassDelete: true });
-  const asked = { resource: "people", kind: "confirm", lane: "webhook", reason: "people.deleted" } as const;
-  for (let id = 1; id <= deleted; id++) run.queue.add({ ...asked, target: `id:${id}`, dirtySeq: 1 });
-  return { run, wait: (ms: number) => (passedMs += ms) };
+  for (let id = 1; id <= deleted; id++) run.queue.add({ ...deletion, target: `id:${id}`, dirtySeq: 1 });
+  return { run, time };
 }
 
 /** Lists fail, and are tried again later. */
-function answerOne(run: RunContext, item: WorkItem): void {
+function answerOne(run: RunContext, item: WorkItem, isMissing = (id: number) => id <= deleted): void {
   if (item.kind === "list") {
     run.queue.retry(item, "the service is away", run.clock.nowMs() + 30_000);
     return run.queue.release(item);
   }
   const id = Number(item.target.slice("id:".length));
   const stamp = stampOf(run.mirror, { cause: "webhook" });
-  if (id > deleted) return detail(run, "people", person(id), item, stamp);
+  if (!isMissing(id)) return detail(run, "people", person(id), item, stamp);
   const read = { run, resource: resourceOf("people"), item, stamp };
   run.mirror.apply(() => handleFailure(read, missing, { kind: "missing" }));
   run.queue.release(item);
 }
 
 /** Answers what is due now, a few requests at once. Returns what was asked. */
-function answerAll(run: RunContext, most = 2_000): string[] {
+function answerAll(run: RunContext, isMissing?: (id: number) => boolean, most = 2_000): string[] {
   const asked: string[] = [];
   for (;;) {
     const items = Array.from({ length: atOnce }, () =>
       run.queue.lease(run.clock.nowMs(), ["people"], "all"),
     ).filter((item) => item !== null);
     asked.push(...items.map(({ target }) => target));
-    for (const item of items) answerOne(run, item);
+    for (const item of items) answerOne(run, item, isMissing);
     if (items.length === 0 || asked.length > most) return asked;
   }
 }
@@ -61,12 +65,22 @@ describe("records that events deleted, on a route that nothing proved lately", (
   });
 
   test("wait while their probe has no answer, each longer than before", async () => {
-    const { run, wait } = await deletedByEvents(100);
+    const { run, time } = await deletedByEvents(100);
     let count = 0;
-    for (let passedS = 0; passedS < 500; passedS++, wait(1_000))
+    for (let passedS = 0; passedS < 500; passedS++, time.passedMs += 1_000)
       for (let item; (item = run.queue.lease(run.clock.nowMs(), ["people"])); count++)
         if (Number(item.target.slice("id:".length)) <= deleted) answerOne(run, item);
     expect(count).toBeLessThan(12 * deleted);
+  });
+
+  test("have a new trial ten minutes after one that failed, also where the clock was set back", async () => {
+    const { run, time } = await deletedByEvents(mostProbes);
+    answerAll(run, () => true);
+    expect(run.mirror.records.counts("people").live).toBe(deleted + mostProbes);
+    Object.assign(time, { passedMs: 11 * minuteMs, setMs: -dayMs });
+    run.queue.add({ ...deletion, target: "id:1", dirtySeq: run.mirror.sequence.next() });
+    answerAll(run);
+    expect(run.mirror.records.isLive("people", 1)).toBe(false);
   });
 
   test("are not asked for while they wait for a list that is tried again later", async () => {

@@ -37,6 +37,7 @@ export interface ProbeTrial {
   readonly asked: RecordId[];
   /** The candidates of its first probe: each is far from the one before, because neighbours go together. */
   readonly spread: readonly RecordId[];
+  /** By the clock that is never set. */
   readonly sinceMs: number;
 }
 

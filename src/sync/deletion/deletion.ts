@@ -158,7 +158,7 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
     queueRecord(answer, "route probe", { resource: resource.name, id: next }, { rank: -1 });
   }
   // Until the proof, or for as long again as the trial lasts.
-  const forMs = Math.max(itemRetryDelayMs(item.attempts), clock.nowMs() - sinceMs);
+  const forMs = Math.max(itemRetryDelayMs(item.attempts), clock.monotonicMs() - sinceMs);
   queue.postpone(item, waiting, clock.nowMs() + Math.min(forMs, longestDelayMs));
   return null;
 }
@@ -244,7 +244,7 @@ function endTrial({ probeTrials, queue }: RunContext, { name }: Resource): void 
 }
 
 function trialOf({ probeTrials, clock }: RunContext, { name }: Resource, spread: readonly RecordId[]) {
-  const nowMs = clock.nowMs();
+  const nowMs = clock.monotonicMs();
   const known = probeTrials.get(name);
   if (known && nowMs - known.sinceMs <= trialForMs) return known;
   const trial: ProbeTrial = { asked: [], spread, sinceMs: nowMs };
