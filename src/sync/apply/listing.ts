@@ -230,7 +230,7 @@ function noteUnsettled({ run, resource, item }: AnswerContext, listing: Listing,
     ? `showed ${seen.size} of ${total} records in ${attempt} readings`
     : `changed during each of ${attempt} readings (${total} records)`;
   const message = kind === "dead end" ? `${which} does not lead on: ${why}` : `${which} ${moved}`;
-  const hint = "What it showed is mirrored; the next run reads it again.";
+  const hint = "What it showed is mirrored; a later run reads it again.";
   run.tally.trouble({ resource: name, kind: "unsettled", message, hint });
 }
 
