@@ -30,8 +30,8 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 63_047,
-  files: 470,
+  lines: 63_028,
+  files: 469,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,
   interfacesOfMoreThanEightMembers: 19,
