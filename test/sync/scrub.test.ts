@@ -9,7 +9,7 @@ import { readScrubPlan, scrubSources, useScrubDay, type ScrubQuestion } from "..
 import { chooseScrub, planScrub, scrubDayAt, scrubLeft } from "../../src/sync/plan/scrub.ts";
 import type { ScrubDay, ScrubFacts, ScrubSettings, ScrubToday } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
-import { order, person } from "../support/mirror/shop-records.ts";
+import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";
 import { childPage, runContextOf } from "../support/mirror/run.ts";
 
@@ -103,6 +103,23 @@ describe("what the scrub reads", () => {
     expect(chosenIn(mirror)).toEqual(["notes 1"]);
     useScrubDay(mirror.meta, { ...day, used: 3_599 }, 1);
     expect(chosenIn(mirror)).toEqual([]);
+  });
+
+  test("is a parent's list of which the last run held deletions, until one removes them (I5)", async () => {
+    const mirror = await openHasty();
+    put(mirror, "people", person(1));
+    const readOne = async (agoMs: number, allowMassDelete = false) => {
+      const run = runContextOf(mirror, { allowMassDelete }, ["people", "notes"]);
+      await childPage(run, 1, [note(1, 1)], { at: stampOf(mirror, { receivedAtMs: startMs - agoMs }) });
+      return run.tally.allTroubles().map(({ kind }) => kind);
+    };
+    await readOne(2 * dayMs);
+    for (let id = 1; id <= 30; id++) put(mirror, "notes", note(id, 1));
+    expect(await readOne(hourMs)).toEqual(["held"]);
+    const lists = () => chosenIn(mirror).filter((one) => one === "notes 1");
+    expect(lists()).toEqual(["notes 1"]);
+    expect(await readOne(hourMs, true)).toEqual([]);
+    expect(lists()).toEqual([]);
   });
 
   test("are parents with activity of late before all others", async () => {

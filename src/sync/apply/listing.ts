@@ -199,13 +199,8 @@ function endReading(answer: AnswerContext, reading: Reading): void {
   if (isWhole && item.kind !== "child")
     run.runs.noteSwept(requireRunId(run), sweepKey(name, variant), startedAt);
   if (variant === changesVariant) return;
-  if (item.kind === "child") {
-    const payload = item.payload as ChildPayload;
-    const at = answer.stamp.receivedAtMs;
-    const parent = { resource: payload.parent, id: parentIdOf(payload) };
-    run.parents.markListed(name, parent, at, requireRunId(run));
-    childListComplete(run, resource, shown.ids);
-  } else {
+  if (item.kind === "child") childListComplete(run, resource, shown.ids);
+  else {
     listComplete(run, resource, shown.ids);
     if (earlier && !isWalked) {
       // These count although the last reading did not show them.
@@ -215,9 +210,15 @@ function endReading(answer: AnswerContext, reading: Reading): void {
     }
     if (isWhole) completeSweep(answer, read, seen);
   }
-  if (kind === "dead end") return;
-  const absent = absentIds(answer, read, seen);
-  if (absent.length > 0) handleAbsent(answer, absent, isWhole, shown);
+  const absent = kind === "dead end" ? [] : absentIds(answer, read, seen);
+  const isHeld = absent.length > 0 && !mayRemove(run, name, absent.length);
+  if (isHeld) holdMassDelete(run, name, absent.length);
+  else if (absent.length > 0) handleAbsent(answer, absent, isWhole, shown);
+  // A list whose deletions are held counts as not read: another run decides.
+  if (item.kind !== "child" || isHeld) return;
+  const payload = item.payload as ChildPayload;
+  const parent = { resource: payload.parent, id: parentIdOf(payload) };
+  run.parents.markListed(name, parent, answer.stamp.receivedAtMs, requireRunId(run));
 }
 
 function noteUnsettled({ run, resource, item }: AnswerContext, listing: Listing, verdict: Verdict): void {
@@ -282,8 +283,6 @@ function handleAbsent(
 ): void {
   const { run, resource } = answer;
   const { name } = resource;
-  const count = absent.length;
-  if (!mayRemove(run, name, count)) return holdMassDelete(run, name, count);
   if (resource.detail !== undefined) {
     for (const id of absent) queueRecord(answer, "absent", { resource: name, id });
     return;
@@ -293,7 +292,7 @@ function handleAbsent(
     const why = isEmpty
       ? "the list came back empty"
       : "the list shows records without an id, which may be they";
-    const message = `Kept ${counted(count, "record")}: ${why}.`;
+    const message = `Kept ${counted(absent.length, "record")}: ${why}.`;
     const hint = "They have no route of their own to check. The next list that shows some of them decides.";
     run.tally.trouble({ resource: name, kind: "held", message, hint });
   } else if (isWhole) for (const id of absent) removeRecord(answer, resource, id);
