@@ -203,6 +203,11 @@ export class WorkQueue extends Repository {
     updateRows(this.db, "_work", { lane: laneRank("changed") }, { lane: quickRank });
   }
 
+  /** A quick run could not answer it, and does not ask again. */
+  leaveToWholeRuns({ id }: WorkItem): void {
+    updateRows(this.db, "_work", { lane: laneRank("changed") }, { id });
+  }
+
   remove(id: number): void {
     removeRows(this.db, "_work", { id });
   }

@@ -3,7 +3,10 @@ import { defineResource, type QuickPlan, type Resource } from "../../src/connect
 import type { PageFacts } from "../../src/extract/answers.ts";
 import type { PagePayload } from "../../src/extract/work-request.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
+import type { NewWorkItem } from "../../src/state/work-item.ts";
+import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import { addQuickWork, followQuickPage, quickLists } from "../../src/sync/plan/quick-reads.ts";
+import { notFound } from "../support/errors.ts";
 import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { order } from "../support/mirror/shop-records.ts";
 import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";
@@ -213,5 +216,27 @@ describe("records that a quick run reads", () => {
     add("quick", "id:3", "new");
     const read = Array.from({ length: 4 }, () => run.queue.lease(startMs, ["orders"], "quick")?.target);
     expect(read.filter((target) => target?.startsWith("id:"))).toEqual(["id:1", "id:2"]);
+  });
+
+  test("and finds gone are left to whole runs, also a deletion that one of them had to confirm (I5, I11)", async () => {
+    const run = await withOrders();
+    const add = (more: Pick<NewWorkItem, "kind" | "lane" | "target" | "reason">) =>
+      run.queue.add({ resource: "orders", dirtySeq: 1, rank: -1, ...more });
+    add({ kind: "confirm", lane: "changed", target: "id:2", reason: "absent" });
+    add({ kind: "detail", lane: "quick", target: "id:2", reason: "closed" });
+    add({ kind: "detail", lane: "quick", target: "id:3", reason: "closed" });
+    for (let reads = 0; reads < 2; reads++) {
+      const item = run.queue.lease(startMs, ["orders"], "quick");
+      if (!item) throw new Error("nothing is queued");
+      const answer = { run, resource: resourceOf("orders"), item, stamp: stampOf(run.mirror) };
+      run.mirror.apply(() => handleFailure(answer, notFound("No query results"), { kind: "missing" }));
+      run.queue.release(item);
+    }
+    expect(run.mirror.records.isLive("orders", 2)).toBe(true);
+    expect(waiting(run).filter((row) => row.startsWith("orders id:"))).toEqual([
+      "orders id:2 confirm closed",
+      "orders id:3 detail closed",
+    ]);
+    expect(run.queue.lease(startMs, ["orders"], "others")?.lane).toBe("changed");
   });
 });

@@ -37,8 +37,8 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
 }
 
 function judgeMissing(answer: AnswerContext, error: ServiceError): void {
-  // A quick run proves no deletion: the next sweep asks again.
-  if (answer.run.share === "quick") return answer.run.queue.done(answer.item, answer.stamp.sentSeq);
+  // A quick run proves no deletion.
+  if (answer.run.share === "quick") return answer.run.queue.leaveToWholeRuns(answer.item);
   const verdict = deletionVerdict(answer, error);
   if (verdict.kind === "deleted") return applyDeletion(answer);
   const unproven = verdict.kind === "probe" ? probeRoute(answer, verdict.candidates) : verdict.why;
