@@ -1,4 +1,4 @@
-import { describe, expect } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop } from "../support/mirror/mirror.ts";
@@ -58,6 +58,17 @@ describe("a record's row", () => {
     };
     expect(putAll()).toEqual(["inserted", "inserted", "unchanged", "unchanged", "inserted"]);
     expect(putAll()).toEqual(ids.map(() => "unchanged"));
+  });
+
+  test("is known to an answer also where the one before failed while it looked for rows", ({ mirror }) => {
+    const table = mirror.table("colours");
+    putAs(mirror, "colours", 1, '{"id":1,"label":"x"}');
+    const fails = vi.spyOn(table.statements, "of").mockImplementation(() => {
+      throw new Error("the disk failed");
+    });
+    expect(() => mirror.apply(() => table.withFencesOf([1], () => undefined))).toThrow("the disk failed");
+    fails.mockRestore();
+    expect(putAs(mirror, "colours", 1, '{"id":1,"label":"x"}')).toBe("unchanged");
   });
 
   test("text comes back as it was; broken halves of characters are made whole", ({ mirror }) => {

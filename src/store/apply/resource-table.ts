@@ -56,11 +56,11 @@ export class ResourceTable {
 
   /** Runs a step that applies these records, in a transaction. One statement reads their fences: 1 µs each in place of 7. */
   withFencesOf(ids: readonly RecordId[], step: () => void): void {
-    for (const id of ids) this.fencesAhead.set(id, undefined);
-    const found = this.statements.of("selectFencesOf").all(`[${ids.join()}]`);
-    for (const { at, ...fence } of found as (Fence & { at: number })[])
-      this.fencesAhead.set(ids[at] as RecordId, fence);
     try {
+      for (const id of ids) this.fencesAhead.set(id, undefined);
+      const found = this.statements.of("selectFencesOf").all(`[${ids.join()}]`);
+      for (const { at, ...fence } of found as (Fence & { at: number })[])
+        this.fencesAhead.set(ids[at] as RecordId, fence);
       step();
     } finally {
       this.fencesAhead.clear();
