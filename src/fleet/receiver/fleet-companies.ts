@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { valueAt } from "../../config/config-problems.ts";
 import { resolveSecrets, type ResolvedSecret, type SecretSource } from "../../config/secrets.ts";
@@ -129,7 +129,7 @@ export class FleetCompanies implements Companies {
       this.missing.delete(name);
       return;
     }
-    const settings = await this.settingsOf(row).catch(messageOf);
+    const settings = await this.settingsOf(row).catch(whyUnknown);
     if (typeof settings === "string") {
       this.known.delete(name);
       return this.noteMissing(name, settings);
@@ -190,4 +190,10 @@ async function inSlices<T>(items: readonly T[], step: (item: T) => unknown): Pro
     if (i > 0 && i % lookedAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     await step(item);
   }
+}
+
+/** Why this version cannot take it. Throws what may pass: all are read again then. */
+function whyUnknown(error: unknown): string {
+  if (error instanceof MirrorError && error.kind === "config") return error.message;
+  throw error;
 }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
+import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
@@ -16,7 +17,9 @@ function noQueue(): Promise<void> {
 
 /** This version knows one connector, which documents do not name. */
 function formOf(connector: string | null) {
-  return connector === null ? Promise.resolve(signedForm) : Promise.reject(new Error("no such connector"));
+  return connector === null
+    ? Promise.resolve(signedForm)
+    : Promise.reject(new MirrorError("config", "no such connector"));
 }
 
 /** As another company signs it. */
@@ -126,6 +129,21 @@ describeWithPostgres("which companies are received is decided in Postgres", () =
       const named = [{ company: "acme", problem: "no such connector" }];
       expect(receiver.companies.missingSecrets()).toEqual(named);
     }
+    await fleet.companies.put("beta", { ...documentOf("beta"), connector: "newer" });
+    await receiver.companies.refresh();
+    expect((await receiver.deliver("beta")).status).toBe(503);
+  });
+
+  test("whose connector failed to load once is answered after the next look", async () => {
+    const fleet = await fleetOf("acme");
+    let loads = 0;
+    const failsOnce = () =>
+      loads++ === 0 ? Promise.reject(new Error("EMFILE: too many open files")) : Promise.resolve(signedForm);
+    const receiver = await aFleetReceiver(fleet.postgres, { formOf: failsOnce }, false);
+    await expect(receiver.companies.refresh()).rejects.toThrow("EMFILE");
+    expect((await receiver.deliver("acme")).status).toBe(503);
+    await receiver.companies.refresh();
+    expect((await receiver.deliver("acme")).status).toBe(204);
   });
 
   test("by itself within 15 s, and the time of receiving goes on meanwhile", async () => {
