@@ -29,31 +29,33 @@ export type ShardStatus = NonNullable<ReturnType<typeof judgeShards>>[number];
 /**
  * How all shards of these companies stand. How many there are is what the last run noted that was made of one. Pure.
  *
- * @param companies all that runs are made of
+ * @param names of all companies that runs are made of
+ * @param companies those whose mirrors can be read
  * @returns null: the last run of no company was one of a shard
  */
 export function judgeShards(
+  names: readonly string[],
   companies: Readonly<Record<string, CompanyStatus>>,
   freshForMs: number,
   nowMs: number,
 ) {
   const count = countOfShards(Object.values(companies));
   if (count === null) return null;
-  const shards = Map.groupBy(Object.keys(companies), (name) => shardOf(name, count).index);
+  const shards = Map.groupBy(names, (name) => shardOf(name, count).index);
   return Array.from({ length: count }, (_, at) => {
-    const names = shards.get(at + 1) ?? [];
-    const times = names.flatMap(
+    const own = shards.get(at + 1) ?? [];
+    const times = own.flatMap(
       (name) => companies[name]?.health?.resources.flatMap((one) => one.sweptAt ?? []) ?? [],
     );
     const last = times.toSorted().at(-1) ?? null;
     const isFresh = last !== null && elapsedSince(Date.parse(last), nowMs) <= freshForMs;
     return {
       shard: shardText({ index: at + 1, count }),
-      companies: names,
+      companies: own,
       /** When a list of one of them was last read whole, ISO; null: never. */
       last_read_at: last,
       /** It has companies, and none of them was read lately enough: most likely its runs are not made. */
-      missing: names.length > 0 && !isFresh,
+      missing: own.some((name) => name in companies) && !isFresh,
     };
   });
 }
@@ -80,7 +82,8 @@ function shardLine(
   if (companies.length === 0) return `shard ${shard}: no companies`;
   const agoText = last === null ? "" : `${formatDuration(nowMs - Date.parse(last))} ago`;
   const since = last === null ? "no run yet" : `no run since ${last.slice(0, 19)}Z, ${agoText}`;
+  const read = last === null ? "not known" : `read ${agoText}`;
   const count = counted(companies.length, "company", "companies");
   const names = all ? `: ${companies.join(", ")}` : "";
-  return `${missing ? "! " : ""}shard ${shard}: ${missing ? since : `read ${agoText}`}; ${count}${names}`;
+  return `${missing ? "! " : ""}shard ${shard}: ${missing ? since : read}; ${count}${names}`;
 }

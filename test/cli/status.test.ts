@@ -80,6 +80,24 @@ describe("status", () => {
       companies: Readonly<Record<string, object>>;
     };
     expect(companies).toMatchObject({ acme: { error: { kind: "database" } }, beta: { mirrored: true } });
+    const pruned = await runCommand(["prune", "--company", "acme"], { cwd: company.folder });
+    expect(pruned).toMatchObject({ code: 10, stderr: expect.stringContaining("the database is damaged: ") });
+  });
+
+  test("a shard whose only mirror is damaged has its company, and is not called one without runs", async () => {
+    const company = await damagedBesideWhole();
+    wound({ file: path.join(company.folder, "beta.db") }, "INSERT INTO _meta VALUES ('shard', '\"2/3\"')");
+    const { stdout } = await status(company, "--all");
+    expect(stdout).toMatch(/^shard 3\/3: not known; 1 company: acme$/m);
+    const { shards } = JSON.parse((await status(company, "--json")).stdout) as { shards: readonly object[] };
+    expect(shards).toContainEqual({ shard: "3/3", companies: ["acme"], last_read_at: null, missing: false });
+  });
+
+  test("of a shard without companies says that there are none, and a quiet one prints its answer", async () => {
+    const company = await mirrored();
+    const none = await status(company, "--json", "--shard", "1/3");
+    expect(JSON.parse(none.stdout)).toEqual({ companies: {}, shards: null });
+    expect((await status(company, "-q")).stdout).toMatch(/^acme: \d+ records/);
   });
 
   // Fault: disk | the file of the request budget cannot be opened, as on a full disk | status, with a folder in its place | everything else is shown, with the free space

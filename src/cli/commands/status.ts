@@ -20,7 +20,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const nowMs = context.clock.nowMs();
   const maxAgeMs = options.maxAge ?? null;
   const times = { maxAgeMs, freshForMs: maxAgeMs ?? readyLimits(config.schedule, nowMs).freshForMs, nowMs };
-  const isOne = companyScopes(context, config, options.shard).length === 1;
+  const names = companyScopes(context, config, options.shard).map(({ company }) => company.name);
   const companies: Record<string, CompanyStatus> = {};
   const show = async (scope: CompanyScope) => {
     const { name } = scope.company;
@@ -29,7 +29,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
       status: readStatus({ ...scope, ...times, clock, log, db }),
       handOvers: db ? new HandOverCounts().read(db, scope.manifest) : [],
       // A snapshot and its views cost more than all the rest of a status.
-      answers: db && isOne ? answersOf(scope, nowMs) : null,
+      answers: db && names.length === 1 ? answersOf(scope, nowMs) : null,
     }));
     companies[name] = status;
     const lines = [
@@ -43,7 +43,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
     return { document: { ...status, hand_overs: handOvers, answers }, lines, outcome: statusOutcome(status) };
   };
   const finish = async () => {
-    const shards = isOfSome ? null : judgeShards(companies, times.freshForMs, nowMs);
+    const shards = isOfSome ? null : judgeShards(names, companies, times.freshForMs, nowMs);
     const lines = shardLines(shards, options.all, nowMs);
     if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
       lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");

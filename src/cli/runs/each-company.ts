@@ -24,8 +24,8 @@ interface TogetherOptions {
   readonly failed?: object;
   /** Each company's result stands for itself: some that fail make a partial outcome. @default false */
   readonly isPartial?: boolean;
-  /** What follows when all were done, with the names of those that did not fail; a part of the document. */
-  readonly finish?: (done: readonly string[]) => Promise<Omit<CompanyResult, "isUnchanged" | "seq">>;
+  /** What follows when all were done, with the names of those that did not fail; a part of the document. Null: nothing. */
+  readonly finish?: (done: readonly string[]) => Promise<Omit<CompanyResult, "isUnchanged" | "seq"> | null>;
   /** It answers a question: a quiet command prints it, too. @default false */
   readonly isAnswer?: boolean;
   /** Only companies of this shard. */
@@ -43,13 +43,7 @@ export async function forEachCompany(
   context: CommandContext,
   config: Config,
   work: (scope: CompanyScope) => Promise<CompanyResult>,
-  {
-    failed = { outcome: "failed" },
-    isPartial = false,
-    finish,
-    isAnswer = false,
-    shard,
-  }: TogetherOptions = {},
+  { failed = { outcome: "failed" }, isPartial, finish, isAnswer, shard }: TogetherOptions = {},
 ): Promise<CommandOutcome> {
   const { globals, output, log, signal } = context;
   const scopes = companyScopes(context, config, shard);
@@ -78,7 +72,7 @@ export async function forEachCompany(
       log.error(`${name}: ${failure.message}`, { kind: failure.kind, hint: failure.hint ?? undefined });
     }
   }
-  const last = done.length > 0 ? await finish?.(done) : undefined;
+  const last = await finish?.(done);
   if (last?.outcome) outcomes.push(last.outcome);
   if (globals.json) await output.json({ companies, ...last?.document });
   await print(last?.lines ?? [], last?.outcome);

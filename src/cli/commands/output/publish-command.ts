@@ -97,6 +97,7 @@ function assertNameIsFree({ companies }: Config): void {
 }
 
 async function combine(context: CommandContext, config: Config, done: readonly string[], force: boolean) {
+  if (done.length === 0) return null;
   const names = companyScopes(context, config).map(({ company }) => company.name);
   const missing = names.filter((name) => !done.includes(name));
   const made = await combineReports({

@@ -50,10 +50,8 @@ export const listCommand: CommandRun<"webhooks list"> = (context, { options, loa
       lines: views.length === 0 ? [none] : views.flatMap((view) => subscriptionLines(name, view)),
     };
   };
-  return forEachCompany(context, config, list, {
-    failed: { subscriptions: [], problems: [] },
-    isAnswer: true,
-  });
+  const failed = { subscriptions: [], problems: [] };
+  return forEachCompany(context, config, list, { failed, isAnswer: true });
 };
 
 function warnOfProblems(
