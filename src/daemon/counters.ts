@@ -20,12 +20,16 @@ export class CompanyCounters {
   readonly runs: Record<string, number> = {};
   readonly deliveries = new Map<string, number>();
   lastRun: RunEnd | null = null;
-  /** The one to show: a quick run that ended well proves nothing, and hides no failure of a whole one. Null: as the mirror says. */
-  shownRun: RunEnd | null = null;
-  private lastWhole: RunEnd | null = null;
+  private lastWholeRun: RunEnd | null = null;
   /** What went wrong after the last run, where it is recorded nowhere; undefined: nothing was made yet. */
   afterRunProblem: string | null | undefined;
   private totals: Totals = { rows: [], requests: {}, waitedMs: 0 };
+
+  /** The one to show: a quick run that ended well proves nothing, and hides no failure of a whole one. Null: as the mirror says. */
+  get shownRun(): RunEnd | null {
+    const isWell = ["complete", "partial"].includes(this.lastRun?.outcome ?? "");
+    return isWell ? this.lastWholeRun : this.lastRun;
+  }
 
   countDelivery(result: string): void {
     this.deliveries.set(result, (this.deliveries.get(result) ?? 0) + 1);
@@ -34,9 +38,7 @@ export class CompanyCounters {
   countRun(run: Counting, ended: RunEnd, isQuick: boolean): void {
     this.add(run);
     this.lastRun = ended;
-    if (!isQuick) this.lastWhole = ended;
-    const isWell = ended.outcome === "complete" || ended.outcome === "partial";
-    this.shownRun = isQuick && isWell ? this.lastWhole : ended;
+    if (!isQuick) this.lastWholeRun = ended;
     this.runs[ended.outcome] = (this.runs[ended.outcome] ?? 0) + 1;
   }
 

@@ -98,6 +98,24 @@ test("a company whose file cannot be opened tries again until a file that is non
   expectEqual(company);
 });
 
+test("a quick run hides no whole run that was cut off", async () => {
+  const company = await leftInOrder();
+  const daemon = startDaemon(company, configOf(company));
+  await untilWorking(daemon);
+  const run = (more: object) => {
+    const options = { ...usualRun, resources: ["clients"], untilMs: null, ...more };
+    const sock = company.file.replace(/db$/, "sock");
+    return askDaemon(sock, { kind: "sync", options }, new AbortController().signal);
+  };
+  await run({ full: true, mostRequests: 1 });
+  await run({ quick: true });
+  expect(stateOf(daemon)).toMatchObject({
+    lastRun: { outcome: "stopped" },
+    runs: { stopped: 1, complete: 1 },
+  });
+  await daemon.stop();
+});
+
 describe("a change of the config", () => {
   test("that concerns what follows a run holds for the next run; a failure of it is logged and harms nothing", async () => {
     const company = await leftInOrder();
