@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
-import { parseCronSchedule, readyLimits } from "../../daemon/cron-schedule.ts";
+import { readyLimits } from "../../daemon/cron-schedule.ts";
 import { createPageAccess, currentPageToken, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
@@ -48,9 +48,6 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
 
 /** The config of the companies that are served. Throws MirrorError `config` for what only a daemon cannot use. */
 function servedConfig(context: CommandContext, { config }: LoadedConfig, address: ListenAddress): Config {
-  const { sync, quick, publish, timezone } = config.schedule;
-  for (const pattern of [sync, quick, publish, config.backup.schedule])
-    if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
   if (selectResources(context.connector.manifest, config.resources).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
