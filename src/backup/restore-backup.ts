@@ -99,12 +99,7 @@ async function findBackup({ company, store, anyName, id, signal }: RestoreParts)
 }
 
 /** Puts what was fetched where it belongs. Was there a mirror? */
-function replaceMirror(
-  files: MirrorFiles,
-  parts: RestoreParts,
-  backup: BackupManifest,
-  address: string,
-): boolean {
+function replaceMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupManifest, address: string) {
   using _ = takeWriterLock(files.folderLock, "restore", `the folder ${files.folder}`);
   prepareMirror(files, parts, backup, address);
   const replaced = existsSync(files.mirror);

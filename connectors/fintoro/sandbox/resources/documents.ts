@@ -90,13 +90,8 @@ function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<Book
   const head = headOf(write, kind, sent.dueDateDays ?? client.preferredDueDays ?? usualDays.due);
   const usual = { variableSymbol: variableSymbol(head.number), ...preferencesOf(client) };
   const terms = termsOf(write, kind, usual, head.deliveryDate ?? head.issueDate);
-  return {
-    ...head,
-    clientId: client.id,
-    client: snapshotOf(client),
-    ...terms,
-    items: itemsFrom(write, kind),
-  };
+  const items = itemsFrom(write, kind);
+  return { ...head, clientId: client.id, client: snapshotOf(client), ...terms, items };
 }
 
 /** What the client prefers: `preferredNote` -> `note`. */
