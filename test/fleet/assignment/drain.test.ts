@@ -1,10 +1,11 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { drainInbox, followInbox } from "../../../src/fleet/assignment/drain.ts";
 import { createInboxWatch } from "../../../src/fleet/assignment/inbox-watch.ts";
 import { inboxPosition } from "../../../src/state/meta.ts";
+import { test as fleetTest } from "../../support/fleet/fleet-test.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -19,20 +20,15 @@ import {
   type OpenIngest,
 } from "../../support/webhook/webhook.ts";
 
-/** What receivers stored for a company: one transaction for each. */
-async function receive(fleet: Fleet, company: string, ...bodies: (string | Buffer)[]): Promise<void> {
-  for (const body of bodies) {
-    const { eventId } = deliveryOf(body);
-    await fleet.inbox.add(company, [{ eventId, body: Buffer.from(body) }]);
-  }
-}
+const test = fleetTest.extend("shop", () => openIngest());
 
-/** In one transaction. */
-async function receiveMany(fleet: Fleet, company: string, count: number): Promise<void> {
-  const bodies = Array.from({ length: count }, (_, i) => about(i));
+/** What receivers stored for a company. */
+async function receive(fleet: Fleet, company: string, ...bodies: (string | Buffer)[]): Promise<void> {
   const all = bodies.map((body) => ({ eventId: deliveryOf(body).eventId, body: Buffer.from(body) }));
   await fleet.inbox.add(company, all);
 }
+
+const events = (count: number) => Array.from({ length: count }, (_, i) => about(i));
 
 /** `reads`: limits of each read; `turns`: those of the event loop that were waited for, one for each transaction. */
 function drainOf({ mirror, ingest }: OpenIngest, inbox: Pick<InboxTable, "read">, company = "acme") {
@@ -50,12 +46,7 @@ function drainOf({ mirror, ingest }: OpenIngest, inbox: Pick<InboxTable, "read">
     },
     mirror,
     ingest,
-    turns: {
-      next: () => {
-        turns++;
-        return Promise.resolve();
-      },
-    },
+    turns: { next: () => Promise.resolve(void turns++) },
     clock: systemClock,
     log,
     closed: closing.signal,
@@ -65,46 +56,21 @@ function drainOf({ mirror, ingest }: OpenIngest, inbox: Pick<InboxTable, "read">
   return { parts, reads, turns: () => turns, messages, close: () => closing.abort() };
 }
 
-function inboxRows({ mirror }: OpenIngest) {
-  return rows(mirror, "SELECT event_id, type, state, resource, target, body FROM _inbox ORDER BY seq");
-}
-
-function watchOf(fleet: Fleet) {
-  const asked: (readonly string[])[] = [];
-  const heads = (companies: readonly string[]) => {
-    asked.push(companies);
-    return fleet.inbox.heads(companies);
-  };
-  return { watch: createInboxWatch({ heads }), asked };
-}
-
 describeWithPostgres("a company's owner drains what receivers stored", () => {
-  test("in its order, with the times at which it was received, up to the last", async () => {
-    const [fleet, shop] = [await openFleet(), await openIngest()];
+  test("in its order, with the times at which it was received, up to the last", async ({ fleet, shop }) => {
     const bodies = [about(1), about(2), about(1, "people.deleted")];
     await receive(fleet, "acme", ...bodies);
     await receive(fleet, "beta", about(9));
-    await fleet.postgres.query(
-      "UPDATE fintoro_mirror.inbox SET received_at = to_timestamp(1000) + seq * interval '1 minute'",
-    );
+    await fleet.set("inbox", "received_at = to_timestamp(1000) + seq * interval '1 minute'");
     expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(3);
-    const stored = rows(shop.mirror, "SELECT body, received_at AS at, state FROM _inbox ORDER BY seq");
-    expect(stored).toEqual(
-      bodies.map((body, i) => ({
-        body,
-        at: new Date(1_000_000 + (i + 1) * 60_000).toISOString(),
-        state: "waiting",
-      })),
+    expect(rows(shop.mirror, "SELECT body, received_at AS at FROM _inbox ORDER BY seq")).toEqual(
+      bodies.map((body, i) => ({ body, at: new Date(1_060_000 + i * 60_000).toISOString() })),
     );
-    expect(rows(shop.mirror, "SELECT kind, target FROM _work ORDER BY target")).toEqual([
-      { kind: "confirm", target: "id:1" },
-      { kind: "detail", target: "id:2" },
-    ]);
     expect(inboxPosition(shop.mirror.meta)).toBe(3);
   });
 
-  test("as serve would have stored it, whatever it is (I12)", async () => {
-    const [fleet, shop, served] = [await openFleet(), await openIngest(), await openIngest()];
+  test("as serve would have stored it, whatever it is (I12)", async ({ fleet, shop }) => {
+    const served = await openIngest();
     const bodies = [
       about(1),
       "<html>",
@@ -116,20 +82,20 @@ describeWithPostgres("a company's owner drains what receivers stored", () => {
     ];
     await receive(fleet, "acme", ...bodies);
     await drainInbox(drainOf(shop, fleet.inbox).parts, null);
-    served.ingest.store(
-      bodies.map((body) => deliveryOf(body)),
-      0,
-    );
-    expect(inboxRows(shop)).toEqual(inboxRows(served));
-    const changes = "SELECT seq, resource, record_id, op, cause FROM _changes";
-    expect(rows(shop.mirror, changes)).toEqual(rows(served.mirror, changes));
-    expect(counted(shop.mirror, "_work")).toBe(counted(served.mirror, "_work"));
+    const deliveries = bodies.map((body) => deliveryOf(body));
+    served.ingest.store(deliveries, 0);
+    for (const what of [
+      "event_id, type, state, resource, target, body FROM _inbox ORDER BY seq",
+      "seq, resource, record_id, op, cause FROM _changes",
+      "kind, resource, target, lane, reason FROM _work ORDER BY target",
+    ])
+      expect(rows(shop.mirror, `SELECT ${what}`)).toEqual(rows(served.mirror, `SELECT ${what}`));
   });
 
   // Fault: process | the owner ends between two transactions of a drain | an abort while the inbox is drained | the next drain goes on after the position; nothing is lost or doubled
   test("in bounded transactions, between which other work has its turn; who ends in between goes on at the position", async () => {
     const [fleet, shop] = [await openFleet(), await openIngest()];
-    await receiveMany(fleet, "acme", 450);
+    await receive(fleet, "acme", ...events(450));
     const drain = drainOf(shop, fleet.inbox);
     const twice = {
       next: () => (drain.turns() === 2 ? Promise.resolve(drain.close()) : drain.parts.turns.next()),
@@ -147,8 +113,7 @@ describeWithPostgres("a company's owner drains what receivers stored", () => {
   });
 
   // Fault: disk | a transaction of a drain fails | a trigger in the mirror | neither its events nor its position; the next drain stores them
-  test("I1 a transaction that fails leaves neither events nor a position", async () => {
-    const [fleet, shop] = [await openFleet(), await openIngest()];
+  test("I1 a transaction that fails leaves neither events nor a position", async ({ fleet, shop }) => {
     await receive(fleet, "acme", about(1), about(2));
     shop.mirror.db.exec(
       "CREATE TRIGGER full BEFORE INSERT ON _work WHEN NEW.target = 'id:2' BEGIN SELECT RAISE(ABORT, 'no'); END",
@@ -176,14 +141,13 @@ test("what fails while the inbox is followed is tried again, and ends it only wh
 
 describeWithPostgres("a mirror that is not the newest loses and doubles nothing", () => {
   // Fault: process | a new owner begins with an older snapshot | a copy of the mirror, drained again | every delivery once (I7)
-  test("I7 a new owner that begins with an older copy drains again what that lacks", async () => {
-    const fleet = await openFleet();
+  test("I7 a new owner that begins with an older copy drains again what that lacks", async ({ fleet }) => {
     const [first, copy] = [`${tempFolder()}/acme.db`, `${tempFolder()}/acme.db`];
     const shop = await openIngest({ path: first });
-    await receiveMany(fleet, "acme", 30);
+    await receive(fleet, "acme", ...events(30));
     await drainInbox(drainOf(shop, fleet.inbox).parts, null);
     shop.mirror.db.exec(`VACUUM INTO '${copy}'`);
-    await receiveMany(fleet, "acme", 25);
+    await receive(fleet, "acme", ...events(25));
     await drainInbox(drainOf(shop, fleet.inbox).parts, null);
     shop.mirror.close();
     const next = await openIngest({ path: copy });
@@ -209,24 +173,23 @@ describeWithPostgres("a mirror that is not the newest loses and doubles nothing"
   });
 
   // Fault: fleet | Postgres is restored from a backup, so numbers of the inbox come twice | a fleet with a shorter and with another inbox | read from its beginning; nothing is lost
-  test("an inbox that was restored or replaced is read from its beginning", async () => {
-    const [fleet, other, shop] = [await openFleet(), await openFleet(), await openIngest()];
-    await receiveMany(fleet, "acme", 10);
+  test("an inbox that was restored or replaced is read from its beginning", async ({ fleet, shop }) => {
+    const other = await openFleet();
+    await receive(fleet, "acme", ...events(10));
     await drainInbox(drainOf(shop, fleet.inbox).parts, null);
-    await receiveMany(other, "acme", 4);
+    await receive(other, "acme", ...events(4));
     const shorter = drainOf(shop, other.inbox);
     expect(await drainInbox(shorter.parts, 4)).toBe(4);
     expect(counted(shop.mirror, "_inbox")).toBe(14);
     expect(shorter.messages()).toContainEqual(expect.stringContaining("read from its beginning"));
     const third = await openFleet();
-    await receiveMany(third, "acme", 9);
+    await receive(third, "acme", ...events(9));
     expect(await drainInbox(drainOf(shop, third.inbox).parts, 9)).toBe(9);
     expect(counted(shop.mirror, "_inbox")).toBe(23);
   });
 
-  test("an inbox whose drained deliveries were pruned goes on at the position", async () => {
-    const [fleet, shop] = [await openFleet(), await openIngest()];
-    await receiveMany(fleet, "acme", 10);
+  test("an inbox whose drained deliveries were pruned goes on at the position", async ({ fleet, shop }) => {
+    await receive(fleet, "acme", ...events(10));
     await drainInbox(drainOf(shop, fleet.inbox).parts, null);
     await fleet.postgres.query("DELETE FROM fintoro_mirror.inbox");
     await receive(fleet, "acme", about(11));
@@ -237,9 +200,14 @@ describeWithPostgres("a mirror that is not the newest loses and doubles nothing"
 });
 
 describeWithPostgres("what is new is looked for in one query for all companies of a node", () => {
-  test("and drained; a node that holds none asks nothing", async () => {
-    const fleet = await openFleet();
-    const { watch, asked } = watchOf(fleet);
+  test("and drained; a node that holds none asks nothing", async ({ fleet }) => {
+    const asked: (readonly string[])[] = [];
+    const watch = createInboxWatch({
+      heads: (companies) => {
+        asked.push(companies);
+        return fleet.inbox.heads(companies);
+      },
+    });
     await watch.look();
     expect(asked).toEqual([]);
     const names = ["acme", "beta", "gamma"];

@@ -192,10 +192,7 @@ describeWithPostgres("a snapshot of the catalogue", () => {
       const status = await readFleetStatus(lake.postgres, null);
       return status.problems.flatMap(({ kind, message }) => (kind === "catalogue_late" ? [message] : []));
     };
-    const tenMinutesPass = () =>
-      lake.postgres.query(
-        "UPDATE fintoro_mirror.reports SET published_at = published_at - interval '11 minutes'",
-      );
+    const tenMinutesPass = () => lake.set("reports", "published_at = published_at - interval '11 minutes'");
     await lake.publish("acme", { invoices: invoices("1, 10.5") });
     expect(await problems()).toEqual([]);
     await tenMinutesPass();

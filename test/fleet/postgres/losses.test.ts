@@ -1,7 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { judgeLosses, lossesInARow, takeoverDelayMs } from "../../../src/fleet/postgres/tables/losses.ts";
 import { findWaitingCompanies } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
+import { test } from "../../support/fleet/fleet-test.ts";
 import { openFleet, ttlMs, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
@@ -31,23 +32,21 @@ describe("the takeover of a lost company", () => {
 });
 
 /** Its node does not renew any more. */
-async function lose({ postgres }: Fleet, company: string): Promise<void> {
-  const sql = "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second' WHERE company = $1";
-  await postgres.query(sql, [company]);
-}
-
-async function claimed(fleet: Fleet, company: string, node: string): Promise<void> {
-  if ((await fleet.companies.find(company)) === null) await fleet.add(company);
-  expect(await fleet.owners.claim(company, node, ttlMs)).toHaveProperty("epoch");
-}
+const lose = ({ set }: Fleet, company: string) =>
+  set("owners", "expires_at = now() - interval '1 second'", `company = '${company}'`);
 
 /** The company's node dies so many times while it holds the company. */
 async function die(fleet: Fleet, company: string, times: number): Promise<void> {
+  await fleet.add(company);
   for (let n = 0; n < times; n++) {
-    await claimed(fleet, company, `node-${n}`);
+    expect(await fleet.owners.claim(company, `node-${n}`, ttlMs)).toHaveProperty("epoch");
     await lose(fleet, company);
   }
 }
+
+const waiting = ({ postgres }: Fleet) => findWaitingCompanies(postgres, 9);
+const problemsOf = async ({ postgres }: Fleet) =>
+  (await readFleetStatus(postgres, null)).companies["acme"]?.problems;
 
 describeWithPostgres("a company whose nodes die one after another", () => {
   test("is taken over at once twice; then nobody can until its delay is over or it is added again, and status names it", async () => {
@@ -55,82 +54,69 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     await die(fleet, "acme", 3);
     const claim = () => fleet.owners.claim("acme", "node-9", ttlMs);
     expect(await claim()).toEqual({ refused: "set_aside" });
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([{ company: "acme", reason: "suspect" }]);
+    expect(await waiting(fleet)).toEqual([{ company: "acme", reason: "suspect" }]);
     const judged = await judgeLosses(fleet.postgres, () => 0.5);
     expect(judged).toMatchObject([{ company: "acme", node: "node-2", losses: 3, delayMs: minute }]);
     expect(await judgeLosses(fleet.postgres, () => 0)).toEqual([]);
     expect(await claim()).toEqual({ refused: "set_aside" });
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([]);
-    const status = await readFleetStatus(fleet.postgres, null);
-    expect(status.companies["acme"]?.problems).toMatchObject([
-      { kind: "nodes_died", severity: "difference" },
-    ]);
-    expect(status.companies["acme"]?.problems[0]?.message).toMatch(
-      /^the last 3 nodes that held it died, and nobody takes it for (1m 00s|59s): look at how node-2 ended/,
-    );
-    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
+    expect(await waiting(fleet)).toEqual([]);
+    const message = expect.stringMatching(
+      /^the last 3 nodes that held it died, and nobody takes it for (1m 00s|\d+s): look at how node-2 ended/,
+    ) as string;
+    expect(await problemsOf(fleet)).toMatchObject([{ kind: "nodes_died", severity: "difference", message }]);
+    await fleet.set("owners", "claimable_at = now()");
     const left = [{ company: "acme", reason: "left" }];
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual(left);
+    expect(await waiting(fleet)).toEqual(left);
     expect(await claim()).toMatchObject({ epoch: 4 });
     await lose(fleet, "acme");
     expect(await judgeLosses(fleet.postgres, () => 1)).toHaveLength(1);
     // Whoever adds it again has it taken at once.
     await fleet.add("acme");
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual(left);
+    expect(await waiting(fleet)).toEqual(left);
     expect(await claim()).toMatchObject({ epoch: 5 });
   });
 
-  test("is like any other again once one of them has released it, or held it for six hours", async () => {
-    const fleet = await openFleet();
+  test("is like any other again once a node has released it, or held it for six hours", async ({ fleet }) => {
     await die(fleet, "acme", 3);
-    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
-    await claimed(fleet, "acme", "node-9");
-    const problems = async () => (await readFleetStatus(fleet.postgres, null)).companies["acme"]?.problems;
-    expect(await problems()).toMatchObject([{ kind: "nodes_died" }]);
-    await fleet.postgres.query(
-      "UPDATE fintoro_mirror.owners SET claimed_at = now() - interval '361 minutes'",
-    );
-    expect(await problems()).toEqual([]);
+    await fleet.set("owners", "claimable_at = now()");
+    expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 4 });
+    expect(await problemsOf(fleet)).toMatchObject([{ kind: "nodes_died" }]);
+    await fleet.set("owners", "claimed_at = now() - interval '361 minutes'");
+    expect(await problemsOf(fleet)).toEqual([]);
     await fleet.owners.release({ company: "acme", epoch: 4, node: "node-9" });
     await die(fleet, "acme", 2);
     expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 7 });
   });
 
-  test("is not blamed where its nodes lost it and lived", async () => {
-    const fleet = await openFleet();
-    const facts = { node: "node-1", version: "1", role: "all", held: 1, capacity: 9 };
+  test("is not blamed where its nodes lost it and lived", async ({ fleet }) => {
+    const facts = { node: "node-0", version: "1", role: "all", held: 1, capacity: 9 };
     await fleet.nodes.register(facts);
     for (let n = 0; n < 5; n++) {
-      await claimed(fleet, "acme", "node-1");
-      await lose(fleet, "acme");
+      await die(fleet, "acme", 1);
       await fleet.nodes.beat(facts);
     }
-    expect(await fleet.owners.claim("acme", "node-1", ttlMs)).toMatchObject({ epoch: 6 });
-    await lose(fleet, "acme");
+    await die(fleet, "acme", 1);
     // The same name, another process.
     await fleet.nodes.register(facts);
-    await fleet.owners.claim("acme", "node-1", ttlMs);
+    expect(await fleet.owners.claim("acme", "node-0", ttlMs)).toMatchObject({ epoch: 7 });
     const [owner] = await fleet.postgres.query("SELECT losses FROM fintoro_mirror.owners");
     expect(owner).toEqual({ losses: 1 });
   });
 
-  test("is set aside alone, not with those that were lost with its last node for the first time", async () => {
-    const fleet = await openFleet();
+  test("is set aside alone, not with those that its last node loses for the first time", async ({
+    fleet,
+  }) => {
     await die(fleet, "acme", 3);
-    for (let n = 0; n < 20; n++) {
-      await fleet.owned(`c${n}`, "node-2");
-      await lose(fleet, `c${n}`);
-    }
-    expect(await judgeLosses(fleet.postgres, () => 0.5)).toMatchObject([
-      { company: "acme", delayMs: minute },
-    ]);
+    for (let n = 0; n < 20; n++) await die(fleet, `c${n}`, 1);
+    await fleet.set("owners", "node = 'node-2'");
+    const judged = await judgeLosses(fleet.postgres, () => 0.5);
+    expect(judged).toMatchObject([{ company: "acme", delayMs: minute }]);
     expect(await fleet.owners.claim("c7", "node-9", ttlMs)).toMatchObject({ epoch: 2 });
   });
 
-  test("waits two minutes at most where its hosts die with all they hold", async () => {
-    const fleet = await openFleet();
+  test("waits two minutes at most where its hosts die with all they hold", async ({ fleet }) => {
     for (let n = 0; n < 15; n++) await die(fleet, `c${n}`, 1);
-    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET losses = 2");
+    await fleet.set("owners", "losses = 2");
     const judged = await judgeLosses(fleet.postgres, () => 1);
     expect(judged).toHaveLength(15);
     expect(new Set(judged.map(({ delayMs }) => delayMs))).toEqual(new Set([2 * minute]));
@@ -146,21 +132,20 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     };
     const fail = async () =>
       fleet.owners.release(await fleet.owned("acme"), 0, { why: "no room", pauseMs: 60_000 });
-    const found = () => findWaitingCompanies(fleet.postgres, 9);
-    const isOver = () => fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
+    const left = [{ company: "acme", reason: "left" }];
     for (const ms of [60_000, 120_000, 240_000]) {
       await fail();
       expect(await pauseOf()).toBe(ms);
       expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toEqual({ refused: "set_aside" });
-      expect(await found()).toEqual([]);
-      await isOver();
-      expect(await found()).toEqual([{ company: "acme", reason: "left" }]);
+      expect(await waiting(fleet)).toEqual([]);
+      await fleet.set("owners", "claimable_at = now()");
+      expect(await waiting(fleet)).toEqual(left);
     }
     await fleet.owners.release(await fleet.owned("acme"));
-    expect(await found()).toEqual([]);
+    expect(await waiting(fleet)).toEqual([]);
     await fail();
     expect(await pauseOf()).toBe(60_000);
     await fleet.add("acme");
-    expect(await found()).toEqual([{ company: "acme", reason: "left" }]);
+    expect(await waiting(fleet)).toEqual(left);
   });
 });

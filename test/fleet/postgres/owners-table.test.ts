@@ -1,8 +1,10 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { assertOwner } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import { test } from "../../support/fleet/fleet-test.ts";
 import {
   atOnce,
   changesUpTo,
+  deliveries,
   indexWrites,
   lockWait,
   openFleet,
@@ -10,44 +12,35 @@ import {
   ttlMs,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("a claim", () => {
-  test.each(["never owned", "expired", "released"])("eight at once, %s: one is made", async (before) => {
-    const fleet = await openFleet();
+  test.for(["never owned", "expired", "released"])(
+    "eight at once, two of each node, %s: one is made, which none replaces",
+    async (before, { fleet }) => {
+      await fleet.add("acme");
+      const first = before === "never owned" ? null : await fleet.owned("acme", "node-0");
+      if (before === "expired") await fleet.expire("acme");
+      if (before === "released" && first) await fleet.owners.release(first);
+      const claims = await atOnce(fleet, 8, (i) => fleet.owners.claim("acme", `claimer-${i % 4}`, ttlMs));
+      const [owner] = await fleet.owners.ownersOf(["acme"]);
+      expect(owner).toMatchObject({ epoch: first ? 2 : 1, live: true });
+      expect(claims.flatMap((claim) => ("epoch" in claim ? [] : claim.refused))).toEqual(
+        Array(7).fill("owned"),
+      );
+    },
+  );
+
+  test("of a company that left the fleet, or never was in it, is refused", async ({ fleet }) => {
     await fleet.add("acme");
-    const first = before === "never owned" ? null : await fleet.owned("acme", "node-0");
-    if (before === "expired") await fleet.expire("acme");
-    if (before === "released" && first) await fleet.owners.release(first);
-    const claims = await atOnce(fleet, 8, (i) => fleet.owners.claim("acme", `claimer-${i}`, ttlMs));
-    const made = claims.filter((claim) => "epoch" in claim);
-    const [owner] = await fleet.owners.ownersOf(["acme"]);
-    expect(made).toHaveLength(1);
-    expect(owner).toMatchObject({ epoch: first ? 2 : 1, live: true });
-    expect(claims.filter((claim) => !("epoch" in claim))).toEqual(
-      Array.from({ length: 7 }, () => ({ refused: "owned" })),
-    );
+    await fleet.companies.remove("acme");
+    for (const company of ["acme", "other"])
+      expect(await fleet.owners.claim(company, "node-1", ttlMs)).toEqual({ refused: "removed" });
+    expect(await fleet.owners.ownersOf(["acme", "other"])).toEqual([]);
   });
 
-  test("replaces no live owner, not even itself", async () => {
-    const fleet = await openFleet();
-    await fleet.owned("acme", "node-1");
-    const refused = { refused: "owned" };
-    expect(await fleet.owners.claim("acme", "node-1", ttlMs)).toEqual(refused);
-    expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toEqual(refused);
-  });
-
-  test("of a company that left the fleet, or was never in it, is refused", async () => {
-    const { companies, owners } = await openFleet();
-    await companies.put("acme", {});
-    await companies.remove("acme");
-    expect(await owners.claim("acme", "node-1", ttlMs)).toEqual({ refused: "removed" });
-    expect(await owners.claim("other", "node-1", ttlMs)).toEqual({ refused: "removed" });
-    expect(await owners.ownersOf(["acme", "other"])).toEqual([]);
-  });
-
-  test("waits for what the last owner is publishing, and a renewal does not", async () => {
-    const fleet = await openFleet();
+  test("waits for what the last owner is publishing, and a renewal does not", async ({ fleet }) => {
     const owner = await fleet.owned("acme", "node-1");
     const order: string[] = [];
     let claim: Promise<unknown> = Promise.resolve();
@@ -65,8 +58,7 @@ describeWithPostgres("a claim", () => {
 });
 
 describeWithPostgres("a renewal", () => {
-  test("gives the companies that this node still owns in this epoch, and only they live on", async () => {
-    const fleet = await openFleet();
+  test("gives what this node still owns in this epoch, and only that lives on", async ({ fleet }) => {
     const kept = await fleet.owned("kept");
     const expired = await fleet.owned("expired");
     const lost = await fleet.owned("lost");
@@ -93,17 +85,13 @@ describeWithPostgres("a renewal", () => {
     expect(longer).toEqual({ isRenewed: true });
   });
 
-  test("and a claim at the moment of expiry never succeed both", async () => {
-    const fleet = await openFleet();
+  test("and a claim at the moment of expiry never succeed both", async ({ fleet }) => {
     let owner = await fleet.owned("acme", "node-0");
     const winners = { renewal: 0, claim: 0 };
     // Later after each claim and sooner after each renewal, it meets the moment in between on every machine.
     let leftMs = 1;
     for (let round = 1; round <= 75; round++) {
-      await fleet.postgres.query(
-        "UPDATE fintoro_mirror.owners SET expires_at = clock_timestamp() + $1::float8 * interval '1 ms'",
-        [leftMs],
-      );
+      await fleet.set("owners", `expires_at = clock_timestamp() + ${leftMs} * interval '1 ms'`);
       const [renewed, claim] = await Promise.all([
         fleet.owners.renew(owner.node, [owner], ttlMs),
         fleet.owners.claim("acme", `node-${round}`, ttlMs),
@@ -119,8 +107,7 @@ describeWithPostgres("a renewal", () => {
     expect(winners.claim).toBeGreaterThan(0);
   });
 
-  test("writes no index, however often it comes", async () => {
-    const fleet = await openFleet();
+  test("writes no index, however often it comes", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
     const written = await indexWrites(fleet, "owners", async ({ owners }) => {
       for (let i = 0; i < 50; i++) await owners.renew("node-1", [owner], ttlMs);
@@ -130,24 +117,24 @@ describeWithPostgres("a renewal", () => {
 });
 
 describeWithPostgres("an owner whose ownership ended", () => {
-  test.each(["it expired", "another node took over", "it was released"])(
+  test.for(["it expired", "another node took over", "it was released"])(
     "%s: can publish nothing, and release nothing",
-    async (how) => {
-      const fleet = await openFleet();
+    async (how, { fleet }) => {
       const owner = await fleet.owned("acme", "node-1");
-      await fleet.inbox.add("acme", [{ eventId: "e1", body: Buffer.from("{}") }]);
+      await fleet.inbox.add("acme", deliveries("e1"));
       if (how === "it was released") await fleet.owners.release(owner);
       else await fleet.expire("acme");
       if (how === "another node took over") await fleet.owned("acme", "node-2");
-      const refused = { kind: "locked", message: expect.stringContaining("another owner") as string };
       expect(await fleet.owners.renew("node-1", [owner], ttlMs)).toEqual([]);
-      await expect(fleet.snapshots.publish(owner, snapshotOf(5, 1), changesUpTo(5))).rejects.toMatchObject(
-        refused,
-      );
-      await expect(fleet.reports.begin(owner, 1, ["a"])).rejects.toMatchObject(refused);
-      const files = { seq: 5, files: [], answers: null, old: [] };
-      await expect(fleet.reports.publish(owner, files)).rejects.toMatchObject(refused);
-      await expect(fleet.companies.setAccount(owner, "a1")).rejects.toMatchObject(refused);
+      for (const write of [
+        () => fleet.snapshots.publish(owner, snapshotOf(5, 1), changesUpTo(5)),
+        () => fleet.reports.begin(owner, 1, ["a"]),
+        () => fleet.reports.publish(owner, { seq: 5, files: [], answers: null, old: [] }),
+        () => fleet.companies.setAccount(owner, "a1"),
+      ]) {
+        const { kind, message } = await rejectionOf(write());
+        expect([kind, message]).toEqual(["locked", expect.stringContaining("another owner")]);
+      }
       expect(await fleet.snapshots.current("acme")).toBeNull();
       expect(await fleet.reports.current("acme")).toBeNull();
       expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 1, drained: 0 }]);
@@ -174,9 +161,7 @@ describeWithPostgres("a claim says for how long nobody can have sent requests (I
     await fleet.owners.release(await fleet.owned("quiet"), 40_000);
     await fleet.owners.release(await fleet.owned("busy"), 0);
     await fleet.owned("lost");
-    const expire =
-      "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '30 s' WHERE company = 'lost'";
-    await fleet.postgres.query(expire);
+    await fleet.set("owners", "expires_at = now() - interval '30 s'", "company = 'lost'");
     const quiet = [];
     for (const company of ["new", "quiet", "busy", "lost"]) quiet.push(await quietAt(fleet, company));
     expect(quiet).toEqual([null, 40_000, 0, 30_000]);

@@ -1,15 +1,23 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { type ChangeRow, pruneChanges } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { pruneInbox } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { openFleet, changesUpTo, deliveries, snapshotOf, atOnce } from "../../support/fleet/fleet.ts";
+import { test } from "../../support/fleet/fleet-test.ts";
+import {
+  atOnce,
+  changesUpTo,
+  deliveries,
+  openFleet,
+  planOf,
+  snapshotOf,
+  type Fleet,
+} from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the companies of a fleet", () => {
-  test("join the fleet anew when they are added again: nobody received for them meanwhile (I6)", async () => {
-    const { companies, postgres } = await openFleet();
+  test("join anew when they are added again: nobody received for them (I6)", async ({ fleet }) => {
+    const { companies } = fleet;
     await companies.put("acme", {});
-    await postgres.query("UPDATE fintoro_mirror.companies SET added_at = now() - interval '1 day'");
+    await fleet.set("companies", "added_at = now() - interval '1 day'");
     const joined = async () => (await companies.find("acme"))?.addedAtMs ?? 0;
     const firstMs = await joined();
     await companies.put("acme", { language: "sk" });
@@ -21,30 +29,28 @@ describeWithPostgres("the companies of a fleet", () => {
   });
 
   test("a later list has what changed since, removals and late commits too, and leaves out what did not", async () => {
-    const { companies, postgres } = await openFleet();
+    const { companies, postgres, set } = await openFleet();
     await companies.put("old", {});
-    await postgres.query("UPDATE fintoro_mirror.companies SET changed_at = now() - interval '5 minutes'");
+    await set("companies", "changed_at = now() - interval '5 minutes'");
     await companies.put("acme", {});
     const { asOfMs, companies: all } = await companies.list();
-    expect(all.map(({ name }) => name)).toEqual(["acme", "old"]);
+    expect(all).toMatchObject([{ name: "acme" }, { name: "old" }]);
     await companies.remove("acme");
-    const { companies: changed } = await companies.list(asOfMs);
-    expect(changed.map(({ name, removed }) => [name, removed])).toEqual([["acme", true]]);
+    expect((await companies.list(asOfMs)).companies).toMatchObject([{ name: "acme", removed: true }]);
     const late = await postgres.transaction(async (sql) => {
       await sql.query("INSERT INTO fintoro_mirror.companies (name, config) VALUES ('late', '{}')");
       return companies.list();
     });
-    expect((await companies.list(late.asOfMs)).companies).toContainEqual(
-      expect.objectContaining({ name: "late" }),
-    );
+    const { companies: later } = await companies.list(late.asOfMs);
+    expect(later.map(({ name }) => name)).toContain("late");
   });
 });
 
 const node1 = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 
 describeWithPostgres("a node", () => {
-  test("is shown with what its last heartbeat said, until it stops, or for a day", async () => {
-    const { nodes, postgres } = await openFleet();
+  test("is shown with its last heartbeat, until it stops, or for a day", async ({ fleet }) => {
+    const { nodes } = fleet;
     await nodes.register(node1);
     await nodes.beat({ ...node1, held: 3 });
     const [row] = await nodes.list();
@@ -55,18 +61,20 @@ describeWithPostgres("a node", () => {
     await nodes.remove("node-1");
     expect(await nodes.list()).toEqual([]);
     await nodes.register({ ...node1, node: "lost" });
-    await postgres.query("UPDATE fintoro_mirror.nodes SET seen_at = now() - interval '25 hours'");
+    await fleet.set("nodes", "seen_at = now() - interval '25 hours'");
     await nodes.register(node1);
-    expect((await nodes.list()).map(({ node }) => node)).toEqual(["node-1"]);
+    expect(await nodes.list()).toMatchObject([{ node: "node-1" }]);
   });
 });
 
 describeWithPostgres("the times in which deliveries were received", () => {
   test("are one span while any receiver beats, another one after a gap, and forgotten after a month", async () => {
-    const { receiving, postgres } = await openFleet();
+    const { receiving, set } = await openFleet();
     const earlier = (seconds: number) =>
-      postgres.query(`UPDATE fintoro_mirror.receiving SET started_at = started_at - interval '${seconds} s',
-        seen_at = seen_at - interval '${seconds} s'`);
+      set(
+        "receiving",
+        `(started_at, seen_at) = (started_at - interval '${seconds} s', seen_at - interval '${seconds} s')`,
+      );
     await receiving.beat();
     await earlier(50);
     await receiving.beat();
@@ -92,8 +100,7 @@ function* broken(afterSeq: number): Iterable<ChangeRow[]> {
 }
 
 describeWithPostgres("a published snapshot", () => {
-  test("of a first run with many changes is one transaction, too", async () => {
-    const fleet = await openFleet();
+  test("of a first run with many changes is one transaction, too", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
     await expect(fleet.snapshots.publish(owner, snapshotOf(5_000), broken)).rejects.toThrow("cannot be read");
     expect(await fleet.postgres.query(publishedSeqs)).toEqual([]);
@@ -101,8 +108,7 @@ describeWithPostgres("a published snapshot", () => {
     expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(5_000);
   });
 
-  test("never goes back in the change log, and keeps the deliveries that only an earlier one had (I6)", async () => {
-    const fleet = await openFleet();
+  test("never goes back in the change log, and keeps what it has not drained (I6)", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
     await fleet.inbox.add("acme", deliveries("e1", "e2"));
     await fleet.snapshots.publish(owner, snapshotOf(3, 2), changesUpTo(3));
@@ -125,8 +131,7 @@ describeWithPostgres("a published snapshot", () => {
 
 describeWithPostgres("a text that Postgres cannot hold", () => {
   // Fault: fleet | the service gives texts with U+0000 and half of a surrogate pair | a company's name and a message in the facts of a snapshot | published, with U+FFFD in their place
-  test("keeps no snapshot from being published: U+FFFD stands in for what it lacks", async () => {
-    const fleet = await openFleet();
+  test("keeps no snapshot from being published: U+FFFD stands in for what it lacks", async ({ fleet }) => {
     const facts = { identity: { name: "A\0c\ud800me" }, summary: { problem: "\\u0000 \0" } };
     const owner = await fleet.owned("acme");
     await fleet.snapshots.publish(owner, { ...owner, ...snapshotOf(0), facts }, changesUpTo(0));
@@ -137,42 +142,31 @@ describeWithPostgres("a text that Postgres cannot hold", () => {
   });
 });
 
-const left = "SELECT company, seq FROM fintoro_mirror.changes ORDER BY company, seq";
-
 /** Lets so many days pass for what was published. */
-function age({ postgres }: { readonly postgres: Postgres }, days: number) {
-  return postgres.query(
-    "UPDATE fintoro_mirror.changes SET published_at = published_at - $1::int * interval '1 day'",
-    [days],
-  );
-}
-
-async function planOf(postgres: Postgres, sql: string): Promise<string> {
-  // Of the rows below, one in a hundred is that old.
-  const text = sql.replace("$1", String(9_900 * 60_000)).replace("$2", "5000");
-  const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`);
-  return lines.map((line) => line["QUERY PLAN"]).join("\n");
-}
+const age = ({ set }: Fleet, days: number) =>
+  set("changes", `published_at = published_at - interval '${days} days'`);
 
 describeWithPostgres("the change log in Postgres", () => {
   test("loses what was published seven days ago, and the next snapshot goes on without a hole", async () => {
     const fleet = await openFleet();
     const owner = await fleet.owned("acme");
-    await fleet.snapshots.publish(owner, snapshotOf(4), changesUpTo(4));
+    const publish = (seq: number) => fleet.snapshots.publish(owner, snapshotOf(seq), changesUpTo(seq));
+    const left = async () =>
+      (await fleet.postgres.query<{ seq: number }>(publishedSeqs)).map(({ seq }) => seq);
+    await publish(4);
     await age(fleet, 5);
-    await fleet.snapshots.publish(owner, snapshotOf(6), changesUpTo(6));
+    await publish(6);
     expect(await fleet.snapshots.pruneChanges()).toBe(0);
     await age(fleet, 3);
     expect(await fleet.snapshots.pruneChanges()).toBe(4);
-    expect(await fleet.postgres.query(left)).toEqual([5, 6].map((seq) => ({ company: "acme", seq })));
+    expect(await left()).toEqual([5, 6]);
     await age(fleet, 9);
     expect(await fleet.snapshots.pruneChanges()).toBe(2);
-    await fleet.snapshots.publish(owner, snapshotOf(7), changesUpTo(7));
-    expect(await fleet.postgres.query(left)).toEqual([{ company: "acme", seq: 7 }]);
+    await publish(7);
+    expect(await left()).toEqual([7]);
   });
 
-  test("is pruned some rows at a time, by several nodes at once", async () => {
-    const fleet = await openFleet();
+  test("is pruned some rows at a time, by several nodes at once", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
     await fleet.snapshots.publish(owner, snapshotOf(12_000), changesUpTo(12_000));
     await age(fleet, 8);
@@ -185,8 +179,7 @@ describeWithPostgres("the change log in Postgres", () => {
 });
 
 describeWithPostgres("what is pruned", () => {
-  test("is found by an index, without reading what stays", async () => {
-    const { postgres } = await openFleet();
+  test("is found by an index, without reading what stays", async ({ fleet: { postgres } }) => {
     await postgres.query(`
       INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained) SELECT 'c' || n, 100, 100 FROM generate_series(1, 500) n;
       INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body, received_at)
@@ -195,10 +188,14 @@ describeWithPostgres("what is pruned", () => {
         SELECT 'c' || n % 500, 'a1', n, 'orders', n, 'insert', now(), 'sweep', now() - n * interval '1 minute'
         FROM generate_series(1, 10000) n;
       ANALYZE`);
-    const inbox = await planOf(postgres, pruneInbox);
-    expect(inbox).toContain("Index Scan using inbox_received");
-    const changes = await planOf(postgres, pruneChanges);
-    expect(changes).toContain("Index Scan using changes_published");
-    for (const plan of [inbox, changes]) expect(plan).not.toMatch(/Seq Scan on (?:inbox|changes)\b/);
+    for (const [sql, index] of [
+      [pruneInbox, "inbox_received"],
+      [pruneChanges, "changes_published"],
+    ] as const) {
+      // One row in a hundred is that old.
+      const plan = await planOf(postgres, sql.replace("$1", String(9_900 * 60_000)).replace("$2", "5000"));
+      expect(plan).toContain(`Index Scan using ${index}`);
+      expect(plan).not.toMatch(/Seq Scan on (?:inbox|changes)\b/);
+    }
   });
 });

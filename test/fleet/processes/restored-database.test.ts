@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
 import { TimelineTable, type Timeline } from "../../../src/fleet/postgres/tables/timeline-table.ts";
@@ -9,6 +9,7 @@ import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts"
 import { createTimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
 import { aFileStore, aRight, type TestStore } from "../../support/file-store.ts";
+import { test } from "../../support/fleet/fleet-test.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, little, type WorkedFleet } from "../../support/fleet/worker.ts";
@@ -141,7 +142,7 @@ describeWithPostgres("a node that watches the timeline", () => {
     const { watch: first } = await aWatch(fleet, stored);
     const backup = first.current;
     await first.beat();
-    await fleet.postgres.query("UPDATE fintoro_mirror.timeline SET marked_at = NULL");
+    await fleet.set("timeline", "marked_at = NULL");
     await first.mark();
     for (const number of [2, 3, 4]) {
       await putBack(fleet, backup);
@@ -161,15 +162,14 @@ describeWithPostgres("a node that watches the timeline", () => {
     const { watch, said } = await aWatch(fleet, stored);
     const foreign = JSON.stringify({ number: 1, id: "00000000-0000-4000-8000-000000000000", beats: 7 });
     writeFileSync(file, foreign);
-    await fleet.postgres.query("UPDATE fintoro_mirror.timeline SET marked_at = NULL");
+    await fleet.set("timeline", "marked_at = NULL");
     await watch.mark();
     expect(said()).toEqual(["another database writes to the same fleet.snapshots"]);
     expect(watch.current.number).toBe(1);
     expect(readFileSync(file, "utf8")).toBe(foreign);
   });
 
-  test("refuses what no worker wrote in the place of the mark, with what to do", async () => {
-    const fleet = await openFleet();
+  test("refuses what no worker wrote in the place of the mark, with what to do", async ({ fleet }) => {
     const stored = await aFileStore("folder");
     for (const text of ["", "{}", "[1]", "null"]) {
       await stored.store.put(".fleet/timeline.json", Buffer.from(text), aRight());

@@ -1,10 +1,11 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Sql } from "../../../src/fleet/postgres/connection.ts";
+import { test } from "../../support/fleet/fleet-test.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";
 import { aFleetReceiver, documentOf, fleetOf, inboxOf } from "../../support/fleet/receiver.ts";
 import { connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -207,8 +208,7 @@ describeWithPostgres("secrets are this node's own", () => {
   });
 
   // Fault: secrets | the file of a webhook secret appears and changes while a node receives | the files of a receiver | used with the next look
-  test("a file that appears or changes later is used, without a start", async () => {
-    const fleet = await openFleet();
+  test("a file that appears or changes later is used, without a start", async ({ fleet }) => {
     await fleet.companies.put("acme", documentOf("acme", ["${file:/run/secrets/acme}"]));
     let text: string | null = null;
     const readFile = () => {

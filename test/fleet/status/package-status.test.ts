@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { test } from "../../support/fleet/fleet-test.ts";
 import { openFleet, runFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
@@ -7,13 +8,10 @@ const stores = "snapshots: s3://bucket/mirrors, reports: s3://bucket/reports";
 
 const run = (fleet: Fleet, args: readonly string[], more = stores) => runFleet(fleet, args, more);
 
+const content = { log: "a1", position: 7, proved: false, bytes: 1_200_000, sha256: "0".repeat(64) };
 const stored = (company: string, without_pdf: readonly string[] = []) => ({
   key: `packages/${month}/${company}/${company}-${month}-1-1.zip`,
-  log: "a1",
-  position: 7,
-  proved: false,
-  bytes: 1_200_000,
-  sha256: "0".repeat(64),
+  ...content,
   without_pdf,
 });
 
@@ -34,11 +32,9 @@ describeWithPostgres("the month of all companies", () => {
     const fleet = await withWorker();
     for (const name of ["acme", "beta", "gamma", "delta", "lost", "new"])
       await fleet.companies.put(name, {}, null, "UTC", name === "new" ? [] : ["monthly"]);
-    const asked = await run(fleet, ["package", "--month", month, "--tag", "monthly", "--json"]);
-    expect([asked.code, JSON.parse(asked.stdout)]).toEqual([
-      0,
-      { month, proved: false, asked: ["acme", "beta", "delta", "gamma", "lost"] },
-    ]);
+    const all = await run(fleet, ["package", "--month", month, "--tag", "monthly", "--json"]);
+    const asked = ["acme", "beta", "delta", "gamma", "lost"];
+    expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { month, proved: false, asked }]);
     const acme = await fleet.owned("acme");
     await fleet.packages.finish(acme, await dueOf(fleet, "acme"), stored("acme"));
     const status = (...args: string[]) => run(fleet, ["status", "--package", month, ...args]);
@@ -50,23 +46,20 @@ describeWithPostgres("the month of all companies", () => {
     await fleet.owned("lost", "two");
     await fleet.expire("lost");
     const { code, stdout } = await status();
-    expect([
-      code,
+    expect(code).toBe(3);
+    expect(
       stdout
         .replaceAll(/\d{4}-\d\d-\d\dT\S+Z/g, "TIME")
-        .trimEnd()
-        .split("\n"),
-    ]).toEqual([
-      3,
-      [
-        "2026-10: 1 of 6 companies packed, 2 failed, 3 late",
-        "! beta: failed: the token is refused: GET /whoami: 401; next try at TIME",
-        "! gamma: partial: 2 documents without a PDF: packages/2026-10/gamma/gamma-2026-10-1-1.zip, 1.2 MB, not proved, of TIME",
-        "! delta: late: no worker has it yet",
-        "! lost: late: two was lost with it",
-        "! new: late: it was not asked for",
-        "  acme: packages/2026-10/acme/acme-2026-10-1-1.zip, 1.2 MB, not proved, of TIME",
-      ],
+        .split("\n")
+        .slice(0, -1),
+    ).toEqual([
+      "2026-10: 1 of 6 companies packed, 2 failed, 3 late",
+      "! beta: failed: the token is refused: GET /whoami: 401; next try at TIME",
+      "! gamma: partial: 2 documents without a PDF: packages/2026-10/gamma/gamma-2026-10-1-1.zip, 1.2 MB, not proved, of TIME",
+      "! delta: late: no worker has it yet",
+      "! lost: late: two was lost with it",
+      "! new: late: it was not asked for",
+      "  acme: packages/2026-10/acme/acme-2026-10-1-1.zip, 1.2 MB, not proved, of TIME",
     ]);
     const { companies } = JSON.parse((await status("--json")).stdout) as { companies: object };
     expect(companies).toMatchObject({
@@ -100,8 +93,7 @@ describeWithPostgres("the month of all companies", () => {
     expect(await dueOf(fleet, "acme")).toMatchObject({ month, proved: false, made: null });
   });
 
-  test("stays due where it is asked for again while it is made, and only its owner says that it is made", async () => {
-    const fleet = await openFleet();
+  test("stays due where it is asked for again while it is made by its owner", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
     await fleet.packages.ask(["acme"], month, false);
     const asked = await dueOf(fleet, "acme");
@@ -112,8 +104,7 @@ describeWithPostgres("the month of all companies", () => {
     await expect(late).rejects.toMatchObject({ kind: "locked" });
   });
 
-  test("brings a node its own companies first, then those that nobody has, without those of others", async () => {
-    const fleet = await openFleet();
+  test("brings a node its own companies, then those that nobody has, no others", async ({ fleet }) => {
     await fleet.add("free", "left");
     await fleet.owned("mine", "one");
     await fleet.owned("theirs", "two");

@@ -1,12 +1,12 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { readRadar, readRadarPage, type MirrorRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { radarLines } from "../../../src/fleet/status/radar.ts";
 import { needsSomeone } from "../../../src/fleet/snapshot/snapshot-facts.ts";
+import { test } from "../../support/fleet/fleet-test.ts";
 import {
   changesUpTo,
   countingStatements,
-  openFleet,
   publishNoReports,
   runFleet,
   snapshotOf,
@@ -44,17 +44,12 @@ async function published(
 }
 
 describeWithPostgres("fleet status --radar", () => {
-  test("has a line for each company, and marks those where somebody has to look", async () => {
-    const fleet = await openFleet();
+  test("has a line for each company, and marks those where somebody has to look", async ({ fleet }) => {
     await published(fleet, "acme", {}, {});
     await published(fleet, "beta", { token: "refused", webhook: "off" }, null);
     const months = { handed_over: { month: "2026-10", at: "2026-11-05T08:00:00.000Z", changed: 3 } };
-    await published(
-      fleet,
-      "gamma",
-      { ...months, verified_at: "2026-11-20T00:00:00.000Z" },
-      { a: "2 clients" },
-    );
+    const verified = { ...months, verified_at: "2026-11-20T00:00:00.000Z" };
+    await published(fleet, "gamma", verified, { a: "2 clients" });
     await published(fleet, "left", {}, {});
     await fleet.companies.remove("left");
     await fleet.companies.put("new", {}, null, "UTC", ["vip"]);
@@ -75,37 +70,27 @@ describeWithPostgres("fleet status --radar", () => {
     });
   });
 
-  test("is a command that obeys --tag and --company, and exits 0 whatever it shows", async () => {
-    const fleet = await openFleet();
+  test("is a command that obeys --tag and --company, and exits 0 whatever it shows", async ({ fleet }) => {
     await published(fleet, "acme", { token: "refused" }, null);
     await fleet.companies.put("acme", {}, null, "UTC", ["vip"]);
     await fleet.add("beta");
     const run = (...args: string[]) => runFleet(fleet, ["status", "--radar", ...args]);
     const tagged = await run("--tag", "vip");
     expect([tagged.code, tagged.stdout.match(/^. \w+/gm)]).toEqual([0, ["  company", "! acme"]]);
-    const { companies } = JSON.parse((await run("--company", "beta", "--json")).stdout) as {
-      companies: object;
-    };
-    expect(companies).toEqual({ beta: { tags: [], snapshot_at: null, mirror: null, answers: null } });
+    const companies = { beta: { tags: [], snapshot_at: null, mirror: null, answers: null } };
+    expect(JSON.parse((await run("--company", "beta", "--json")).stdout)).toEqual({ companies });
   });
 
-  test("is read in one statement, however many companies there are", async () => {
-    const { postgres } = await openFleet();
-    const facts = JSON.stringify({
-      ...healthyFacts({ radar: wellRead }),
-      unpacked: { sha256: "0".repeat(64) },
-    });
-    const inserted = [
-      `companies (name, config, tags) SELECT 'c' || n, '{"companies": {}}', ARRAY['t' || n % 7]`,
+  test("is read in one statement, however many companies there are", async ({ fleet: { postgres } }) => {
+    const facts = JSON.stringify(healthyFacts({ radar: wellRead }));
+    for (const rows of [
+      `companies (name, config) SELECT 'c' || n, '{}'`,
       `snapshots SELECT 'c' || n, 1, 's', 1, 1, 1, '', now(), 'node-1', '${facts}'`,
-      `reports SELECT 'c' || n, 1, 1, now(), 1, '[]', '{}', '{"einvoice_readiness": "2 clients are not ready"}'`,
-    ];
-    for (const rows of inserted)
+    ])
       await postgres.query(`INSERT INTO fintoro_mirror.${rows} FROM generate_series(1, 1000) n`);
     const { postgres: counting, count } = countingStatements(postgres);
     const radar = await readRadar(counting, null);
-    const lines = radarLines(radar);
-    expect([count(), radar.size, lines.length]).toEqual([1, 1_000, 1_001]);
+    expect([count(), radar.size]).toEqual([1, 1_000]);
     const page = await readRadarPage(counting, { text: "", tag: "" }, 300);
     expect([count(), page.companies.size, page.found, page.needing]).toEqual([2, 300, 1_000, 0]);
   });
@@ -124,8 +109,7 @@ const namesIn = ({ body }: { readonly body: string }) =>
   [...body.matchAll(/<th scope="row">(\S+)/g)].map(([, name]) => name);
 
 describeWithPostgres("the radar's page", () => {
-  test("shows those first that need someone, with what the command says of each, and has a tag", async () => {
-    const fleet = await openFleet();
+  test("shows those first that need someone, as the command does, and has a tag", async ({ fleet }) => {
     await published(fleet, "acme", {}, { einvoice_readiness: "2 clients are not ready" });
     await published(fleet, "beta", {}, null);
     await published(fleet, "gamma", { webhook: "differs" }, null);
@@ -134,44 +118,31 @@ describeWithPostgres("the radar's page", () => {
     const page = pageOf(fleet.postgres);
     const shown = await page();
     expect([shown.status, namesIn(shown)]).toEqual([200, ["epsilon", "gamma", "acme", "beta", "delta"]]);
-    for (const text of [
-      "2 of 5 companies need someone",
-      "differs",
-      "2 clients are not ready",
-      "not read yet",
-    ])
-      expect(shown.body).toContain(text);
+    const texts = ["2 of 5 companies need someone", "differs", "2 clients are not ready", "not read yet"];
+    for (const text of texts) expect(shown.body).toContain(text);
     expect(shown.headers?.["ETag"]).toMatch(/^"\w+"$/);
     expect((await pageOf(fleet.postgres)()).headers?.["ETag"]).toBe(shown.headers?.["ETag"]);
   });
 
-  test("finds by part of a name and by tag, shows 300 at most, and what was looked for as text", async () => {
-    const fleet = await openFleet();
-    for (const [name, tags] of [
-      ["acme", ["vip"]],
-      ["acme-2", []],
-      ["beta", ["vip", "monthly"]],
-    ] as const)
-      await fleet.companies.put(name, {}, null, "UTC", [...tags]);
+  test("finds by part of a name and by tag, shows 300, and what was asked as text", async ({ fleet }) => {
+    await fleet.add("acme-2");
+    await fleet.companies.put("acme", {}, null, "UTC", ["vip"]);
+    await fleet.companies.put("beta", {}, null, "UTC", ["vip", "monthly"]);
     const page = pageOf(fleet.postgres);
     expect(namesIn(await page("q=ACM"))).toEqual(["acme", "acme-2"]);
     expect(namesIn(await page("tag=vip"))).toEqual(["acme", "beta"]);
     expect(namesIn(await page("q=a%25&tag=vip"))).toEqual([]);
-    const more =
-      "INSERT INTO fintoro_mirror.companies (name, config) SELECT 'c' || n, '{}' FROM generate_series(1, 1234) n";
-    await fleet.postgres.query(more);
+    await fleet.postgres.query(`INSERT INTO fintoro_mirror.companies (name, config)
+      SELECT 'c' || n, '{}' FROM generate_series(1, 1234) n`);
     const first = await pageOf(fleet.postgres)();
-    expect([namesIn(first).length, first.body.match(/\d+ more: search by name or tag/)?.[0]]).toEqual([
-      300,
-      "937 more: search by name or tag",
-    ]);
+    expect(namesIn(first)).toHaveLength(300);
+    expect(first.body).toMatch(/\b937 more: search by name or tag/);
     const { body } = await page("q=%22%3E%3Cb%3E");
     expect(body).toContain("&quot;&gt;&lt;b&gt;");
     expect(body).toContain("No company is like that.");
   });
 
-  test("asks for the token of the pages, and names no company without it", async () => {
-    const fleet = await openFleet();
+  test("asks for the token of the pages, and names no company without it", async ({ fleet }) => {
     await fleet.add("acme");
     const page = pageOf(fleet.postgres, "a-token-of-the-pages");
     const refused = await page();
@@ -181,8 +152,7 @@ describeWithPostgres("the radar's page", () => {
   });
 
   // Fault: network | Postgres is away | the radar's page of a node | 503 with the reason, kept for a moment however many look
-  test("says so while Postgres does not answer", async () => {
-    const { postgres } = await openFleet();
+  test("says so while Postgres does not answer", async ({ fleet: { postgres } }) => {
     await postgres.close();
     const page = pageOf(postgres);
     expect([(await page()).status, (await pageOf(null)()).status]).toEqual([503, 503]);

@@ -21,6 +21,10 @@ export async function openFleet() {
   const postgres = await connectNode(url);
   const tables = fleetTables(postgres);
   const { companies, owners } = tables;
+  /** Sets columns of all rows of a table, or of some. */
+  const set = async (table: string, columns: string, where = "true") => {
+    await postgres.query(`UPDATE fintoro_mirror.${table} SET ${columns} WHERE ${where}`);
+  };
   return {
     ...tables,
     url,
@@ -37,12 +41,9 @@ export async function openFleet() {
       return { company, epoch: claim.epoch, node };
     },
     /** Lets an ownership expire, as time would: for the first time, however often it did before. */
-    expire: async (company: string) => {
-      await postgres.query(
-        "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second', losses = 0 WHERE company = $1",
-        [company],
-      );
-    },
+    expire: (company: string) =>
+      set("owners", "expires_at = now() - interval '1 second', losses = 0", `company = '${company}'`),
+    set,
   };
 }
 
@@ -66,6 +67,12 @@ export async function indexWrites(
   await step(fleetTables(postgres));
   const after = await count();
   return { updates: after.updates - before.updates, indexed: after.indexed - before.indexed };
+}
+
+/** How Postgres finds what a statement asks for. */
+export async function planOf(postgres: Postgres, sql: string): Promise<string> {
+  const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`);
+  return lines.map((line) => line["QUERY PLAN"]).join("\n");
 }
 
 /** Resolves when a statement waits for a lock of another transaction. */
