@@ -90,7 +90,7 @@ async function findCurrent(
       file.form === form &&
       (workbook === null || file.file === workbook),
   );
-  const kept = keptFiles(manifest, format, request.tables, found);
+  const kept = keptFiles(manifest, request, found);
   const isWhole = new Set(found.map(({ table }) => table)).size === names.size;
   if (!isWhole || kept.length + found.length !== manifest.files.length) return null;
   const hashes = new Map(found.map(({ file, sha256 }) => [belowOut(company, file), sha256]));
@@ -121,11 +121,11 @@ async function commit(
   plans: readonly TableExport[],
   written: readonly ManifestFile[],
 ): Promise<ExportResult> {
-  const { out, company, format, tables, since, period } = request;
+  const { out, company, since, period } = request;
   const { seq, run, log, tables: all, completeness } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
-  const kept = keptFiles(before, format, tables, written);
+  const kept = keptFiles(before, request, written);
   const manifest: ExportManifest = {
     company,
     created_at: isoTime(parts.clock.nowMs()),

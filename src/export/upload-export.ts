@@ -9,6 +9,7 @@ import {
   exportManifestIn,
   removedFiles,
 } from "./files/export-manifest.ts";
+import type { ExportResult } from "./export-tables.ts";
 import type { ExportRequest } from "./plan/export-request.ts";
 
 /** What an upload did, as keys; the manifest is written last. */
@@ -27,17 +28,16 @@ export type Uploaded = Awaited<ReturnType<typeof uploadExport>>;
  */
 export async function uploadExport(
   store: FileStore,
-  { company, format, tables, out }: ExportRequest,
-  manifest: ExportManifest,
+  request: ExportRequest,
+  { manifest, files: made }: Pick<ExportResult, "manifest" | "files">,
   right: WriteRight,
   onFile: (file: string, done: number, of: number) => void = () => undefined,
 ) {
+  const { company, out } = request;
   const keyOf = (file: string) => belowOut(company, file);
   const manifestKey = manifestPath(company);
   const before = exportManifestIn(await readText(store, manifestKey, right.signal));
-  const files = manifest.files.filter(
-    ({ format: ofFile, table }) => ofFile === format && (tables.length === 0 || tables.includes(table)),
-  );
+  const files = manifest.files.filter(({ file }) => made.includes(keyOf(file)));
   const contents = new Map(files.map((file) => [file.file, file]));
   const noteKey = `${company}/.upload.partial`;
   const note = await readText(store, noteKey, right.signal);
@@ -57,7 +57,7 @@ export async function uploadExport(
     onFile(file, done, changed.length);
     await store.put(keyOf(file), path.join(out, keyOf(file)), right);
   }
-  const kept = keptFiles(before, format, tables, files);
+  const kept = keptFiles(before, request, files);
   const remote: ExportManifest = { ...manifest, files: [...kept, ...files] };
   await store.put(manifestKey, Buffer.from(manifestText(remote)), right);
   const removed = removedFiles(before, remote).map(keyOf);

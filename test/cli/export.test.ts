@@ -69,6 +69,7 @@ describe("export", () => {
     [["--partition-by", "day"], "year, month"],
     [["--to", "ftp://somewhere"], "s3://BUCKET"],
     [["v_stock", "--since", "0"], "v_stock"],
+    [["v_stock", "--history"], "v_stock"],
     [["--format", "jsonl", "--language", "sk"], "--language needs"],
     [["--from", "2026-02-30"], "a day such as"],
     [["--from", "2026-10-01", "--since", "1"], "--since"],
@@ -301,6 +302,24 @@ test("one query over a history gives the rows of any moment, and deletions keep 
     ["insert", "USD"],
     ["delete", "USD"],
   ]);
+});
+
+test.each(["csv", "xlsx"])("a history in %s is beside the table's own file, and sent, too", async (kind) => {
+  const cwd = await aFolderOfMoments();
+  const server = await startS3(temporaryFolder(), "lake");
+  onTestFinished(server.close);
+  const exported = async (...args: string[]) => {
+    const argv = ["export", "currencies", "--format", kind, "--out", "out", "--json", ...args];
+    const { stdout } = await runCommand(argv, { cwd, env: s3Env(server.url) });
+    return resultsIn(stdout)["acme"];
+  };
+  await exported();
+  const history = `acme/currencies.history.${kind}`;
+  const uploaded = { written: [history, "acme/manifest.json"] };
+  expect(await exported("--history", "--to", "s3://lake")).toMatchObject({ removed: [], uploaded });
+  expect(await exported()).toMatchObject({ removed: [] });
+  const names = [history, `acme/currencies.${kind}`].map((name) => path.basename(name));
+  expect(readdirSync(path.join(cwd, "out/acme"))).toEqual(expect.arrayContaining(names));
 });
 
 test.each([

@@ -16,7 +16,7 @@ async function upload(mirror: Mirror, store: FileStore, request: Partial<ExportR
   const out = path.join(tempFolder(), "out");
   const exported = await exportOf(mirror, { ...request, out });
   const asked = { format: "csv", company: "acme", tables: [], ...request, out } as ExportRequest;
-  return uploadExport(store, asked, exported.manifest, ownRight(signal));
+  return uploadExport(store, asked, exported, ownRight(signal));
 }
 
 /** A store that takes no file whose name ends like this. */

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parseManifest } from "../../base/files/hashed-file.ts";
 import type { ExportLanguage } from "../../connector/translation.ts";
+import { historySuffix } from "../../store/snapshot/snapshot-tables.ts";
 import type { ExportRequest, Format, Partition } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 
@@ -64,22 +65,21 @@ export async function readManifest(file: string): Promise<ExportManifest | null>
 }
 
 /**
- * The files of the last manifest that the next one keeps: those of other formats and, if only the tables
- * `named` are exported, those of other tables. A workbook is one file of several tables: only one of the same name is
- * replaced.
+ * The files of the last manifest that the next one keeps: those of other formats and, if only some tables are exported,
+ * those of other tables. The history of a table is beside its own file. A workbook is one file of several tables: only
+ * one of the same name is replaced.
  */
 export function keptFiles(
   before: ExportManifest | null,
-  format: Format,
-  named: readonly string[],
+  { format, tables, history = false }: Pick<ExportRequest, "format" | "tables" | "history">,
   written: readonly ManifestFile[],
 ): ManifestFile[] {
   const replaced = new Set(written.map(({ file }) => file));
-  return (before?.files ?? []).filter(
-    (file) =>
-      !replaced.has(file.file) &&
-      (file.format !== format || (named.length > 0 && (format === "xlsx" || !named.includes(file.table)))),
-  );
+  const isOther = ({ format: its, table }: ManifestFile) =>
+    its !== format ||
+    table.endsWith(historySuffix) !== history ||
+    (tables.length > 0 && (format === "xlsx" || !tables.includes(table.replace(historySuffix, ""))));
+  return (before?.files ?? []).filter((file) => !replaced.has(file.file) && isOther(file));
 }
 
 /**
@@ -115,9 +115,12 @@ export function filePath(
 }
 
 /** The workbook of an export: named after its table when that is the only one, else after the company. */
-export function workbookPath({ company, tables }: Pick<ExportRequest, "company" | "tables">): string {
-  const [only, ...more] = tables;
-  return `${company}/${only !== undefined && more.length === 0 ? only : company}.xlsx`;
+export function workbookPath({
+  company,
+  tables: [only = company, ...more],
+  history = false,
+}: Pick<ExportRequest, "company" | "tables" | "history">): string {
+  return `${company}/${more.length === 0 ? only : company}${history ? historySuffix : ""}.xlsx`;
 }
 
 /** Stands for NULL in Hive layouts. */

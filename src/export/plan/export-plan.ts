@@ -136,15 +136,18 @@ function chosenTables(
 ): SnapshotTable[] {
   const known = tables.map((table) => table.name);
   assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
-  const isNamed = (name: string) => names.length === 0 || names.includes(name);
-  if (history) return tables.filter(({ kind, parent }) => kind === "history" && isNamed(parent ?? ""));
   const chosen = tables.filter(({ name, kind }) =>
     names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
   );
   const unchanging = chosen.find(({ kind }) => kind !== "table" && kind !== "child");
-  if (since === null || !unchanging) return chosen;
-  const what = `${unchanging.name} is no table of the service: it has no changes of its own`;
-  throw new MirrorError("usage", what, { hint: "With --since, name tables only." });
+  if (unchanging && (since !== null || history)) {
+    const what = `${unchanging.name} is no table of the service: it has no changes of its own`;
+    throw new MirrorError("usage", what, { hint: "With --since and --history, name tables only." });
+  }
+  if (!history) return chosen;
+  return tables.filter(
+    ({ kind, parent }) => kind === "history" && chosen.some(({ name }) => name === parent),
+  );
 }
 
 /** A part of rows that a setup laid out, as the numbers of its rows; null: all of a table that is not partitioned. */

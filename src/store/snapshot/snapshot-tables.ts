@@ -117,12 +117,15 @@ export function historyTable(table: string): string {
   return `_history_${table}`;
 }
 
+/** After the name of a table: its exported history. */
+export const historySuffix = ".history";
+
 /** All versions of a table's rows; redacted as the table is. */
 export function historyOf(table: SnapshotTable): SnapshotTable {
   const { name, title, columns, primaryKey } = table;
   return {
     ...plain,
-    name: `${name}.history`,
+    name: `${name}${historySuffix}`,
     kind: "history",
     title: `${title}: history`,
     doc: "Each version of each row with its period; a deletion keeps the last values.",
