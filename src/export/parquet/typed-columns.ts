@@ -22,7 +22,8 @@ export class Int64Column extends ColumnBuffer {
 
   constructor(nullable: boolean, type: ReportType) {
     super(nullable);
-    this.#scale = decimalOf(type)?.scale ?? 0;
+    // No time is a number: with this scale each is parsed as text.
+    this.#scale = type === "TIMESTAMP" ? -1 : (decimalOf(type)?.scale ?? 0);
     this.#parse = cellParser(type) as CellParser<bigint>;
   }
 
