@@ -127,7 +127,7 @@ describe("at a terminal", () => {
   test("installs nothing without a yes, and shows before what it would install", async () => {
     const setup = await setUp();
     const usual = [undefined, "", [], [], "cron"];
-    const crontab = fakeTool(setup.cwd, "crontab");
+    const crontab = fakeTool(setup.cwd, "crontab", '[ "$1" = - ] || { echo no crontab for me >&2; exit 1; }');
     const env = { PATH: `${crontab.folder}:${process.env["PATH"]}` };
     const args = ["--token-env", "TOKEN", "--company", "acme"];
     const no = await init(setup, args, { ...answering([...usual, false]), env });
@@ -144,12 +144,13 @@ describe("at a terminal", () => {
   });
 
   // Fault: process | crontab fails | a program of that name that ends with 1 | the config stays, exit 1, the reason is shown
-  test("a crontab that cannot be changed leaves the config, says why and exits with 1", async () => {
+  test("a crontab that cannot be read is not replaced: the config stays, the reason is shown, exit 1", async () => {
     const setup = await setUp();
-    const { folder } = fakeTool(setup.cwd, "crontab", "echo not allowed >&2; exit 1");
+    const { folder, calls } = fakeTool(setup.cwd, "crontab", "echo not allowed >&2; exit 1");
     const args = ["--token-env", "TOKEN", "--company", "acme", "--no-input", "--install", "cron"];
     const { code, stderr } = await init(setup, args, { env: { PATH: `${folder}:${process.env["PATH"]}` } });
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("not allowed") });
+    expect(calls()).toEqual(["-l"]);
     expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(true);
   });
 });

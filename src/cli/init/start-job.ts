@@ -60,15 +60,14 @@ const unitName = "fintoro-mirror.service";
  * @returns what was done, in a sentence
  * @throws MirrorError `runtime` where crontab or systemctl fails
  */
-export async function installJob(
-  starter: Starter,
-  place: JobPlace,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<string> {
+export async function installJob(starter: Starter, place: JobPlace, env: NodeJS.ProcessEnv): Promise<string> {
   const text = jobText(starter, place);
   if (starter === "cron") {
-    // It fails where there is no crontab yet.
-    const before = await runTool("crontab", ["-l"], env).catch(() => "");
+    const before = await runTool("crontab", ["-l"], env).catch((error: unknown) => {
+      // One that is there and cannot be read is not replaced.
+      if (/no crontab|no such file/i.test(messageOf(error))) return "";
+      throw error;
+    });
     if (before.split("\n").includes(text)) return "the crontab has the line already";
     const gap = before === "" || before.endsWith("\n") ? "" : "\n";
     await runTool("crontab", ["-"], env, `${before}${gap}${text}\n`);
@@ -84,12 +83,7 @@ export async function installJob(
   return `${file} is started; \`loginctl enable-linger\` keeps it running when you log out`;
 }
 
-function runTool(
-  name: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  input = "",
-): Promise<string> {
+function runTool(name: string, args: readonly string[], env: NodeJS.ProcessEnv, input = ""): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(name, [...args], { env, timeout: 30_000 }, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);
