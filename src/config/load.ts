@@ -20,7 +20,7 @@ import { configPath, problemLine, readYaml, type LocatedProblem, type Path, type
 export interface LoadOptions {
   /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */
   readonly path?: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   /** @default the disk's */
   readonly readFile?: (path: string) => string;

@@ -22,7 +22,7 @@ export type SecretPlace =
   | { readonly kind: "pair"; readonly id: SecretPlace; readonly secret: SecretPlace };
 
 export interface SecretSource {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   /** Relative `${file:…}` paths start here: the config's folder. */
   readonly folder: string;
   readonly readFile: (path: string) => string;

@@ -31,11 +31,7 @@ export interface YamlFile {
 }
 
 /** Absolute path of the config: as named, else by the environment, else in the folder. */
-export function configPath(
-  named: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-): string {
+export function configPath(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string): string {
   return resolve(cwd, named ?? (env["FINTORO_MIRROR_CONFIG"] || "config.yaml"));
 }
 

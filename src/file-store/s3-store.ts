@@ -11,12 +11,10 @@ import type { FileStore } from "./file-store.ts";
 export interface StoreSurroundings {
   readonly clock: Clock;
   /** Of the process: keys of an object store, as S3 tools share them. */
-  readonly env: Env;
+  readonly env: NodeJS.ProcessEnv;
   /** Called with each secret that is read. */
   readonly onSecrets: (secrets: readonly string[]) => void;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** For one request with a part of any size. */
 const requestTimeoutMs = 300_000;
@@ -247,7 +245,7 @@ export function readTarget(text: string): { readonly bucket: string; readonly pr
 }
 
 /** Reads the environment variables that S3 tools share. @throws MirrorError `usage`: one is missing or unusable */
-export function readAccess(env: Env, bucket: string) {
+export function readAccess(env: NodeJS.ProcessEnv, bucket: string) {
   if (env["AWS_SESSION_TOKEN"])
     throw new MirrorError(
       "usage",
@@ -265,7 +263,7 @@ export function readAccess(env: Env, bucket: string) {
   };
 }
 
-function needed(env: Env, name: string): string {
+function needed(env: NodeJS.ProcessEnv, name: string): string {
   const value = env[name];
   if (value) return value;
   throw new MirrorError("usage", `the object store needs the environment variable ${name}`, {

@@ -74,7 +74,7 @@ function guarded(pool: Dispatcher, assertMaySend?: () => void): Dispatcher {
 }
 
 /** Null: no proxy is asked for. */
-function proxyOf(env: Readonly<Record<string, string | undefined>>): string | null {
+function proxyOf(env: NodeJS.ProcessEnv): string | null {
   const text = env["https_proxy"] ?? env["HTTPS_PROXY"] ?? "";
   if (text === "") return null;
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;

@@ -65,18 +65,11 @@ function drawing(lines: readonly string[]): string {
 }
 
 /** Is the stream a terminal that can move its cursor, outside CI? */
-export function canDraw(
-  stream: Pick<OutputStream, "isTTY">,
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
+export function canDraw(stream: Pick<OutputStream, "isTTY">, env: NodeJS.ProcessEnv): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb" && (env["CI"] ?? "") === "";
 }
 
 /** Colours are off without a terminal, by flag, and by a non-empty NO_COLOR (https://no-color.org). */
-export function wantsColour(
-  stream: OutputStream,
-  env: Readonly<Record<string, string | undefined>>,
-  flag: boolean,
-): boolean {
+export function wantsColour(stream: OutputStream, env: NodeJS.ProcessEnv, flag: boolean): boolean {
   return flag && stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }

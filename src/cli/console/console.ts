@@ -18,7 +18,7 @@ interface ConsoleOptions {
 
 /** Everything one invocation prints to: lines on stderr, data on stdout; secrets are redacted in both. */
 export function createConsole(
-  parts: { stderr: OutputStream; env: Readonly<Record<string, string | undefined>>; clock: Clock },
+  parts: { stderr: OutputStream; env: NodeJS.ProcessEnv; clock: Clock },
   options: ConsoleOptions,
   output: Output,
 ) {

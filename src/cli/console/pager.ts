@@ -9,7 +9,7 @@ export type PagedStream = NonNullable<ReturnType<typeof openPager>>;
 const usualPager = "if command -v less >/dev/null; then less; else cat; fi";
 
 /** Puts `$PAGER`, otherwise `less -FRX`, before a terminal at the first text. Null: a person does not look, or wants none. */
-export function openPager(terminal: DataStream, env: Readonly<Record<string, string | undefined>>) {
+export function openPager(terminal: DataStream, env: NodeJS.ProcessEnv) {
   const command = env["PAGER"] ?? usualPager;
   if (!canDraw(terminal, env) || ["", "cat"].includes(command.trim())) return null;
   // However the system names it: a reader that had enough is no error.

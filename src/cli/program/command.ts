@@ -15,7 +15,7 @@ import type { sandboxCommands } from "./serving-commands.ts";
 
 export interface ProcessEnvironment {
   readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly stdout: DataStream;
   readonly stderr: OutputStream;

@@ -96,7 +96,7 @@ export function createSystemd({ env, clock, log }: SystemdParts) {
   let hasFailed = false;
   const send = (...states: readonly string[]) => {
     if (!env["NOTIFY_SOCKET"]) return;
-    execFile("systemd-notify", states, { env: { ...env }, timeout: programTimeoutMs }, (error) => {
+    execFile("systemd-notify", states, { env, timeout: programTimeoutMs }, (error) => {
       if (error && !hasFailed) log.warn(`systemd-notify failed: ${error.message.trim()}`);
       hasFailed = error !== null;
     });

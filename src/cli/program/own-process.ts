@@ -21,7 +21,7 @@ const killAfterMs = 15_000;
  */
 export function runOwn(
   args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
+  env: NodeJS.ProcessEnv,
   input: string,
   signal: AbortSignal,
 ): Promise<number | null> {
