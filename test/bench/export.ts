@@ -5,15 +5,16 @@ import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { formatSize } from "../../src/base/units.ts";
 import { benchColumns, benchMirror } from "./export-mirror.ts";
 import { measure, type Measured } from "./measured-process.ts";
-import { benchFolder, inTurns, type BenchResult } from "./result.ts";
+import { atMost, benchFolder, inTurns, type BenchResult } from "./result.ts";
 
 const rounds = 3;
+const rows = 1_000_000;
 const workbookRows = 100_000;
 
 /**
  * Exports of one mirror beside what others make of it, in turns: CSV against the sqlite3 shell, Parquet against DuckDB writing the same rows from its memory, and the most memory each took.
  */
-export async function benchExport(rows = 1_000_000): Promise<BenchResult[]> {
+export async function benchExport(): Promise<BenchResult[]> {
   const mirror = await benchMirror(rows);
   using scratch = benchFolder();
   const folder = scratch.path;
@@ -59,7 +60,7 @@ function ratio(name: string, { ours, theirs }: Turns, aim: string, of: string): 
 function memory(what: string, made: readonly Measured[], mostBytes: number): BenchResult {
   const peakBytes = Math.max(...made.map((each) => each.peakBytes));
   const name = `${what}, peak memory against ${formatSize(mostBytes)}`;
-  return { name, ratio: peakBytes / mostBytes, aim: "at most 1", detail: formatSize(peakBytes) };
+  return atMost(name, peakBytes, mostBytes, formatSize(peakBytes));
 }
 
 async function shellCsv(mirror: string, file: string): Promise<number> {

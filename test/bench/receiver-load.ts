@@ -6,8 +6,7 @@ import { connect } from "node:net";
 /** What the load is to be: an ordinary HTTP client makes it, in a process of its own as the service does. */
 export interface LoadOrder {
   readonly port: number;
-  /** One after the other. */
-  readonly paths: readonly string[];
+  readonly path: string;
   readonly secret: string;
   readonly connections: number;
   readonly requests: number;
@@ -18,13 +17,10 @@ export interface LoadOrder {
 
 export interface LoadResult {
   readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
   readonly notAccepted: number;
 }
 
 interface Prepared {
-  readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
 }
@@ -37,8 +33,7 @@ const kinds = [
 ] as const;
 
 /** Distinct events, as a busy company has them: of several kinds, some about the same record. */
-function prepare(n: number, { secret, records, paths }: LoadOrder): Prepared {
-  const path = paths[n % paths.length] ?? "/";
+function prepare(n: number, { secret, records }: LoadOrder): Prepared {
   const [type, resourceType] = kinds[n % kinds.length] ?? kinds[0];
   const id = randomUUID();
   const resource = { type: resourceType, id: 1 + ((n * 7_919) % records) };
@@ -50,17 +45,16 @@ function prepare(n: number, { secret, records, paths }: LoadOrder): Prepared {
     "webhook-signature": createHmac("sha256", secret).update(body).digest("hex"),
     "content-length": Buffer.byteLength(body),
   };
-  return { path, headers, body };
+  return { headers, body };
 }
 
 /** Everything is signed before the clock starts; then each connection sends as soon as it was answered. */
 async function load(order: LoadOrder): Promise<LoadResult> {
-  const { port, connections } = order;
+  const { port, path, connections } = order;
   const left = Array.from({ length: order.requests }, (_, n) => prepare(n, order));
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const latencies: number[] = [];
   let notAccepted = 0;
-  const deliver = ({ path, headers, body }: Prepared) =>
+  const deliver = ({ headers, body }: Prepared) =>
     new Promise<void>((resolve, reject) => {
       const options = { host: "127.0.0.1", port, path, method: "POST", agent, headers };
       const sent = request(options, (answer) => {
@@ -71,32 +65,26 @@ async function load(order: LoadOrder): Promise<LoadResult> {
       sent.end(body);
     });
   const sender = async () => {
-    for (let one = left.pop(); one; one = left.pop()) {
-      const sentMs = performance.now();
-      await deliver(one);
-      latencies.push(performance.now() - sentMs);
-    }
+    for (let one = left.pop(); one; one = left.pop()) await deliver(one);
   };
   const startedMs = performance.now();
   await Promise.all(Array.from({ length: connections }, sender));
   const tookMs = performance.now() - startedMs;
   agent.destroy();
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
-  return { perSecond: (order.requests * 1000) / tookMs, p50Ms: at(0.5), p99Ms: at(0.99), notAccepted };
+  return { perSecond: (order.requests * 1000) / tookMs, notAccepted };
 }
 
 const packetBytes = 65_000;
 
 async function sendChunks(order: LoadOrder): Promise<LoadResult> {
   const sending = Array.from({ length: order.connections }, async (_, n) => {
-    const { path, headers } = prepare(n, order);
+    const { headers } = prepare(n, order);
     const lines = Object.entries({ ...headers, "transfer-encoding": "chunked" })
       .filter(([name]) => name !== "content-length")
       .map(([name, value]) => `${name}: ${value}\r\n`);
     const socket = connect(order.port, "127.0.0.1").on("error", () => undefined);
     await once(socket, "connect");
-    const packet = `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`.padEnd(packetBytes, "1\r\nx\r\n");
+    const packet = `POST ${order.path} HTTP/1.1\r\n${lines.join("")}\r\n`.padEnd(packetBytes, "1\r\nx\r\n");
     return { socket: socket.resume(), packet };
   });
   const ended = (await Promise.all(sending)).map(({ socket, packet }) => {
@@ -104,7 +92,7 @@ async function sendChunks(order: LoadOrder): Promise<LoadResult> {
     return once(socket, "close");
   });
   await Promise.all(ended);
-  return { perSecond: 0, p50Ms: 0, p99Ms: 0, notAccepted: 0 };
+  return { perSecond: 0, notAccepted: 0 };
 }
 
 if (import.meta.main) {

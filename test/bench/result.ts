@@ -11,6 +11,11 @@ export interface BenchResult {
   readonly detail: string;
 }
 
+/** How much there is against the most that is aimed at. */
+export function atMost(name: string, value: number, most: number, detail: string): BenchResult {
+  return { name, ratio: value / most, aim: "at most 1", detail };
+}
+
 /** A table as a page of docs/ has it; a bench prints it to be copied there. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

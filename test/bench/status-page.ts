@@ -6,7 +6,7 @@ import { writeServeConfig } from "../support/program/serve.ts";
 import { endServe, portToKeep, startProbed, startServe } from "../support/program/serve-process.ts";
 import { askProbe, longestBy, stallText, type Stall } from "../support/program/stall.ts";
 import { processorSeconds } from "./fleet/process-cost.ts";
-import type { BenchResult } from "./result.ts";
+import { atMost, type BenchResult } from "./result.ts";
 
 const documents = 10_000;
 /** A mirror to be looked at instead, of any company: a large one takes hours to make. */
@@ -60,23 +60,16 @@ export async function benchStatusPage(): Promise<BenchResult[]> {
   const [page, metrics] = [await stallOf("/"), await stallOf("/metrics")];
   const p99 = times[Math.floor(times.length * 0.99)] ?? Number.NaN;
   const ask = `${times.length} answers to ${clients} clients that ask every ${askedEveryMs / 1_000} s`;
-  const result = (name: string, value: number, most: number, detail: string): BenchResult => ({
-    name: `${name}, ${given ?? `${documents} documents`}`,
-    ratio: value / most,
-    aim: "at most 1",
-    detail,
-  });
+  const of = given ?? `${documents} documents`;
+  const thread = "against 20 ms of the main thread";
+  const core = "against 1 % of a core";
+  const looked = watched - alone;
   return [
-    result("a reading of the page against 20 ms of the main thread", page.cpuMs, 20, stallText(page)),
-    result("a reading of /metrics against 20 ms of the main thread", metrics.cpuMs, 20, stallText(metrics)),
-    result("the daemon without work against 1 % of a core", alone, 0.01, percent(alone)),
-    result(
-      "one who looks at the page against 1 % of a core",
-      watched - alone,
-      0.01,
-      percent(watched - alone),
-    ),
-    result("p99 of the page against 1 s", p99, 1_000, `${p99.toFixed(0)} ms; ${ask}`),
+    atMost(`a reading of the page ${thread}, ${of}`, page.cpuMs, 20, stallText(page)),
+    atMost(`a reading of /metrics ${thread}, ${of}`, metrics.cpuMs, 20, stallText(metrics)),
+    atMost(`the daemon without work ${core}, ${of}`, alone, 0.01, percent(alone)),
+    atMost(`one who looks at the page ${core}, ${of}`, looked, 0.01, percent(looked)),
+    atMost(`p99 of the page against 1 s, ${of}`, p99, 1_000, `${p99.toFixed(0)} ms; ${ask}`),
   ];
 }
 

@@ -31,8 +31,7 @@ interface Cost {
 
 /**
  * What a fleet costs in which nothing happens: companies that nobody holds, with one and with three workers, and
- * companies that one worker holds. 500 companies take 4 minutes; 5,000 (`--large`) as long and their `fleet add`, at 6
- * to 30 ms a company 3 minutes at most (reckoned).
+ * companies that one worker holds. 500 companies take 4 minutes; 5,000 (`--large`) some more.
  */
 export async function benchIdleFleet(isLarge: boolean): Promise<BenchResult[]> {
   const companies = isLarge ? sizes.large : sizes.usual;
@@ -40,12 +39,11 @@ export async function benchIdleFleet(isLarge: boolean): Promise<BenchResult[]> {
   const fleet = await openIdleFleet(resources, companies);
   const workers: Process[] = [];
   const costs: Cost[] = [];
-  console.log(`\nfleet add of ${companies}: ${(fleet.addMs / 1_000).toFixed(1)} s`);
   console.log(await sizesText(fleet, companies));
   for (const count of [1, 3]) {
     while (workers.length < count) workers.push(fleet.startWorker(`worker-${workers.length + 1}`));
     await pause(restMs);
-    costs.push(await measure(`none held, ${workersText(count)}`, fleet, workers, measuredMs));
+    costs.push(await measure(`none held, workers: ${count}`, fleet, workers, measuredMs));
   }
   await assertIdle(fleet, workers);
   for (const worker of workers) await endServe(worker, "SIGTERM");
@@ -55,22 +53,22 @@ export async function benchIdleFleet(isLarge: boolean): Promise<BenchResult[]> {
   return costs.slice(0, 2).map((cost) => bound(cost, companies));
 }
 
-async function measureHeld(fleet: IdleFleet, held: HeldCompanies): Promise<Cost> {
+async function measureHeld(fleet: FleetBed, held: HeldCompanies): Promise<Cost> {
   const maker = fleet.startWorker("maker", held.env);
   await held.make();
   await endServe(maker, "SIGTERM");
   const holder = fleet.startWorker("holder", held.env);
   await held.hold();
   await pause(restMs);
-  await assertHeld(held);
-  const cost = await measure(`${heldCount} held, ${workersText(1)}`, fleet, [holder], heldMs);
-  await assertHeld(held);
+  const cost = await measure(`${heldCount} held, workers: 1`, fleet, [holder], heldMs);
+  const stillHeld = await held.heldNow();
+  if (stillHeld !== heldCount) throw new Error(`${stillHeld} of ${heldCount} companies are held`);
   return cost;
 }
 
 async function measure(
   name: string,
-  fleet: IdleFleet,
+  fleet: FleetBed,
   workers: readonly Process[],
   ms: number,
 ): Promise<Cost> {
@@ -88,7 +86,7 @@ async function measure(
 }
 
 /** Nothing was claimed: what was measured is a fleet without work. */
-async function assertIdle({ postgres }: IdleFleet, workers: readonly Process[]): Promise<void> {
+async function assertIdle({ postgres }: FleetBed, workers: readonly Process[]): Promise<void> {
   const [row] = await postgres.query<{ claims: number }>(
     "SELECT count(*)::int AS claims FROM fintoro_mirror.owners WHERE node IS NOT NULL OR epoch <> 3",
   );
@@ -97,11 +95,6 @@ async function assertIdle({ postgres }: IdleFleet, workers: readonly Process[]):
     throw new Error(
       `${row?.claims} companies were claimed, ${ended.length} workers ended: ${ended[0]?.stderr()}`,
     );
-}
-
-async function assertHeld(companies: HeldCompanies): Promise<void> {
-  const held = await companies.heldNow();
-  if (held !== companies.count) throw new Error(`${held} of ${companies.count} companies are held`);
 }
 
 function bound(cost: Cost, companies: number): BenchResult {
@@ -124,16 +117,12 @@ function costsText(costs: readonly Cost[]): string {
   ]);
 }
 
-function workersText(count: number): string {
-  return count === 1 ? "1 worker" : `${count} workers`;
-}
-
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
 /** What Postgres keeps for each company, by table. */
-async function sizesText({ postgres }: IdleFleet, companies: number): Promise<string> {
+async function sizesText({ postgres }: FleetBed, companies: number): Promise<string> {
   const rows = await postgres.query<{ name: string; bytes: number }>(`
     SELECT c.relname AS name, pg_total_relation_size(c.oid)::float8 AS bytes
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -177,7 +166,7 @@ async function openHeldCompanies(resources: AsyncDisposableStack, fleet: FleetBe
     await engine.stop();
     await until(async () => (await heldNow()) === count, claimMs);
   };
-  return { count, make, hold, heldNow, env };
+  return { make, hold, heldNow, env };
 }
 
 async function countWhere(postgres: Postgres, condition: string): Promise<number> {
@@ -188,25 +177,17 @@ async function countWhere(postgres: Postgres, condition: string): Promise<number
   return row?.count ?? 0;
 }
 
-/** Companies in Postgres that nobody holds and that have nothing to do; no service is asked. */
-interface IdleFleet extends FleetBed {
-  /** How long `fleet add` of all took, ms. */
-  readonly addMs: number;
-}
-
 /** Nothing answers there: a company that is woken up would fail, and would be seen. */
 const nowhere = "http://127.0.0.1:9/api";
 
 /** Adds companies by `fleet add --all`, and gives each the rows that it has after a release. */
-async function openIdleFleet(resources: AsyncDisposableStack, companies: number): Promise<IdleFleet> {
+async function openIdleFleet(resources: AsyncDisposableStack, companies: number): Promise<FleetBed> {
   const env = { TOKEN: `1|${"t".repeat(40)}`, SECRET: `whsec_${"s".repeat(32)}` };
   const bed = await openFleetBed(resources, (all) => `snapshots: ${all}/snapshots`, env);
-  const startedMs = performance.now();
   await bed.add("all", idleConfig(companies));
-  const addMs = performance.now() - startedMs;
   await bed.postgres.query(releaseSql);
   await leaveJobs(bed.postgres);
-  return { ...bed, addMs };
+  return bed;
 }
 
 /** One night for all, as most have it. */
