@@ -14,7 +14,7 @@ export interface PlantedFault {
   readonly replace: string;
   /** What goes wrong with it, in one line. */
   readonly why: string;
-  /** Test files that are run before all others; whatever they miss, the others may find. */
+  /** Test files that find it. */
   readonly tests: readonly string[];
   /** Why the simulation cannot find it. Not given: it has to. */
   readonly outsideSimulation?: string;

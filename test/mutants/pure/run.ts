@@ -1,21 +1,15 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, rmSync, statSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { memoryScratch } from "../../support/memory-folder.ts";
 import { instrument, type Mutant } from "./instrument.ts";
 import { partNamed, parts } from "./parts.ts";
-import { reportSurvivors } from "./survivors.ts";
 import { Progress } from "./switch.ts";
 
 /**
  * `npm run mutants:pure -- [PART...]`: plants every small fault in the pure parts, one at a time, and runs the tests
- * that meet it. Exits 1 when a part has less than 85 % of them killed, or a survivor has no reason in
- * `test/mutants/SURVIVORS.md`. `--update` writes survivors there, those without a reason under a heading of their own.
+ * that meet it. Exits 1 when a part has less than 85 % of them killed, or a survivor is not in
+ * `test/mutants/SURVIVORS.md`, where each stands below the reason why it lives.
  */
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { update: { type: "boolean", default: false }, read: { type: "boolean", default: false } },
-});
 const leastShare = 0.85;
 /** A test that takes longer than the last of them is run for no mutant. */
 const passesMs = [200, 1_000];
@@ -24,31 +18,35 @@ const stallMs = 120_000;
 const scratch = memoryScratch();
 process.once("exit", () => scratch.remove());
 
-const names = positionals.length > 0 ? positionals : Object.keys(parts);
-const survivors: Mutant[] = [];
-const rows: string[] = [];
-let isEnough = true;
-for (const name of names) {
+const reasons = new Set(readFileSync("test/mutants/SURVIVORS.md", "utf8").split("\n"));
+const [, , ...chosen] = process.argv;
+for (const name of chosen.length > 0 ? chosen : Object.keys(parts)) {
   const part = partNamed(name);
   const startedMs = performance.now();
   const { mutants } = instrument(part);
-  const progress = values.read ? new Progress(folderOf(name)) : await runPart(name);
-  const living = mutants.filter(({ id }) => !progress.killed.has(id));
-  survivors.push(...living);
+  const { killed } = await runPart(name);
+  const living = mutants.filter(({ id }) => !killed.has(id));
   const share = 1 - living.length / mutants.length;
-  if (share < leastShare) isEnough = false;
   const seconds = Math.round((performance.now() - startedMs) / 1000);
-  rows.push(
-    `| ${part.title} | ${mutants.length} | ${mutants.length - living.length} | ${(share * 100).toFixed(1)} % | ${seconds} s |`,
-  );
-  process.stdout.write(`${rows.at(-1)}\n`);
+  const counts = `${mutants.length} mutants, ${mutants.length - living.length} killed`;
+  print(`${part.title}: ${counts}, ${(share * 100).toFixed(1)} %, ${seconds} s`);
+  const unexplained = new Set(living.map(lineOf).filter((line) => !reasons.has(line)));
+  for (const line of [...unexplained].toSorted()) print(line);
+  if (share < leastShare || unexplained.size > 0) process.exitCode = 1;
 }
-process.stdout.write(
-  `\n| part | mutants | killed | share | time |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`,
-);
-const files = new Set(names.flatMap((name) => [...instrument(partNamed(name)).code.keys()]));
-const isExplained = reportSurvivors(survivors, files, values.update);
-process.exitCode = isEnough && isExplained ? 0 : 1;
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** As the list of survivors has it: without the number of the line, which other changes move. */
+function lineOf({ file, source, code, mutated }: Mutant): string {
+  return `- \`${file}\` \`${short(source)}\`: \`${short(code)}\` to \`${short(mutated) || "nothing"}\``;
+}
+
+function short(text: string): string {
+  return text.replaceAll(/\s+/g, " ").replaceAll("`", "'").slice(0, 100);
+}
 
 function folderOf(name: string): string {
   return `node_modules/.cache/mutants/${name}`;
@@ -75,14 +73,7 @@ async function runPart(name: string): Promise<Progress> {
 async function runTests(name: string, more: Record<string, string>): Promise<number> {
   const folder = folderOf(name);
   const env = { ...process.env, ...more, MUTATED_PART: name, MUTANTS_FOLDER: folder, TMPDIR: scratch.path };
-  const args = [
-    "vitest",
-    "run",
-    "--config",
-    "test/mutants/pure/vitest.config.ts",
-    "--reporter=dot",
-    "--bail=1",
-  ];
+  const args = "vitest run --config test/mutants/pure/vitest.config.ts --reporter=dot --bail=1".split(" ");
   for (;;) {
     const child = spawn("npx", args, { env, stdio: ["ignore", "ignore", "inherit"], detached: true });
     let stalled = false;
