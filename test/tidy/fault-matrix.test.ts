@@ -23,19 +23,11 @@ describe("the fault matrix", () => {
   });
 });
 
-const row = "disk | it is full | the report's file | the old report stays";
-
-const tagged = (tag: string, code: string) => `// Fault: ${tag}\n${code}\n`;
-
 test.each([
-  ["above nothing", tagged(row, "")],
-  ["above a blank line", tagged(row, '\ntest("x", () => {});')],
-  ["above a function", tagged(row, 'function a() {}\ntest("x", () => {});')],
-  ["of an unknown area", tagged("weather | a | b | c", 'test("x", () => {});')],
-  ["with three parts", tagged("disk | a | b", 'test("x", () => {});')],
-  ["with five parts", tagged(`${row} | e`, 'test("x", () => {});')],
-  ["that is double", tagged(row, 'test("x", () => {});').repeat(2)],
-])("a fault's tag %s is refused", (_, code) => {
-  const { complaints } = readFaults([readSource("test/a/b.test.ts", code)]);
+  ["above nothing", "disk | it is full | the report's file | the old report stays"],
+  ["of an unknown area", 'weather | a | b | c\ntest("x", () => {});'],
+  ["with three parts", 'disk | a | b\ntest("x", () => {});'],
+])("a fault's tag %s is refused", (_, text) => {
+  const { complaints } = readFaults([readSource("test/a/b.test.ts", `// Fault: ${text}\n`)]);
   expect(complaints).toHaveLength(1);
 });
