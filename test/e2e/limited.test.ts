@@ -25,6 +25,7 @@ test.each(kinds)(
   },
 );
 
+// Fault: limiter | another client takes permits of the window | a proxy that answers 429 in the middle of a run | the 429 is waited out, and the run is complete (I8)
 // Fault: limiter | 429 with Retry-After 0 and without, in the middle of a run | a proxy, for two requests of a run | asked again and counted; the run is complete
 test("a run that is refused with 429 asks again, counts it, and is complete", async () => {
   const clock = fastClock();

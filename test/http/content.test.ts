@@ -6,6 +6,7 @@ import { get, lenientRateLimiter } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { json, page, serviceWith, jsonHead } from "../support/http/http.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 
@@ -223,6 +224,22 @@ describe("a request", () => {
       { status: 429, headers: { limit: 120, remaining: 0, retryAfterS: 0 } },
       { status: 200, headers: { limit: 120, remaining: 100, retryAfterS: null } },
     ]);
+  });
+
+  test("counts the time in which its permit is waited for", async () => {
+    let nowMs = 0;
+    const rateLimiter = lenientRateLimiter();
+    const admit: typeof rateLimiter.admit = (...asked) => {
+      nowMs += 700;
+      return rateLimiter.admit(...asked);
+    };
+    const clock = { ...systemClock, monotonicMs: () => nowMs };
+    const { http } = await serviceWith((answer) => json(answer, {}), {
+      rateLimiter: { ...rateLimiter, admit },
+      clock,
+    });
+    await http.send(get("/x"));
+    expect(http.stats().waitedMs).toBe(700);
   });
 
   test("of a path that could lead elsewhere is refused before anything is sent", async () => {

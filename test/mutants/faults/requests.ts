@@ -4,7 +4,7 @@ import { faultsIn } from "../planted-fault.ts";
 export const requestFaults = faultsIn(
   `
   request-without-permit, I8: a request is sent without waiting for its permit
-    src/http/exchange.ts, found by test/http/budget.test.ts
+    src/http/exchange.ts, found by test/rate-limit/processes.test.ts
     - return await rateLimiter.admit(lane, signal);
     + void rateLimiter.admit(lane, signal);
     +     return { answered: () => undefined, lost: () => undefined };
