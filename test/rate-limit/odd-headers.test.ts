@@ -5,6 +5,7 @@ import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
 import { decodeState, encodeState } from "../../src/rate-limit/budget-file.ts";
 import { coldState, defaultRules } from "../../src/rate-limit/state.ts";
 import type { BudgetAnswer, RateLimitState } from "../../src/rate-limit/state.ts";
+import { startLimiter } from "../support/rate-limit/simulated-budget.ts";
 
 const { windowMs, defaultLimit } = defaultRules;
 const latencyMs = 50;
@@ -44,21 +45,20 @@ class OneByOne {
   }
 }
 
-/** A fixed window, as the service counts; `refusedMs` are the times of its 429. */
+/** Answers as the service counts; `refusedMs` are the times of its 429. */
 function honestService() {
-  const refusedMs: number[] = [];
-  const servedMs: number[] = [];
-  let [openedMs, used] = [-Infinity, 0];
+  const limiter = startLimiter({ ends: "exact", reports: "at_hit" }, defaultLimit, windowMs);
+  const [refusedMs, servedMs] = [[] as number[], [] as number[]];
   const answer = (nowMs: number): Omit<BudgetAnswer, "nowMs"> => {
-    if (nowMs - openedMs >= windowMs) [openedMs, used] = [nowMs, 0];
-    if (used === defaultLimit) {
-      refusedMs.push(nowMs);
-      const retryAfterS = Math.ceil((openedMs + windowMs - nowMs) / 1000);
-      return { status: 429, limit: defaultLimit, remaining: 0, retryAfterS };
-    }
-    used += 1;
-    servedMs.push(nowMs);
-    return { status: 200, limit: defaultLimit, remaining: defaultLimit - used, retryAfterS: null };
+    const isServed = limiter.hit(nowMs, "own");
+    (isServed ? servedMs : refusedMs).push(nowMs);
+    const retryAfterS = isServed ? null : limiter.retryAfterS(nowMs);
+    return {
+      status: isServed ? 200 : 429,
+      limit: defaultLimit,
+      remaining: limiter.remaining(nowMs),
+      retryAfterS,
+    };
   };
   return { answer, refusedMs, servedMs };
 }
