@@ -29,6 +29,7 @@ describe("kill -9 at a point of the process, and another start: all is as withou
   // Fault: process | SIGKILL before or after a commit of a sync that finds changes and deletions | commits of mirror and budget | change log and tombstones are true, and the next run ends equal to the service
   test("I1 I2 I5: a sync that finds changes", () => expectSound("sync", [0.6]));
 
+  // Fault: process | kill -9 while deliveries arrive | serve, at a point of its process | everything that was answered 204 is in the file (I6)
   // Fault: webhook | SIGKILL of serve before or after a commit while deliveries come | commits of the inbox and of the event worker | what got 204 is kept, what did not is sent again, each event is kept once
   test("I6 I7 I11: deliveries to serve", () => expectSound("deliveries", [0.65]));
 

@@ -4,17 +4,9 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { firstLine, startProgram } from "../support/program/cli.ts";
-import { tempFolder } from "../support/temporary-folder.ts";
 import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
 
-const receiverProcess = new URL("../support/webhook/receiver-process.ts", import.meta.url);
-const lockProcess = new URL("../support/mirror/lock-process.ts", import.meta.url);
-
-/** A process of its own, once it has said its first line. */
-async function start(program: URL, ...args: string[]) {
-  const child = startProgram(args, { file: fileURLToPath(program), stdin: "pipe" });
-  return { child, said: await firstLine(child) };
-}
+const lockProcess = fileURLToPath(new URL("../support/mirror/lock-process.ts", import.meta.url));
 
 const big = () => post(eventText({ type: "x".repeat(100_000) }));
 const take = () => {
@@ -35,45 +27,14 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
     other.close();
     expect(receiver.mirror.db.pragma("synchronous", { simple: true })).toBe(2);
   });
-
-  // Fault: process | kill -9 while deliveries arrive | a process of the receiver | everything that was answered 204 is in the file (I6)
-  test("a process that is killed at any moment has in its file all that it said yes to", async () => {
-    const file = `${tempFolder()}/acme.db`;
-    const accepted = new Set<string>();
-    for (let round = 0; round < 2; round++) {
-      const { child, said: port } = await start(receiverProcess, file, secret);
-      const sender = async () => {
-        for (;;) {
-          const body = about(1 + (accepted.size % 7), "clients.updated", "client");
-          const { headers } = post(body);
-          const request = { method: "POST", headers, body };
-          const answer = await fetch(`http://127.0.0.1:${port}/webhooks/acme`, request);
-          expect(answer.status).toBe(204);
-          accepted.add(headers["webhook-id"] ?? "");
-        }
-      };
-      const before = accepted.size;
-      const senders = Promise.allSettled(Array.from({ length: 8 }, sender));
-      await expect.poll(() => accepted.size).toBeGreaterThan(before + 40 * (round + 1));
-      child.kill("SIGKILL");
-      await senders;
-      const db = openDatabase(file);
-      const stored = db.prepare("SELECT event_id FROM _inbox").pluck().all() as string[];
-      expect([...accepted].filter((id) => !new Set(stored).has(id))).toEqual([]);
-      expect(db.prepare("SELECT count(*) FROM _work").pluck().get()).toBeLessThanOrEqual(7);
-      const lost = `SELECT count(*) FROM _inbox i WHERE NOT EXISTS (SELECT 1 FROM _work w WHERE w.target = i.target)`;
-      expect(db.prepare(lost).pluck().get()).toBe(0);
-      db.close();
-    }
-    expect(accepted.size).toBeGreaterThan(80);
-  });
 });
 
 describe("a database that fails costs a 503, and the service sends the event again", () => {
   // Fault: disk | another process holds the mirror's write lock | a process beside the receiver | 503 while it is held; the repeated delivery is stored once
   test("while another process writes; later it is taken, once", async () => {
     const receiver = await aReceiver();
-    const { child } = await start(lockProcess, receiver.mirror.db.name);
+    const child = startProgram([receiver.mirror.db.name], { file: lockProcess, stdin: "pipe" });
+    await firstLine(child);
     const events = [post(about(1)), post(about(1))];
     const busy = await Promise.all(events.map((event) => receiver.deliver(event)));
     expect(busy.map(({ status }) => status)).toEqual([503, 503]);

@@ -18,7 +18,8 @@ import {
 const now = () => Math.floor(Date.now() / 1000);
 
 describe("an invalid delivery is refused, and nothing of it is stored", () => {
-  // Fault: webhook | eighteen invalid deliveries, each wrong in one way | requests to the receiver | each is refused and logged, and nothing is stored
+  // Fault: webhook | a true delivery of one company is sent to another one | a request to a receiver with another secret | 401, and nothing is stored
+  // Fault: webhook | eight invalid deliveries, each wrong in one way | requests to the receiver | each is refused and logged, and nothing is stored
   test("each for its own reason, with a text of our own, counted and logged", async () => {
     const receiver = await aReceiver();
     for (const [what, make, status] of refusals) {
@@ -33,7 +34,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
     expect(new Set(receiver.lines.map(({ level }) => level))).toEqual(new Set(["warn"]));
   });
 
-  // Fault: webhook | a doubled header on the wire | a raw socket | 400, and nothing is stored
+  // Fault: webhook | one of the three headers comes twice | a raw socket | 400, even if both say the same, and nothing is stored
   test("a header that is there twice, even saying the same", async () => {
     const receiver = await aReceiver();
     const good = post(body);
@@ -42,6 +43,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
       line.socket.write(wire(good, [`${name}: ${good.headers[name]}`]));
       expect(await line.answers(1)).toEqual(["400"]);
     }
+    expect(receiver.refused.map(({ reason }) => reason)).toEqual(Array(3).fill("repeated_header"));
     expect(counted(receiver.mirror, "_inbox")).toBe(0);
   });
 
@@ -74,7 +76,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
 describe("a valid delivery is accepted", () => {
   test("however much came before it: each answer gives its room back", async () => {
     const receiver = await aReceiver();
-    const large = post(JSON.stringify({ ...(JSON.parse(eventText()) as object), note: "x".repeat(250_000) }));
+    const large = post(eventText({ resource: { note: "x".repeat(250_000) } }));
     const statuses = new Set<number>();
     for (let sent = 0; sent < 65_000_000; sent += 250_000)
       statuses.add((await receiver.deliver(large)).status);
