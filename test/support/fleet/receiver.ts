@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { SecretSource } from "../../../src/config/secrets.ts";
@@ -28,7 +29,7 @@ export function inboxOf(fleet: Fleet, company: string): Promise<NumberedDelivery
 }
 
 type FleetReceiverOptions = Partial<
-  Pick<SecretSource, "env" | "readFile"> & Pick<FleetParts, "clock" | "sendJob" | "formOf">
+  Pick<SecretSource, "env"> & Pick<FleetParts, "clock" | "sendJob" | "formOf">
 >;
 
 /**
@@ -37,13 +38,13 @@ type FleetReceiverOptions = Partial<
  * @param isRead has it read the companies?
  */
 export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverOptions = {}, isRead = true) {
-  const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, ...parts } = options;
+  const { env = { ACME_SECRET: secret }, clock = systemClock, ...parts } = options;
   const closing = new AbortController();
   const log = stubLog();
   const folder = tempFolder();
   const companies = fleetCompanies({
     postgres,
-    secrets: { env, folder, readFile },
+    secrets: { env, folder, readFile: (file) => readFileSync(file, "utf8") },
     retiredKeys: (company) => `${folder}/${company}.secrets.json`,
     clock,
     log,
@@ -63,8 +64,4 @@ export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverO
       body: Buffer.from(body),
     });
   return { companies, port: server.port, lines: log.lines, deliver };
-}
-
-function noFile(file: string): string {
-  throw Object.assign(new Error(`no such file: ${file}`), { code: "ENOENT" });
 }
