@@ -75,6 +75,7 @@ test.each([
   ["log: { level: }", "log.level must be one of debug, info, warn, error (it is empty)"],
   ["files: { pdf: maybe }", 'files.pdf must be on or off (it is "maybe")'],
   ["schedule: { publish: aftersync }", "after_sync, or off"],
+  ["schedule: { sync: 99 99 * * * }", "schedule.sync must be a cron pattern"],
   ['serve: { listen: "127.0.0.1:99999" }', 'must be an address and a port such as "127.0.0.1:8787"'],
   ["exports: [{ format: cvs, out: x }]", "must be one of csv, parquet, jsonl, xlsx. Did you mean csv?"],
   ["exports: [{ format: xlsx, out: x, partition_by: year }]", "needs format csv or parquet or jsonl"],

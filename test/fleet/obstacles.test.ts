@@ -11,17 +11,15 @@ const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: s3://bucket
 /** `fleet list` of somebody whose config names this address. */
 const listOf = (url: string) => runFleet({ url }, ["list"]);
 const away = () => "postgres://mirror:s3cret-word@127.0.0.1:1/fleet";
+const unknownHost = (url: string) => url.replace("127.0.0.1", "nowhere.invalid");
+/** A folder with a config. */
+const folderOf = (config: string) => temporaryFolder({ "config.yaml": config });
 
 describeWithPostgres("what keeps an operator from the fleet", () => {
   // Fault: network | Postgres is away | a command of the fleet | exit 10, the server's name, what to check, and no password
   test.each<[string, (url: string) => string, message: string, hint: string]>([
     ["Postgres is away", away, "Postgres at 127.0.0.1:1/fleet does not answer", "fleet.postgres"],
-    [
-      "its host is unknown",
-      (url) => url.replace("127.0.0.1", "nowhere.invalid"),
-      "does not answer",
-      "Check that",
-    ],
+    ["its host is unknown", unknownHost, "does not answer", "Check that"],
     ["the database is not there", (url) => `${url}_missing`, "does not exist", "Create the database"],
     ["it offers no TLS", (url) => `${url}?sslmode=verify-full`, "", "sslmode"],
     ["the tables are not there", (url) => url, "", "fleet add"],
@@ -51,11 +49,8 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
   });
 
   test("a worker that is to hold chosen companies says who chooses them", async () => {
-    const cwd = temporaryFolder({ "config.yaml": fleet });
-    const { code, stderr } = await runCommand(["worker", "--company", "acme"], {
-      cwd,
-      env: { DATABASE_URL: "postgres:///f" },
-    });
+    const start = { cwd: folderOf(fleet), env: { DATABASE_URL: "postgres:///f" } };
+    const { code, stderr } = await runCommand(["worker", "--company", "acme"], start);
     expect(code).toBe(2);
     expect(jsonLines(stderr).at(-1)).toMatchObject({ hint: expect.stringContaining("fleet add") });
   });
@@ -64,33 +59,31 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
   test("a worker whose store cannot be written names it, and its process ends", async () => {
     const snapshots = "/proc/nowhere/mirrors";
     const one = { postgres: "${env:DATABASE_URL}", snapshots, node: "one" };
-    const cwd = temporaryFolder({ "config.yaml": JSON.stringify({ fleet: one }) });
-    const args = ["worker", "--listen", "127.0.0.1:0"];
-    const { code, stderr } = await runProgram(args, { cwd, env: { DATABASE_URL: await freshDatabase() } });
+    const start = {
+      cwd: folderOf(JSON.stringify({ fleet: one })),
+      env: { DATABASE_URL: await freshDatabase() },
+    };
+    const { code, stderr } = await runProgram(["worker", "--listen", "127.0.0.1:0"], start);
     expect(code).toBe(1);
-    expect(jsonLines(stderr)).toEqual([
-      expect.objectContaining({
-        msg: `fleet.snapshots (${snapshots}): the folder refused ${snapshots}/.nodes/one: there is no such file or folder`,
-        hint: expect.stringContaining("mounted on this machine"),
-      }),
+    const msg = `fleet.snapshots (${snapshots}): the folder refused ${snapshots}/.nodes/one: there is no such file or folder`;
+    expect(jsonLines(stderr)).toMatchObject([
+      { msg, hint: expect.stringContaining("mounted on this machine") as string },
     ]);
   });
 
   // Fault: network | the port of a worker is taken | a worker starts | it says so, and its process ends
   test("a worker whose port is taken says so, and its process ends", async () => {
-    const port = await takenPort();
-    const cwd = temporaryFolder({ "config.yaml": fleet });
-    const args = ["worker", "--role", "receive", "--listen", `127.0.0.1:${port}`];
-    const { code, stderr } = await runProgram(args, { cwd, env: { DATABASE_URL: await freshDatabase() } });
+    const args = ["worker", "--role", "receive", "--listen", `127.0.0.1:${await takenPort()}`];
+    const start = { cwd: folderOf(fleet), env: { DATABASE_URL: await freshDatabase() } };
+    const { code, stderr } = await runProgram(args, start);
     expect(code).toBe(10);
     expect(jsonLines(stderr)).toMatchObject([
-      { msg: expect.stringContaining("cannot listen"), level: "error" },
+      { level: "error", msg: expect.stringContaining("cannot listen") },
     ]);
   });
 
   test("the secret is missing: names the variable", async () => {
-    const cwd = temporaryFolder({ "config.yaml": fleet });
-    const { stderr, code } = await runCommand(["fleet", "list"], { cwd, env: {} });
+    const { stderr, code } = await runCommand(["fleet", "list"], { cwd: folderOf(fleet), env: {} });
     expect(code).toBe(2);
     expect(jsonLines(stderr).at(-1)).toMatchObject({
       msg: "fleet.postgres: the environment variable DATABASE_URL is not set",
@@ -106,7 +99,7 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     const hook = new URL("../support/program/without-packages.ts", import.meta.url).href;
     const { code, stderr } = await runProgram(["fleet", ...line.split(" ")], {
       nodeOptions: ["--import", hook],
-      cwd: temporaryFolder({ "config.yaml": companies + fleet }),
+      cwd: folderOf(companies + fleet),
       env: { DATABASE_URL: url, WITHOUT_PACKAGES: name },
     });
     expect(code).toBe(2);

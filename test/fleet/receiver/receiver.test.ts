@@ -66,8 +66,8 @@ describeWithPostgres("any node answers deliveries of any company", () => {
   // Fault: fleet | the job of a delivery cannot be sent | the receiver's transaction | 503; the delivery is not stored (I6)
   test("I6 where the job cannot be sent, the delivery is not stored either", async () => {
     const fleet = await fleetOf("acme");
-    const sendJob = () => Promise.reject(new Error("no queue"));
-    const receiver = await aFleetReceiver(fleet.postgres, { sendJob });
+    const gone = new Error("no queue");
+    const receiver = await aFleetReceiver(fleet.postgres, { sendJob: () => Promise.reject(gone) });
     expect((await receiver.deliver("acme")).status).toBe(503);
     expect(await inboxOf(fleet, "acme")).toEqual([]);
     expect(receiver.companies.counts.refusals).toEqual({ not_stored: 1 });
