@@ -1,33 +1,34 @@
 import { describe, expect } from "vitest";
+import { dayMs, minuteMs } from "../../src/base/clock.ts";
+import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import { deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
 import { mayRemove, massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
-import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
-import { put, row, stampOf, startMs } from "../support/mirror/store.ts";
+import { work, workItem } from "../support/mirror/state-rows.ts";
+import { put, row, startMs } from "../support/mirror/store.ts";
 import { notFound } from "../support/errors.ts";
-import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
+import { answerTo, childPage, detail, detailWork, leased, page } from "../support/mirror/run.ts";
+import { runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 
 const missing = "No query results for model [Person] 7";
 
 const counter = (id: number, documentType: string) => ({ id, documentType, next: 1 });
 
 /** A run over a mirror that holds so many people. */
-async function withPeople(count: number): Promise<RunContext> {
+async function withPeople(count: number, more: Partial<RunContext> = {}): Promise<RunContext> {
   const mirror = await openHasty();
   for (let id = 1; id <= count; id++) put(mirror, "people", person(id));
-  return runContextOf(mirror, {}, ["people", "colours", "counters"]);
+  return runContextOf(mirror, more, ["people", "colours", "counters"]);
 }
-
-const asked = { resource: "people", target: "id:1", lane: "webhook" } as const;
 
 /** A read of a record, for this reason. */
 function asking(run: RunContext, resource: string, id: number, why: Partial<WorkItem> = {}): AnswerContext {
-  const facts = { id: 1, attempts: 0, dirtySeq: 1, ...asked, reason: "absent", kind: "confirm" } as const;
-  const item: WorkItem = { ...facts, resource, target: `id:${id}`, ...why };
-  return { run, resource: resourceOf(resource), item, stamp: stampOf(run.mirror) };
+  const asked = { kind: "confirm", lane: "webhook", reason: "absent", ...why } as const;
+  return answerTo(run, workItem({ ...asked, resource, target: `id:${id}` }));
 }
 
 describe("I5: what a 404 proves", () => {
@@ -61,12 +62,10 @@ describe("I5: what a 404 proves", () => {
 /** Asks for person 1 until no other record is left to probe with; each probe answers 404. */
 function exhaust(run: RunContext, begunMs: number) {
   run.begunLists.set("people", { resource: "people", variant: "", begunMs });
-  const work = { kind: "confirm", resource: "people", lane: "changed", reason: "absent" } as const;
-  const item = leased(run, { ...work, target: "id:1" });
+  const item = leased(run, work({ kind: "confirm", lane: "changed", reason: "absent" }));
   const ask = () => {
-    run.queue.drop("people", "id:2");
-    run.queue.drop("people", "id:3");
-    return probeRoute({ run, resource: resourceOf("people"), item, stamp: stampOf(run.mirror) }, [2, 3]);
+    for (const id of [2, 3]) run.queue.drop("people", `id:${id}`);
+    return probeRoute(answerTo(run, item), [2, 3]);
   };
   for (const probe of [2, 3]) {
     expect(ask()).toBeNull();
@@ -110,18 +109,16 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
   const verdict = async (why: Partial<WorkItem>) =>
     deletionVerdict(asking(await withPeople(1), "people", 1, why), error).kind;
 
-  test.each(["people.updated", "recheck", "new", "changed", "scrub", "full"])(
-    "proves nothing where it is read for another reason: %s",
-    async (reason) => expect(await verdict({ kind: "detail", reason })).toBe("probe"),
-  );
-
-  test("proves nothing where it was read to prove the route", async () => {
-    expect(await verdict({ reason: "route probe" })).toBe("probe");
-  });
-
-  test.each(["absent", "people.deleted", "recheck", "parent gone"])(
-    "counts where something else says that it is gone: %s",
-    async (reason) => expect(await verdict({ reason })).toBe("deleted"),
+  test.each([
+    ["probe", "detail", ["people.updated", "recheck", "new", "changed", "scrub", "full"]],
+    ["probe", "confirm", ["route probe"]],
+    ["deleted", "confirm", ["absent", "people.deleted", "recheck", "parent gone"]],
+  ] as const)(
+    "proves a deletion only where something else asks for it: %s, of a %s for %j",
+    async (...row) => {
+      const [expected, kind, reasons] = row;
+      for (const reason of reasons) expect(await verdict({ kind, reason }), reason).toBe(expected);
+    },
   );
 
   test.each(["people.updated", "overlapped"])("of a record that it never had, after %s", async (reason) => {
@@ -142,22 +139,16 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
       const run = await withPeople(1);
       const [one, other] = ["recheck", "route probe"].toSorted((a) => (a === first ? -1 : 1));
       for (const reason of [one, other] as string[])
-        run.queue.add({ ...asked, kind: reason === "recheck" ? "detail" : "confirm", reason, dirtySeq: 1 });
+        run.queue.add(work({ kind: reason === "recheck" ? "detail" : "confirm", lane: "webhook", reason }));
       expect(waiting(run)).toEqual(["people id:1 detail recheck"]);
     }
   });
 });
 
 describe("I5: a run that would remove too much needs permission", () => {
-  test.each([
-    [0, 20],
-    [400, 20],
-    [401, 20],
-    [420, 21],
-    [1_000, 50],
-    [99_999, 4_999],
-  ])("of %i records, %i may be removed in one run", (live, limit) => {
-    expect(massDeleteLimit(live)).toBe(limit);
+  test("one in twenty of a table's records may be removed in one run, and 20 in any case", () => {
+    const limits = [0, 400, 401, 420, 1_000, 99_999].map(massDeleteLimit);
+    expect(limits).toEqual([20, 20, 20, 21, 50, 4_999]);
   });
 
   test("counts over a run by resource, without what it refused; --allow-mass-delete lifts it", ({ run }) => {
@@ -244,5 +235,142 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     for (const one of [note(1, 1), note(2, 1), note(3, 2)]) put(mirror, "notes", one);
     await childPage(run, 1, [note(1, 1)]);
     expect(waiting(run)).toEqual(["notes id:2 confirm absent"]);
+  });
+});
+
+const deleted = 60;
+const atOnce = 4;
+const mostProbes = 3;
+
+const deletion = { resource: "people", kind: "confirm", lane: "webhook", reason: "people.deleted" } as const;
+
+/** Events said that people 1 to 60 are gone; nothing has proved their route lately. */
+async function deletedByEvents(live: number) {
+  const time = { passedMs: 0, setMs: 0 };
+  const nowMs = () => startMs + time.passedMs + time.setMs;
+  const clock = { ...stillClock, nowMs, monotonicMs: () => time.passedMs };
+  const worker = { clock, runId: null, share: "events", allowMassDelete: true } as const;
+  const run = await withPeople(deleted + live, worker);
+  for (let id = 1; id <= deleted; id++) run.queue.add({ ...deletion, target: `id:${id}`, dirtySeq: 1 });
+  return { run, time };
+}
+
+/** Lists fail, and are tried again later. */
+function answerOne(run: RunContext, item: WorkItem, isMissing = (id: number) => id <= deleted): void {
+  if (item.kind === "list") {
+    run.queue.retry(item, "the service is away", run.clock.nowMs() + 30_000);
+    return run.queue.release(item);
+  }
+  const id = Number(item.target.slice("id:".length));
+  const answer = answerTo(run, item, { cause: "webhook" });
+  if (!isMissing(id)) return detail(run, "people", person(id), item, answer.stamp);
+  answerMissing(answer);
+}
+
+function answerMissing(answer: AnswerContext): void {
+  const { run, item } = answer;
+  run.mirror.apply(() => handleFailure(answer, notFound(missing), { kind: "missing" }));
+  run.queue.release(item);
+}
+
+/** Answers what is due now, a few requests at once. Returns what was asked. */
+function answerAll(run: RunContext, isMissing?: (id: number) => boolean, most = 2_000): string[] {
+  const asked: string[] = [];
+  for (;;) {
+    const items = Array.from({ length: atOnce }, () =>
+      run.queue.lease(run.clock.nowMs(), ["people"], "all"),
+    ).filter((item) => item !== null);
+    asked.push(...items.map(({ target }) => target));
+    for (const item of items) answerOne(run, item, isMissing);
+    if (items.length === 0 || asked.length > most) return asked;
+  }
+}
+
+describe("records that events deleted, on a route that nothing proved lately", () => {
+  test("cost a request each and a few more: the route is proved before the rest is asked", async () => {
+    const { run } = await deletedByEvents(100);
+    const asked = answerAll(run);
+    expect(run.mirror.records.counts("people").live).toBe(100);
+    expect(asked.length).toBeGreaterThan(deleted);
+    expect(asked.length).toBeLessThan(deleted + 20);
+  });
+
+  test("wait while their probe has no answer, each longer than before", async () => {
+    const { run, time } = await deletedByEvents(100);
+    let count = 0;
+    for (let passedS = 0; passedS < 500; passedS++, time.passedMs += 1_000)
+      for (let item; (item = run.queue.lease(run.clock.nowMs(), ["people"])); count++)
+        if (Number(item.target.slice("id:".length)) <= deleted) answerOne(run, item);
+    expect(count).toBeLessThan(12 * deleted);
+  });
+
+  test("have a new trial ten minutes after one that failed, also where the clock was set back", async () => {
+    const { run, time } = await deletedByEvents(mostProbes);
+    answerAll(run, () => true);
+    expect(run.mirror.records.counts("people").live).toBe(deleted + mostProbes);
+    Object.assign(time, { passedMs: 11 * minuteMs, setMs: -dayMs });
+    run.queue.add({ ...deletion, target: "id:1", dirtySeq: run.mirror.sequence.next() });
+    answerAll(run);
+    expect(run.mirror.records.isLive("people", 1)).toBe(false);
+  });
+
+  test("are not asked for while they wait for a list that is tried again later", async () => {
+    const { run } = await deletedByEvents(0);
+    run.begunLists.set("people", { resource: "people", variant: "", begunMs: startMs - 1 });
+    expect(answerAll({ ...run, runId: 1 }).length).toBeLessThan(deleted + 5);
+  });
+});
+
+/** The note's own route answers 404. */
+function askForNote(run: RunContext, id: number, reason: string): void {
+  const asked = { kind: "confirm", resource: "notes", lane: "changed", reason } as const;
+  answerMissing(answerTo(run, leased(run, { ...asked, target: `id:${id}` })));
+}
+
+function isGone(run: RunContext, id: number): boolean {
+  return row(run.mirror, "notes", id)?.["_deleted_at"] !== null;
+}
+
+/** Each note is of a person of its own; note 1 is asked for, and note 2 as its probe: both answer 404. */
+async function afterProbe() {
+  const { mirror } = await withPeople(2);
+  for (const id of [1, 2]) put(mirror, "notes", note(id, id));
+  const run = runContextOf(mirror);
+  askForNote(run, 1, "recheck");
+  expect(waiting(run)).toContain("notes id:2 confirm route probe");
+  askForNote(run, 2, "route probe");
+  run.queue.drop("notes", "id:2");
+  askForNote(run, 1, "recheck");
+  return run;
+}
+
+describe("route probes of records that only the lists of their parents show", () => {
+  test("lead to those lists once more; what they show is probed next (I5)", async () => {
+    const run = await afterProbe();
+    const lists = ["notes child:people:1:1 child parent", "notes child:people:2:1 child parent"];
+    expect(waiting(run)).toEqual(expect.arrayContaining(lists));
+    await childPage(run, 1, []);
+    await childPage(run, 2, [note(2, 2)]);
+    askForNote(run, 1, "absent");
+    expect([isGone(run, 1), isGone(run, 2)]).toEqual([false, false]);
+    expect(waiting(run)).toContain("notes id:2 confirm route probe");
+  });
+
+  test("where those show neither, none of them should exist, and the service's message counts (I11)", async () => {
+    const run = await afterProbe();
+    await childPage(run, 1, []);
+    await childPage(run, 2, []);
+    expect(waiting(run)).toEqual(["notes id:1 confirm absent", "notes id:2 confirm absent"]);
+    for (const id of [1, 2]) askForNote(run, id, "absent");
+    expect([isGone(run, 1), isGone(run, 2)]).toEqual([true, true]);
+  });
+
+  test("a record of which no list was doubted waits for proof by those that no list shows (I5)", async () => {
+    const run = await afterProbe();
+    await childPage(run, 1, []);
+    await childPage(run, 2, []);
+    put(run.mirror, "notes", note(3, 2));
+    askForNote(run, 3, "changed");
+    expect(isGone(run, 3)).toBe(false);
   });
 });

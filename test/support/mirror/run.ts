@@ -1,18 +1,20 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { RecordId } from "../../../src/base/ids.ts";
+import { resourceNamed } from "../../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import type { ReadStamp } from "../../../src/store/apply/read-stamp.ts";
+import type { LaneShare } from "../../../src/state/lease-order.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { runRemovals } from "../../../src/sync/deletion/mass-delete-guard.ts";
-import { applyCounted, createRunContext, type RunContext } from "../../../src/sync/context/run-context.ts";
+import { applyCounted, createRunContext } from "../../../src/sync/context/run-context.ts";
+import type { AnswerContext, RunContext } from "../../../src/sync/context/run-context.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { applyDetail } from "../../../src/sync/apply/detail-answer.ts";
 import { applyList } from "../../../src/sync/apply/list-answer.ts";
 import type { NewWorkItem, WorkItem } from "../../../src/state/work-item.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { resourceOf } from "./mirror.ts";
 import { stampOf, startMs } from "./store.ts";
 
 export const stillClock: Clock = { nowMs: () => startMs, monotonicMs: () => 0, sleep: async () => undefined };
@@ -42,6 +44,18 @@ export function runContextOf(
   return { ...run, ...more };
 }
 
+/** The item that is next: there is one. */
+export function leaseNext(
+  queue: WorkQueue,
+  resources: readonly string[],
+  share: LaneShare = "all",
+  atMs = startMs,
+): WorkItem {
+  const item = queue.lease(atMs, resources, share);
+  if (!item) throw new Error("nothing is due");
+  return item;
+}
+
 /** An item that was added and leased, whatever else is in the queue. */
 export function leased(
   run: RunContext,
@@ -63,6 +77,12 @@ export function detailWork(run: RunContext, resource: string, id: RecordId): Wor
   return leased(run, { kind: "detail", resource, target: `id:${id}`, lane: "hydration", reason: "new" });
 }
 
+/** An answer to it, with nothing else on its way. */
+export function answerTo(run: RunContext, item: WorkItem, more: Partial<ReadStamp> = {}): AnswerContext {
+  const resource = resourceNamed(run.mirror.manifest, item.resource);
+  return { run, resource, item, stamp: stampOf(run.mirror, more) };
+}
+
 /** Applies a record as its own route answers it, and releases the item. */
 export function detail(
   run: RunContext,
@@ -72,7 +92,8 @@ export function detail(
   stamp: ReadStamp = stampOf(run.mirror, { cause: "hydrate" }),
 ): void {
   const body = Buffer.from(JSON.stringify(record));
-  applyCounted(run, () => applyDetail({ run, resource: resourceOf(resource), item, stamp }, body));
+  const answer = { run, resource: resourceNamed(run.mirror.manifest, resource), item, stamp };
+  applyCounted(run, () => applyDetail(answer, body));
   run.queue.release(item);
 }
 
@@ -128,7 +149,7 @@ async function applyPage(
 ): Promise<void> {
   const item = leased(run, { ...asked, lane: "list", dirtySeq: 0 });
   const { page: number = 1, came = number, at: stamp = stampOf(run.mirror) } = options;
-  const resource = resourceOf(item.resource);
+  const resource = resourceNamed(run.mirror.manifest, item.resource);
   await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, came, options));
   run.queue.release(item);
 }
