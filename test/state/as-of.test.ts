@@ -9,7 +9,7 @@ import { findMoment, type MirrorMoment } from "../../src/state/as-of/moment.ts";
 import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
-import { manifestOf, openHasty, resources, openShop } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, resources, openShop, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { anyChange, applyChange } from "../support/mirror/shop-history.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -263,8 +263,7 @@ describe("the change log of a mirror that is made anew", () => {
 
   test("numbers its first change again where its transaction was rolled back", async ({ mirror }) => {
     mirror.meta.set("log", { id: "a1", from: 7_000, first: 7_000 });
-    mirror.close();
-    const again = await openShop({ path: mirror.db.name });
+    const again = await openAgain(mirror);
     expect(() =>
       again.apply(() => {
         put(again, "people", person(1));
@@ -281,8 +280,7 @@ async function aRestoredLog(): Promise<Mirror> {
   const mirror = await openShop();
   for (const id of [1, 2, 3]) put(mirror, "people", person(id));
   mirror.meta.set("log", { id: "b2", from: 1, first: 7 });
-  mirror.close();
-  const restored = await openShop({ path: mirror.db.name });
+  const restored = await openAgain(mirror);
   for (const id of [4, 5, 6]) put(restored, "people", person(id, "Bob"));
   return restored;
 }

@@ -1,10 +1,8 @@
-import { join } from "node:path";
 import { describe, expect } from "vitest";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Listings, type EarlierReadings, type ListedPage } from "../../src/state/listings.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
-import { tempFolder } from "../support/temporary-folder.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 
 const huge = 9_007_199_254_740_993n;
@@ -20,17 +18,14 @@ const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage
 
 describe("listings", () => {
   // Fault: process | a crash between the pages of a list | the listing's state, reopened | it has everything to continue
-  test("survive a crash with everything a sweep needs to go on", async () => {
-    const path = join(tempFolder(), "shop.db");
-    const mirror = await openShop({ path });
+  test("survive a crash with everything a sweep needs to go on", async ({ mirror }) => {
     const listings = new Listings(mirror.db);
     listings.open(listing, earlier);
     listings.putPage(listing, page(1, [1, 2]));
     listings.putPage(listing, page(3, [], { withoutId: ["sha:a", "sha:b"], total: 6 }));
     const moved = { ...listing, total: 6, idle: 1, tails: 2, steady: false, overstated: true, pages: 4 };
     listings.update(moved);
-    mirror.close();
-    const again = new Listings((await openShop({ path })).db);
+    const again = new Listings((await openAgain(mirror)).db);
     expect(again.find("people", "")).toEqual(moved);
     expect(again.find("people", "other")).toBeNull();
     expect(again.earlier(listing, 2)).toMatchObject({

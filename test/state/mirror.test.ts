@@ -1,15 +1,17 @@
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, vi } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { Meta, markRestored } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { openShop, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { work, listing } from "../support/mirror/state-rows.ts";
-import { put, remove, rows, startMs, texts } from "../support/mirror/store.ts";
+import { leaseNext } from "../support/mirror/run.ts";
+import { put, remove, rows, texts } from "../support/mirror/store.ts";
 import { Listings } from "../../src/state/listings.ts";
 import { beginLog, readLog } from "../../src/state/log-identity.ts";
-import { inTransaction } from "../../src/store/database.ts";
+import { inTransaction, type Db } from "../../src/store/database.ts";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { heartbeatMs, UptimeLog } from "../../src/state/uptime-log.ts";
@@ -18,11 +20,10 @@ describe("the sequence", () => {
   // Fault: process | a crash after numbers were given | the sequence in the file and in memory | it never goes back behind a number that was stored (I3)
   test("I3: never goes back behind a number that was stored by any process", async ({ mirror, queue }) => {
     put(mirror, "people", person(1));
-    const stored = Number(rows(mirror, "SELECT received_seq FROM _fence_people")[0]?.["received_seq"]);
+    const stored = Number(texts(mirror, "SELECT received_seq FROM _fence_people")[0]);
     const dirtySeq = mirror.sequence.next() + 100;
     mirror.apply(() => queue.add(work({ dirtySeq })));
-    mirror.close();
-    const again = await openShop({ path: mirror.db.name });
+    const again = await openAgain(mirror);
     const next = again.sequence.next();
     expect(next).toBeGreaterThan(stored);
     expect(next).toBeGreaterThan(dirtySeq);
@@ -48,8 +49,7 @@ describe("the sequence", () => {
       put(mirror, "people", person(1));
       step(mirror);
       const last = mirror.sequence.next();
-      mirror.close();
-      expect((await openShop({ path: mirror.db.name })).sequence.next()).toBe(last);
+      expect((await openAgain(mirror)).sequence.next()).toBe(last);
     },
   );
 
@@ -68,22 +68,15 @@ test("the tables are all STRICT; child tables are their key and need no rowid", 
   expect(rows(mirror, loose)).toEqual([]);
   const keyed =
     "SELECT name FROM pragma_table_list WHERE wr = 1 AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name";
-  expect(rows(mirror, keyed).map(({ name }) => name)).toEqual([
-    "document_files",
-    "note_attachments",
-    "order_lines",
-  ]);
-  expect(texts(mirror, "SELECT name, pk FROM pragma_table_info('order_lines') WHERE pk > 0")).toEqual([
-    "order_id 1",
-    "position 2",
-  ]);
+  expect(texts(mirror, keyed)).toEqual(["document_files", "note_attachments", "order_lines"]);
+  const key = texts(mirror, "SELECT name, pk FROM pragma_table_info('order_lines') WHERE pk > 0");
+  expect(key).toEqual(["order_id 1", "position 2"]);
 });
 
 // Fault: process | an error in the middle of applying an answer | the transaction | all of it or nothing (I1)
 test("I1: what one answer means commits together or not at all", ({ mirror, queue }) => {
   queue.add(work());
-  const item = queue.lease(startMs, ["people"]);
-  if (!item) throw new Error("nothing is due");
+  const item = leaseNext(queue, ["people"]);
   const step = () => {
     put(mirror, "people", person(1), { source: "detail" });
     queue.add(work({ target: "id:2", dirtySeq: 5 }));
@@ -93,7 +86,7 @@ test("I1: what one answer means commits together or not at all", ({ mirror, queu
     step();
     throw new Error("the power went");
   };
-  const targets = () => rows(mirror, "SELECT target FROM _work").map(({ target }) => target);
+  const targets = () => texts(mirror, "SELECT target FROM _work");
   expect(() => mirror.apply(cutOff)).toThrow("the power went");
   expect([mirror.records.liveIds("people"), targets()]).toEqual([[], ["id:1"]]);
   mirror.apply(step);
@@ -116,10 +109,8 @@ test("a restored mirror goes on in no list's middle, and keeps queued records", 
   markRestored(db, { nowMs: 0, takenAt: "2026-03-01T00:00:00.000Z" });
   expect(listings.find(listing.resource, listing.variant)).toBeNull();
   expect(rows(mirror, "SELECT * FROM _listing_pages")).toEqual([]);
-  expect(texts(mirror, "SELECT target, payload ->> 'page' AS page FROM _work ORDER BY target")).toEqual([
-    "child:people:7:1 1",
-    "id:9 null",
-  ]);
+  const left = texts(mirror, "SELECT target, payload ->> 'page' AS page FROM _work ORDER BY target");
+  expect(left).toEqual(["child:people:7:1 1", "id:9 null"]);
 });
 
 // Fault: clock | a backup is restored twice within one moment of a clock that was set back | beginLog over the same copy | numbers above the backup's, the replaced mirror's and the first restore's
@@ -149,11 +140,9 @@ test("parents never listed come first, then the stalest; deleted ones not at all
   listed(3, 300, 8);
   listed(4, 1, 9, "other");
   remove(mirror, "people", 2);
-  expect(parents.stalest("notes", ["people"], 9)).toEqual([
-    { resource: "people", id: 4, listedAtMs: null, run: null },
-    { resource: "people", id: 1, listedAtMs: 2_000, run: 7 },
-    { resource: "people", id: 3, listedAtMs: 300, run: 8 },
-  ]);
+  const stalest = parents.stalest("notes", ["people"], 9);
+  const found = stalest.map(({ resource, id, listedAtMs, run }) => `${resource} ${id} ${listedAtMs} ${run}`);
+  expect(found).toEqual(["people 4 null null", "people 1 2000 7", "people 3 300 8"]);
   expect(parents.stalest("notes", ["people"], 1)).toHaveLength(1);
   const idsBefore = (run: number) => parents.stalest("notes", ["people"], 9, run).map(({ id }) => id);
   expect([0, 7, 8, 9].map(idsBefore)).toEqual([[4], [4], [4, 1], [4, 1, 3]]);
@@ -181,42 +170,43 @@ test("a run that has only its scrub left counts as one that read everything", as
 
 const t0 = Date.UTC(2026, 10, 21);
 
+const span = (fromHours: number, toHours: number) => ({
+  startedMs: t0 + fromHours * hourMs,
+  seenMs: t0 + toHours * hourMs,
+});
+
+/** `0 5 drained`: from, to and how it ended, ms since `t0`. */
+const spansIn = (db: Db) =>
+  texts({ db }, "SELECT started_ms - ? AS from_ms, seen_ms - ? AS to_ms, ended FROM _receiver", t0, t0);
+
 test("a span grows with each heartbeat and is closed when the daemon drains", ({ mirror: { db } }) => {
   const log = new UptimeLog(db);
-  expect(log.beat(t0)).toBe(false);
-  expect(log.beat(t0 + heartbeatMs)).toBe(false);
+  expect([log.beat(t0), log.beat(t0 + heartbeatMs)]).toEqual([false, false]);
   log.end(t0 + heartbeatMs + 5);
-  expect(rows({ db }, "SELECT started_ms, seen_ms, ended FROM _receiver")).toEqual([
-    { started_ms: t0, seen_ms: t0 + heartbeatMs + 5, ended: "drained" },
-  ]);
+  expect(spansIn(db)).toEqual([`0 ${heartbeatMs + 5} drained`]);
 });
 
 // Fault: process | a daemon that was killed | the uptime log | its time ends with its last heartbeat
 test("a killed span ends with its last heartbeat; the next process has its own", ({ mirror: { db } }) => {
   new UptimeLog(db).beat(t0);
   const next = new UptimeLog(db);
-  expect(next.beat(t0 + 3_600_000)).toBe(false);
-  expect(next.spans()).toEqual([
-    { startedMs: t0, seenMs: t0 },
-    { startedMs: t0 + 3_600_000, seenMs: t0 + 3_600_000 },
-  ]);
+  expect(next.beat(t0 + hourMs)).toBe(false);
+  expect(next.spans()).toEqual([span(0, 0), span(1, 1)]);
 });
 
 // Fault: clock | the machine slept, or its clock was set back | the uptime log | a gap, so that a run follows
 test("a machine that slept, or a clock that was set back, is a gap", ({ mirror: { db } }) => {
   const log = new UptimeLog(db);
-  log.beat(t0);
-  expect(log.beat(t0 + 5 * 3_600_000)).toBe(true);
-  expect(log.beat(t0 + 5 * 3_600_000 + heartbeatMs)).toBe(false);
-  expect(log.beat(t0)).toBe(true);
+  const beats = [t0, t0 + 5 * hourMs, t0 + 5 * hourMs + heartbeatMs, t0].map((atMs) => log.beat(atMs));
+  expect(beats).toEqual([false, true, false, true]);
   expect(log.spans()).toHaveLength(3);
 });
 
 test("spans of long ago are removed", ({ mirror: { db } }) => {
-  new UptimeLog(db).beat(t0 - 40 * 86_400_000);
+  new UptimeLog(db).beat(t0 - 40 * dayMs);
   const log = new UptimeLog(db);
   log.beat(t0);
-  expect(log.spans()).toEqual([{ startedMs: t0, seenMs: t0 }]);
+  expect(log.spans()).toEqual([span(0, 0)]);
 });
 
 // Fault: webhook | every delivery is refused from some moment on, over a restart | the uptime log | what was noted since then is taken back; the time counts as a gap
@@ -229,21 +219,11 @@ test("a time of refusals is taken back, over a restart too; the next is a new sp
   log.refuse(t0 + heartbeatMs + 5);
   expect(log.beat(t0 + 4 * heartbeatMs)).toBe(false);
   log.refuse(t0 + 3 * heartbeatMs);
-  const spans = "SELECT started_ms - ? AS from_ms, seen_ms - ? AS to_ms, ended FROM _receiver";
-  expect(db.prepare(spans).all(t0, t0)).toEqual([
-    { from_ms: 0, to_ms: 0, ended: null },
-    { from_ms: heartbeatMs, to_ms: heartbeatMs + 5, ended: "refused" },
-    { from_ms: 4 * heartbeatMs, to_ms: 4 * heartbeatMs, ended: "refused" },
-  ]);
+  const [ms, later] = [heartbeatMs, 4 * heartbeatMs];
+  expect(spansIn(db)).toEqual(["0 0 null", `${ms} ${ms + 5} refused`, `${later} ${later} refused`]);
 });
 
 describe("times in which other processes received", () => {
-  const hour = 3_600_000;
-  const span = (fromHours: number, toHours: number) => ({
-    startedMs: t0 + fromHours * hour,
-    seenMs: t0 + toHours * hour,
-  });
-
   test("are taken over once and only grow; a new one after the first call is a gap", ({ mirror: { db } }) => {
     const log = new UptimeLog(db);
     const first = [span(0, 1), span(2, 3)];
@@ -260,8 +240,7 @@ describe("times in which other processes received", () => {
     expect(log.spans()).toEqual(gap);
     // The next owner of the mirror knows them, and its first call finds no gap.
     const next = new UptimeLog(db);
-    expect(next.merge([...gap, span(9, 10)])).toBe(false);
-    expect(next.spans()).toEqual([...gap, span(9, 10)]);
+    expect([next.merge([...gap, span(9, 10)]), next.spans()]).toEqual([false, [...gap, span(9, 10)]]);
   });
 
   test("of long ago are removed with the next change, by the newest of them", ({ mirror: { db } }) => {

@@ -4,7 +4,7 @@ import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openShop } from "../support/mirror/mirror.ts";
+import { openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { rows } from "../support/mirror/store.ts";
@@ -57,8 +57,7 @@ describe("leases", () => {
     queue.add(work());
     const first = lease(queue);
     expect(queue.lease(nowMs, everything)).toBeNull();
-    mirror.close();
-    const again = await openShop({ path: mirror.db.name });
+    const again = await openAgain(mirror);
     expect(lease(new WorkQueue(again.db))).toEqual(first);
   });
 

@@ -1,26 +1,14 @@
 import { describe, expect, onTestFinished, vi } from "vitest";
 import * as schema from "../../src/connector/record-schema.ts";
 import { Notices, type Derived } from "../../src/store/apply/notices.ts";
-import { openDatabase, type Db } from "../../src/store/database.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { rejectionOf } from "../support/errors.ts";
-import { derivedAgain, openHasty, openShop, withPeople } from "../support/mirror/mirror.ts";
+import { derivedAgain, openHasty, openShop, withPeople, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order as orderOf, person } from "../support/mirror/shop-records.ts";
-import {
-  allChanges,
-  brokenLinks,
-  liveRecords,
-  put,
-  putPreview,
-  remove,
-  replay,
-  row,
-  rows,
-  stampOf,
-  written,
-  texts,
-} from "../support/mirror/store.ts";
+import { allChanges, brokenLinks, liveRecords, put, putPreview } from "../support/mirror/store.ts";
+import { remove, replay, row, rows, stampOf, texts, written } from "../support/mirror/store.ts";
 
 /** An order with two lines. */
 const order = (id: number, more: object = {}) =>
@@ -35,14 +23,11 @@ const order = (id: number, more: object = {}) =>
 const { text, integer, decimal, orNull } = schema;
 const asBefore = { name: text(), email: orNull(text()), score: orNull(decimal()) };
 
-function schemaChanges(mirror: Mirror): string[] {
-  const own = allChanges(mirror).filter(({ cause }) => cause === "schema");
-  return own.map(({ resource, recordId, op }) => `${resource} ${recordId} ${op}`);
-}
+const schemaChanges = (mirror: Mirror) =>
+  texts(mirror, "SELECT resource, record_id, op FROM _changes WHERE cause = 'schema' ORDER BY seq");
 
-function linesOf(mirror: Mirror) {
-  return rows(mirror, "SELECT order_id, position, title FROM order_lines ORDER BY order_id, position");
-}
+const linesOf = (mirror: Mirror) =>
+  rows(mirror, "SELECT order_id, position, title FROM order_lines ORDER BY order_id, position");
 
 /** Calls `step` after each transaction in which rows are derived again. */
 function onDerived(step: (derived: Derived) => void): void {
@@ -55,17 +40,13 @@ const scores = (mirror: Mirror) => rows(mirror, "SELECT score FROM people").map(
 /** A mirror of people as they are declared today, and its file. */
 async function olderMirror(people: readonly object[]): Promise<string> {
   const mirror = await openHasty();
-  mirror.apply(() => {
-    for (const one of people) put(mirror, "people", one);
-  });
+  mirror.apply(() => people.forEach((one) => put(mirror, "people", one)));
   mirror.close();
   return mirror.db.name;
 }
 
-function typesOf({ db }: { readonly db: Db }): string[] {
-  const sql = "SELECT name || ' ' || type FROM pragma_table_info('people') ORDER BY name";
-  return db.prepare(sql).pluck().all() as string[];
-}
+const typesOf = (mirror: Mirror) =>
+  texts(mirror, "SELECT name, type FROM pragma_table_info('people') ORDER BY name");
 
 describe("rows of another version of the decoding", () => {
   // Fault: data | typed rows are damaged | SQL on the mirror, before another version of the decoding | healed from the JSON, with the cause `schema`
@@ -84,25 +65,17 @@ describe("rows of another version of the decoding", () => {
     const synced = { _synced_at: expect.any(String) as string };
     expect(rows(again, "SELECT * FROM orders")).toEqual(orders.map((one) => ({ ...one, ...synced })));
     expect(rows(again, "SELECT id FROM people")).toEqual([{ id: 1 }, { id: 2 }]);
-    expect(schemaChanges(again)).toEqual([
-      "people 9 delete",
-      "orders 1 update",
-      "orders 2 update",
-      "orders 3 update",
-      "orders 4 update",
-      "orders 5 update",
-      "orders 77 delete",
-    ]);
+    const updates = [1, 2, 3, 4, 5].map((id) => `orders ${id} update`);
+    expect(schemaChanges(again)).toEqual(["people 9 delete", ...updates, "orders 77 delete"]);
     expect(replay(allChanges(again, "orders"))).toEqual(liveRecords(again, "orders"));
     expect(brokenLinks(again)).toEqual([]);
   });
 
   test("are not looked at again while the version is the same", async ({ mirror }) => {
     put(mirror, "people", person(1));
-    mirror.close();
     const seen: Derived[] = [];
     onDerived((derived) => seen.push(derived));
-    const again = await openShop({ path: mirror.db.name });
+    const again = await openAgain(mirror);
     expect([seen, written(again)]).toEqual([[], 0]);
   });
 
@@ -168,9 +141,7 @@ describe("rows of another version of the decoding", () => {
   // Fault: data | the JSON of a record is gone or damaged | SQL on the mirror | the rows stay, and the record's next read heals it
   test("stay where the JSON is gone or damaged; the next read heals it", async ({ mirror }) => {
     for (const id of [1, 2]) put(mirror, "people", person(id));
-    mirror.db.exec(
-      `DELETE FROM _raw_people WHERE id = 1; UPDATE _raw_people SET json = '{"id":' WHERE id = 2`,
-    );
+    mirror.db.exec("DELETE FROM _raw_people WHERE id = 1; UPDATE _raw_people SET json = '{' WHERE id = 2");
     const seen: Derived[] = [];
     onDerived((one) => seen.push(one));
     const again = await derivedAgain(mirror);

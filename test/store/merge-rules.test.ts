@@ -1,14 +1,8 @@
 import { describe, expect } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import {
-  assertOnlyIdMissing,
-  dataCells,
-  judgeBytes,
-  saysTheSame,
-  textOf,
-  type Fence,
-} from "../../src/store/apply/merge-rules.ts";
+import { assertOnlyIdMissing, dataCells, judgeBytes } from "../../src/store/apply/merge-rules.ts";
+import { saysTheSame, textOf, type Fence } from "../../src/store/apply/merge-rules.ts";
 import type { JsonObject } from "../../src/json/literal.ts";
 import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
@@ -17,34 +11,22 @@ import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, rows, send, stampOf, remove, startMs } from "../support/mirror/store.ts";
 import { isoTime } from "../../src/base/clock.ts";
-import {
-  differencesOf,
-  idsHeld,
-  isAsReceived,
-  readHeld,
-  rowsOf,
-  type HeldRecord,
-} from "../../src/store/apply/held-record.ts";
+import { differencesOf, idsHeld, isAsReceived } from "../../src/store/apply/held-record.ts";
+import { readHeld, rowsOf, type HeldRecord } from "../../src/store/apply/held-record.ts";
 
 const plan = planTable(resourceOf("orders"));
 const decoded = (record: JsonObject) => ({ record, row: toRow(plan, record) });
 const sha = "01".repeat(20);
-const fence: Fence = {
-  sha,
-  listed_sha: null,
-  source: "detail",
-  received_seq: 1,
-  read_at: 0,
-  last_change: 1,
-  gone: 0,
-};
+const read = { received_seq: 1, read_at: 0, last_change: 1 };
+const fence: Fence = { ...read, sha, listed_sha: null, source: "detail", gone: 0 };
+const other = { ...fence, sha: "02".repeat(20) };
 
 test.each([
   ["the same bytes of the same source", fence, "detail", false, "same"],
   ["the same bytes of the other source, overlapping", fence, "list", true, "same"],
-  ["other bytes that overlap", { ...fence, sha: "02".repeat(20) }, "detail", true, "stale"],
-  ["other bytes of the other source", { ...fence, sha: "02".repeat(20) }, "list", false, "compare"],
-  ["other bytes of the same source", { ...fence, sha: "02".repeat(20) }, "detail", false, "write"],
+  ["other bytes that overlap", other, "detail", true, "stale"],
+  ["other bytes of the other source", other, "list", false, "compare"],
+  ["other bytes of the same source", other, "detail", false, "write"],
   ["a list's bytes that are covered", { ...fence, sha: null, listed_sha: sha }, "list", false, "same"],
   ["a detail's bytes that a list had", { ...fence, sha: null, listed_sha: sha }, "detail", false, "write"],
   ["bytes after JSON that cannot be used", { ...fence, sha: null }, "list", false, "write"],
@@ -56,27 +38,19 @@ test.each([
   expect(judgeBytes(held, { sha, source, isStale })).toBe(expected);
 });
 
-describe("two records say the same", () => {
-  const one = order(1, { lines: [{ id: 1, title: "a" }] });
+const lined = order(1, { lines: [{ id: 1, title: "a" }] });
+const named = { ...lined, remark: "x" };
 
-  test("when all their values are equal, of the record and of its children", () => {
-    expect(saysTheSame(plan, decoded(one), decoded({ ...one }), undefined)).toBe(true);
-    for (const more of [{ number: "B" }, { lines: [] }, { lines: [{ id: 1, title: "b" }] }])
-      expect(saysTheSame(plan, decoded(one), decoded({ ...one, ...more }), undefined)).toBe(false);
-  });
-
-  test("and not when their cells differ, whatever the JSON says", () => {
-    const other = { ...decoded(one), row: decoded(order(1)).row };
-    expect(saysTheSame(plan, decoded(one), other, undefined)).toBe(false);
-  });
-
-  test("where what one does not name is known from the answer", () => {
-    const named = { ...one, remark: "x" };
-    const overrides = { remark: "x" };
-    expect(saysTheSame(plan, decoded(named), { ...decoded(named), row: decoded(one).row }, overrides)).toBe(
-      true,
-    );
-  });
+test.each<[string, boolean, JsonObject, JsonObject?, Record<string, string>?]>([
+  ["when all their values are equal", true, { ...lined }],
+  ["and not when a value differs", false, { ...lined, number: "B" }],
+  ["and not without its children", false, { ...lined, lines: [] }],
+  ["and not when a child differs", false, { ...lined, lines: [{ id: 1, title: "b" }] }],
+  ["and not when their cells differ, whatever the JSON says", false, lined, order(1)],
+  ["where what one does not name is known from the answer", true, named, lined, { remark: "x" }],
+])("two records say the same %s", (_case, isSame, record, cellsOf = record, overrides) => {
+  const one = decoded(overrides ? named : lined);
+  expect(saysTheSame(plan, one, { record, row: decoded(cellsOf).row }, overrides)).toBe(isSame);
 });
 
 test("values as text tell integers of any size from numbers and texts", () => {

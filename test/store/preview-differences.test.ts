@@ -1,12 +1,12 @@
 import { describe, expect } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { listed, order } from "../support/mirror/shop-records.ts";
-import { put, putPreview, remove, row, rows, stampOf, written } from "../support/mirror/store.ts";
+import { put, putPreview, remove, row, stampOf, texts, written } from "../support/mirror/store.ts";
 
-const noted = (mirror: Mirror) => rows(mirror, "SELECT * FROM _preview_differences").map(Object.values);
+const noted = (mirror: Mirror) => texts(mirror, "SELECT * FROM _preview_differences");
 
 /** A detail, a list that contradicts its total, and the detail that follows from it. */
 function contradict(mirror: Mirror, id: number, then: object = order(id), shown = 2) {
@@ -15,6 +15,9 @@ function contradict(mirror: Mirror, id: number, then: object = order(id), shown 
   put(mirror, "orders", then, { source: "detail", listed: read?.listed });
   return read;
 }
+
+/** What a list showed that is not known any more. */
+const late = { sha: "00".repeat(20), key: "", differing: ["total"] };
 
 describe("a column that previews show otherwise than details", () => {
   test("is compared no longer after four records, which is noticed once, and others are compared on", async () => {
@@ -37,7 +40,6 @@ describe("a column that previews show otherwise than details", () => {
     expect(putPreview(mirror, "orders", listed(5, { total: 3, number: "B" })).read).toBeNull();
     expect(written(mirror)).toBe(before);
     // A detail that was under way when the column was given up.
-    const late = { sha: "00".repeat(20), key: "", differing: ["total"] };
     put(mirror, "orders", order(5), { source: "detail", listed: late });
     expect([noticed.length, noted(mirror).length]).toEqual([1, 4]);
   });
@@ -80,20 +82,19 @@ describe("a column that previews show otherwise than details", () => {
     contradict(mirror, 1, order(1, { remark: "new" }));
     contradict(mirror, 2, order(2, { total: 2 }));
     contradict(mirror, 3, order(3, { total: 3 }));
-    expect(noted(mirror)).toEqual([["orders", "total", 1]]);
+    expect(noted(mirror)).toEqual(["orders total 1"]);
   });
 
   test("is not noted for a record that is provisional or deleted, or by a list", ({ mirror }) => {
-    const differing = { sha: "00".repeat(20), key: "", differing: ["total"] };
-    const detail = { source: "detail", listed: differing } as const;
+    const detail = { source: "detail", listed: late } as const;
     putPreview(mirror, "orders", listed(1));
     put(mirror, "orders", order(1), detail);
     put(mirror, "orders", order(2), { source: "detail" });
     remove(mirror, "orders", 2);
     put(mirror, "orders", order(2), detail);
     put(mirror, "orders", order(3), { source: "detail" });
-    put(mirror, "orders", order(3), { source: "list", listed: differing });
-    put(mirror, "orders", order(3), { source: "detail", listed: { ...differing, differing: [] } });
+    put(mirror, "orders", order(3), { source: "list", listed: late });
+    put(mirror, "orders", order(3), { source: "detail", listed: { ...late, differing: [] } });
     expect(noted(mirror)).toEqual([]);
   });
 
@@ -104,10 +105,7 @@ describe("a column that previews show otherwise than details", () => {
     });
     put(mirror, "orders", order(1), { source: "detail" });
     putPreview(mirror, "orders", listed(1, { number: "B" }));
-    expect(noted(mirror)).toEqual([
-      ["orders", "number", 1],
-      ["orders", "total", 2],
-    ]);
+    expect(noted(mirror)).toEqual(["orders number 1", "orders total 2"]);
   });
 
   test("is forgotten in memory, too: the same transaction may note it again", ({ mirror }) => {
@@ -173,11 +171,9 @@ test.each(["5", "9007199254740993", "true"])(
   async (shown) => {
     const orders = resourceOf("orders");
     const field = { true: "paid" }[shown] ?? "colourId";
-    const fields = { ...orders.previewFields, [field]: orders.fields[field] } as typeof orders.fields;
-    const resources = manifestOf().resources.map((one) =>
-      one === orders ? { ...one, previewFields: fields } : one,
-    );
-    const mirror = await openHasty({ manifest: manifestOf(resources) });
+    const previewFields = { ...orders.previewFields, [field]: orders.fields[field] } as typeof orders.fields;
+    const declared = Object.values({ ...resources, orders: { ...orders, previewFields } });
+    const mirror = await openHasty({ manifest: manifestOf(declared) });
     const text = (value: string) =>
       `{"id":1,"number":"A","total":1,"lines":[],"receipts":[],"${field}":${value}}`;
     put(mirror, "orders", text(shown), { source: "detail" });

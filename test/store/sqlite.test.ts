@@ -14,16 +14,12 @@ import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put, row } from "../support/mirror/store.ts";
+import { allChanges, liveRecords, put, row, rows } from "../support/mirror/store.ts";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { firstLine, startProgram } from "../support/program/cli.ts";
 import { look } from "../support/truth/compare.ts";
-import {
-  appliedMigrations,
-  migrate,
-  migrations,
-  type Migrations,
-} from "../../src/store/migrations/migrate.ts";
+import { appliedMigrations, migrate, migrations } from "../../src/store/migrations/migrate.ts";
+import type { Migrations } from "../../src/store/migrations/migrate.ts";
 
 describe("a writing connection", () => {
   test("really runs with synchronous=FULL over a write-ahead log", async () => {
@@ -101,9 +97,7 @@ describe("what SQLite says becomes what the user can do", () => {
 
   test("an unforeseen error of SQLite keeps its message; any other error stays as it is", () => {
     const odd = new Database.SqliteError("no such column: x", "SQLITE_ERROR");
-    expect(databaseError("/data/shop.db", odd)).toMatchObject({
-      message: "no such column: x: /data/shop.db",
-    });
+    expect(databaseError("/data/shop.db", odd)).toHaveProperty("message", "no such column: x: /data/shop.db");
     const bug = new TypeError("undefined is not a function");
     expect(databaseError("/data/shop.db", bug)).toBe(bug);
   });
@@ -160,12 +154,6 @@ async function holding(path: string): Promise<ChildProcess> {
   return child;
 }
 
-async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  const exit = once(child, "exit");
-  child.kill(signal);
-  await exit;
-}
-
 describe("the writer lock", () => {
   test("a second process gets `locked`, with the pid and command of the first", async () => {
     const path = join(tempFolder(), "shop.lock");
@@ -180,7 +168,9 @@ describe("the writer lock", () => {
   // Fault: process | kill -9 of the process that holds the writer lock | a process with the lock | the lock is free, whatever note is left
   test("kill -9 releases it, whatever note was left behind", async () => {
     const path = join(tempFolder(), "shop.lock");
-    await ended(await holding(path), "SIGKILL");
+    const child = await holding(path);
+    child.kill("SIGKILL");
+    await once(child, "exit");
     expect(existsSync(`${path}.holder`)).toBe(true);
     expect(lockHolder(path)).toBeNull();
     takeWriterLock(path, "sync").release();
@@ -209,10 +199,8 @@ describe("the writer lock", () => {
   // Fault: files | a foreign file in the lock's place, or no folder | the lock's path | reported as such, not as a lock
   test("a missing folder, or a foreign file, is reported as such and not as a lock", () => {
     const folder = tempFolder();
-    expect(errorOf(() => takeWriterLock(join(folder, "none", "shop.lock"), "sync"))).toMatchObject({
-      kind: "database",
-      hint: expect.stringContaining("folder") as string,
-    });
+    const noFolder = errorOf(() => takeWriterLock(join(folder, "none", "shop.lock"), "sync"));
+    expect([noFolder.kind, noFolder.hint]).toEqual(["database", expect.stringContaining("folder")]);
     const foreign = join(folder, "foreign.lock");
     writeFileSync(foreign, "x".repeat(5_000));
     expect(errorOf(() => takeWriterLock(foreign, "sync")).kind).toBe("database");
@@ -225,7 +213,7 @@ async function owned() {
   const lock = takeWriterLock(`${path}.lock`, "serve");
   onTestFinished(() => lock.release());
   const mirror = await openMirror(path, manifestOf(), { lock });
-  const add = (id: number) => put(mirror, "people", { id, name: "one", email: null, score: 0 });
+  const add = (id: number) => put(mirror, "people", person(id));
   add(1);
   const reader = openDatabase(path, { readonly: true });
   onTestFinished(() => void reader.close());
@@ -260,13 +248,10 @@ const later = [
 ];
 const withLater = { ...migrations, "9999-later": later };
 
-function schemaOf(db: Db): unknown[] {
-  const query =
-    "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE '\\_migrations%' ESCAPE '\\' ORDER BY name";
-  return db.prepare(query).all();
-}
+const schemaOf = (db: Db) =>
+  rows({ db }, "SELECT type, name, sql FROM sqlite_master WHERE name NOT GLOB '_migrations*' ORDER BY name");
 
-function migrated(steps: Migrations): Db {
+function migrated(steps: Migrations) {
   const db = openDatabase(join(tempFolder(), "shop.db"));
   migrate(db, steps);
   return db;
@@ -274,29 +259,24 @@ function migrated(steps: Migrations): Db {
 
 describe("migrations", () => {
   test("a fresh database gets all of them, and opening it again changes nothing", async () => {
-    const db = migrated(migrations);
+    using db = migrated(migrations);
     expect(appliedMigrations(db)).toEqual(Object.keys(migrations));
     const before = schemaOf(db);
     const version = db.pragma("data_version", { simple: true });
     migrate(db);
     expect(schemaOf(db)).toEqual(before);
     expect(db.pragma("data_version", { simple: true })).toBe(version);
-    db.close();
   });
 
   const names = Object.keys(withLater);
-  test.each(names.map((_, count) => [count, names.slice(0, count)] as const))(
+  test.each([...names.keys()])(
     "a database of an earlier version (%i steps) ends with the very schema of a fresh one",
-    async (_count, earlier) => {
-      const db = migrated(
-        Object.fromEntries(earlier.map((name) => [name, withLater[name as keyof typeof withLater]])),
-      );
+    (count) => {
+      using db = migrated(Object.fromEntries(Object.entries(withLater).slice(0, count)));
+      using fresh = migrated(withLater);
       migrate(db, withLater);
-      const fresh = migrated(withLater);
       expect(appliedMigrations(db)).toEqual(names);
       expect(schemaOf(db)).toEqual(schemaOf(fresh));
-      db.close();
-      fresh.close();
     },
   );
 
@@ -310,19 +290,18 @@ describe("migrations", () => {
 
   // Fault: files | the mirror was written by a newer version | an unknown migration in its list | refused with a hint, and left as it is
   test("a database of a newer version is refused and left as it is", async () => {
-    const db = migrated(withLater);
+    using db = migrated(withLater);
     const before = schemaOf(db);
     const error = errorOf(() => migrate(db));
     expect(error).toMatchObject({ kind: "database", retryable: false });
     expect(error.message).toContain("newer version (9999-later)");
     expect(error.hint).toContain("Update fintoro-mirror");
     expect(schemaOf(db)).toEqual(before);
-    db.close();
   });
 
   // Fault: process | a migration's step fails in its middle | a step with an error | the database is as before, and the next attempt succeeds
   test("a step that fails in its middle leaves the database as it was, and the next try succeeds", async () => {
-    const db = migrated(migrations);
+    using db = migrated(migrations);
     const before = schemaOf(db);
     const failing = [...later, "DROP TABLE _meta", "CREATE TABLE _later (id INTEGER)"];
     const error = errorOf(() => migrate(db, { ...migrations, "9999-later": failing }));
@@ -331,7 +310,6 @@ describe("migrations", () => {
     expect(schemaOf(db)).toEqual(before);
     migrate(db, withLater);
     expect(appliedMigrations(db)).toEqual(names);
-    db.close();
   });
 
   // Fault: process | kill -9 in the middle of a migration's step | a process that migrates | as if it never began

@@ -115,8 +115,8 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
     ["deleted", "confirm", ["absent", "people.deleted", "recheck", "parent gone"]],
   ] as const)(
     "proves a deletion only where something else asks for it: %s, of a %s for %j",
-    async (...row) => {
-      const [expected, kind, reasons] = row;
+    async (...one) => {
+      const [expected, kind, reasons] = one;
       for (const reason of reasons) expect(await verdict({ kind, reason }), reason).toBe(expected);
     },
   );

@@ -152,10 +152,14 @@ export async function openHasty(options: OpenShop = {}): Promise<Mirror> {
   return mirror;
 }
 
-/** Closes the mirror, and opens it with a release of another decoding: its rows are derived again. */
-export async function derivedAgain(mirror: Mirror): Promise<Mirror> {
-  const { manifest, db } = mirror;
-  db.exec("UPDATE _derivations SET version = 'of another release'");
+/** Closes the mirror, and opens its file again as the next process does. */
+export async function openAgain(mirror: Mirror, options: OpenShop = {}): Promise<Mirror> {
   mirror.close();
-  return openShop({ path: db.name, manifest });
+  return openShop({ path: mirror.db.name, ...options });
+}
+
+/** Opens it again with a release of another decoding: its rows are derived again. */
+export async function derivedAgain(mirror: Mirror): Promise<Mirror> {
+  mirror.db.exec("UPDATE _derivations SET version = 'of another release'");
+  return openAgain(mirror, { manifest: mirror.manifest });
 }
