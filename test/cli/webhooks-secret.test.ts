@@ -120,6 +120,15 @@ describe("rotate", () => {
     expect(ringOf(setup, clock).accepted()).toEqual([third.secret, secret]);
   });
 
+  test("ends also what was kept without an end, once no other subscription delivers here", async () => {
+    const setup = await openWebhookSetup();
+    const { id } = await created(setup);
+    const other = await created(setup);
+    expect((await setup.run(`delete ${other.id} --yes`)).code).toBe(0);
+    const { secret } = await setup.json(`rotate ${id} --keep-old 0s`);
+    expect(ringOf(setup, new DrivenClock(Date.now())).accepted()).toEqual([secret]);
+  });
+
   test("keeps the old one of the environment, too, while its owner changes it", async () => {
     const setup = await openWebhookSetup({
       webhook: `{ secrets: ["\${env:HOOK}"], public_url: "${publicUrl}" }`,

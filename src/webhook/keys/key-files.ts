@@ -89,7 +89,7 @@ export function openPendingKey(file: string): { store(key: string): string | nul
   };
 }
 
-/** A key that was replaced and is still accepted. `until`: ISO; null: until someone removes it from the file. */
+/** A key that was replaced and is still accepted. `until`: ISO; null: until no other subscription delivers here. */
 export interface RetiredKey {
   readonly secret: string;
   readonly until: string | null;
@@ -102,6 +102,11 @@ export function parseRetiredKeys(text: string): RetiredKey[] {
   return (retired as readonly Partial<RetiredKey>[]).flatMap(({ secret, until = null }) =>
     typeof secret === "string" && secret !== "" ? [{ secret, until }] : [],
   );
+}
+
+/** None where the file is not there. */
+export function retiredKeysIn(file: string): RetiredKey[] {
+  return existsSync(file) ? parseRetiredKeys(textOf(file)) : [];
 }
 
 export function isAccepted({ until }: RetiredKey, nowMs: number): boolean {
@@ -118,8 +123,7 @@ export function retireKeys(
   end: { readonly nowMs: number; readonly untilMs: number | null },
 ): void {
   const until = isoOrNull(end.untilMs);
-  const present = existsSync(file) ? parseRetiredKeys(textOf(file)) : [];
-  const others = present.filter(({ secret }) => !secrets.includes(secret));
+  const others = retiredKeysIn(file).filter(({ secret }) => !secrets.includes(secret));
   const all = [...others, ...secrets.map((secret) => ({ secret, until }))];
   const retired = all.filter((one) => isAccepted(one, end.nowMs));
   fillDraft(openDraft(file), file, `${JSON.stringify({ retired }, null, 2)}\n`);

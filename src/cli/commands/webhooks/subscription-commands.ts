@@ -28,6 +28,7 @@ import {
   openPendingKey,
   readKey,
   readPendingKey,
+  retiredKeysIn,
   retireKeys,
   storePendingKey,
 } from "../../../webhook/keys/key-files.ts";
@@ -195,7 +196,7 @@ interface SecretPlan {
   readonly configPath: string;
   /** The subscription delivers to this config's receiver. Otherwise the secret is only printed. */
   readonly here: boolean;
-  /** Which secrets end: all of the config, or only the one in the file that is replaced. */
+  /** Which secrets end: all, those that had no end included, or only the one in the file that is replaced. */
   readonly replaces: "all" | "stored";
   /** How long the old secrets stay accepted; null: without an end. */
   readonly keepOldMs: number | null;
@@ -242,7 +243,7 @@ function finishInterrupted(plan: SecretPlan, file: string): void {
   const { log } = plan.scope.context;
   const left = readPendingKey(file);
   if (left === null) return;
-  remember(plan, [readKey(file), left], defaultKeepOldMs);
+  remember(plan, [readKey(file), left]);
   try {
     storePendingKey(file);
     log.warn(`a secret that was received before and not put in its place is now in ${file}`);
@@ -255,22 +256,23 @@ const defaultKeepOldMs = dayMs;
 
 /** Remembers the old secrets. Returns until when they are accepted, null without an end; undefined when there are none. */
 function retireOld(plan: SecretPlan, file: string | null): string | null | undefined {
-  const { secrets } = plan.scope.company.webhook;
-  const own = plan.replaces === "all" ? secrets.filter(({ known }) => known) : [];
-  const texts = [file === null ? null : readKey(file), ...own.map((secret) => secret.reveal())];
-  return remember(plan, texts, plan.keepOldMs);
+  const { company, files } = plan.scope;
+  const stored = file === null ? null : readKey(file);
+  if (plan.replaces === "stored") return remember(plan, [stored]);
+  const own = company.webhook.secrets.flatMap((secret) => (secret.known ? secret.reveal() : []));
+  const endless = retiredKeysIn(files.secrets).filter(({ until }) => until === null);
+  return remember(plan, [stored, ...own, ...endless.map(({ secret }) => secret)]);
 }
 
 function remember(
-  { scope: { context, config, files } }: SecretPlan,
+  { scope: { context, config, files }, keepOldMs }: SecretPlan,
   texts: readonly (string | null)[],
-  keepMs: number | null,
 ): string | null | undefined {
   const old = [...new Set(texts.filter((text) => text !== null))];
   if (old.length === 0) return undefined;
   context.onSecrets(old);
   const nowMs = context.clock.nowMs();
-  const untilMs = keepMs === null ? null : nowMs + keepMs;
+  const untilMs = keepOldMs === null ? null : nowMs + keepOldMs;
   makeFolders(config.dataDir);
   retireKeys(files.secrets, old, { nowMs, untilMs });
   return isoOrNull(untilMs);
