@@ -27,7 +27,7 @@ export function findMoment(
   const isFuture = asked.kind === "day" ? asked.day > today : asked.atMs > nowMs;
   if (isFuture) {
     const what = asked.kind === "day" ? asked.day : isoTime(asked.atMs);
-    throw new MirrorError("usage", `--as-of ${what} has not come yet: today is ${today}`);
+    throw new MirrorError("usage", `${what} has not come yet: today is ${today}`);
   }
   const atMs = asked.kind === "day" ? Math.min(endOfDay(asked.day, timezone), nowMs) : asked.atMs;
   const at = isoTime(atMs);
