@@ -4,12 +4,12 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { assertOnlyIdMissing, dataCells, judgeBytes } from "../../src/store/apply/merge-rules.ts";
 import { saysTheSame, textOf, type Fence } from "../../src/store/apply/merge-rules.ts";
 import type { JsonObject } from "../../src/json/literal.ts";
-import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
+import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
-import { put, putPreview, rows, send, stampOf, remove, startMs } from "../support/mirror/store.ts";
+import { put, putPreview, rows, send, stampOf, startMs } from "../support/mirror/store.ts";
 import { isoTime } from "../../src/base/clock.ts";
 import { differencesOf, idsHeld, isAsReceived } from "../../src/store/apply/held-record.ts";
 import { readHeld, rowsOf, type HeldRecord } from "../../src/store/apply/held-record.ts";
@@ -145,47 +145,29 @@ const lines = [
   { id: 1, title: "a", quantity: 1 },
   { id: 2, title: "b", quantity: 2.5 },
 ];
-const paidOrder = order(1, { colourId: 7, paid: true, lines });
+const paidOrder: JsonObject = order(1, { colourId: 7, paid: true, lines });
 const times = { overrides: {}, nowMs: startMs + 1_000 };
-
-function heldIn(mirror: Mirror, id = 1): HeldRecord {
-  return readHeld(mirror.table("orders").statements, id);
-}
 
 async function heldOrder(wound?: string): Promise<HeldRecord> {
   const mirror = await openHasty();
   put(mirror, "orders", paidOrder, { source: "detail" });
   if (wound) mirror.db.exec(wound);
-  return heldIn(mirror);
+  return readHeld(mirror.table("orders").statements, 1);
 }
 
-const shown = (cell: Cell) => (typeof cell === "bigint" ? `${cell}n` : String(cell));
-
-/** What differs from the rows of `record`: field, mirror's value, JSON's value. */
-async function found(wound: string, more: object = paidOrder) {
-  const one = await heldOrder(wound);
-  const derived = rowsOf(plan, one, toRow(plan, more as never), times);
-  return differencesOf(plan, one, derived).map(
-    ({ field, mirror, raw }) => `${field} ${shown(mirror)} ${shown(raw)}`,
-  );
-}
+const childless: JsonObject = { ...paidOrder, lines: [] };
 
 describe("what differs between a record's rows and its JSON", () => {
-  test.each([
-    ["nothing", "SELECT 1"],
-    ["an integer", "UPDATE orders SET colour_id = 8", "colour_id 8n 7"],
-    ["no time of a detail", "UPDATE orders SET _detail_at = NULL", `_detail_at null ${isoTime(startMs)}`],
-    ["a child's cell", "UPDATE order_lines SET title = 'x' WHERE position = 1", "order_lines[1].title x b"],
-    ["a child that is gone", "DELETE FROM order_lines WHERE position = 0", "order_lines[0] null {}"],
-    ["all children", "DELETE FROM order_lines", "order_lines[0] null {}", "order_lines[1] null {}"],
-    ["nothing of a row that is not there", "DELETE FROM orders"],
-  ])("is named with both values: %s", async (_, wound, ...expected) => {
-    expect(await found(wound)).toEqual(expected);
-  });
-
-  test("are child rows of a record that has none", async () => {
-    const none = { ...paidOrder, lines: [] };
-    expect(await found("SELECT 1", none)).toEqual(["order_lines[0] {} null", "order_lines[1] {} null"]);
+  test.each<[string, string, string[], JsonObject?]>([
+    ["no time of a detail", "UPDATE orders SET _detail_at = NULL", [`_detail_at null ${isoTime(startMs)}`]],
+    ["a child that is gone", "DELETE FROM order_lines WHERE position = 0", ["order_lines[0] null {}"]],
+    ["all children", "DELETE FROM order_lines", ["order_lines[0] null {}", "order_lines[1] null {}"]],
+    ["nothing of a row that is not there", "DELETE FROM orders", []],
+    ["children of none", "SELECT 1", ["order_lines[0] {} null", "order_lines[1] {} null"], childless],
+  ])("is named with both values: %s", async (_case, wound, expected, record = paidOrder) => {
+    const one = await heldOrder(wound);
+    const found = differencesOf(plan, one, rowsOf(plan, one, toRow(plan, record), times));
+    expect(found.map(({ field, mirror, raw }) => `${field} ${mirror} ${raw}`)).toEqual(expected);
   });
 
   test("is a whole number in a column of decimals that is stored as an integer", async () => {
@@ -197,43 +179,20 @@ describe("what differs between a record's rows and its JSON", () => {
   });
 });
 
-describe("the rows that follow from a record's JSON", () => {
+test("the rows of a record have their times from what is held, else from the last read, else from now", async () => {
   const row = toRow(plan, paidOrder);
   const absent = { fence: undefined, bytes: undefined, json: undefined, cells: undefined };
   const nothing: HeldRecord = { ...absent, deletedAt: null, detailAt: null, children: [] };
-
-  test("have their times from what is held, else from the last read, else from now", ({ mirror }) => {
-    put(mirror, "orders", paidOrder, { source: "detail" });
-    const one = heldIn(mirror);
-    const then = isoTime(startMs + 1_000);
-    expect(rowsOf(plan, one, row, times)).toMatchObject({ deletedAt: null, detailAt: isoTime(startMs) });
-    expect(rowsOf(plan, { ...one, detailAt: "x" }, row, times).detailAt).toBe("x");
-    expect(rowsOf(plan, { ...one, detailAt: null }, row, times).detailAt).toBe(isoTime(startMs));
-    expect(rowsOf(plan, nothing, row, times)).toMatchObject({ deletedAt: null, detailAt: then });
-    const deleted = rowsOf(plan, { ...nothing, deletedAt: "x" }, row, times);
-    expect([deleted.deletedAt, deleted.children]).toEqual(["x", [[]]]);
-  });
-
-  test("of a deleted record have the time of its deletion, or now, and no children", ({ mirror }) => {
-    put(mirror, "orders", paidOrder, { source: "detail" });
-    const live = heldIn(mirror);
-    expect(rowsOf(plan, { ...live, deletedAt: "x" }, row, times).deletedAt).toBeNull();
-    remove(mirror, "orders", 1);
-    const gone = heldIn(mirror);
-    expect(rowsOf(plan, gone, row, times)).toMatchObject({ deletedAt: isoTime(startMs), children: [[]] });
-    const undated = rowsOf(plan, { ...gone, deletedAt: null }, row, times);
-    expect(undated.deletedAt).toBe(isoTime(startMs + 1_000));
-  });
-
-  test("of a preview have no time of a detail", ({ mirror }) => {
-    putPreview(mirror, "orders", { id: 1, number: "A", total: 1 });
-    expect(rowsOf(plan, { ...heldIn(mirror), detailAt: "x" }, row, times).detailAt).toBeNull();
-  });
-
-  test("show what the answer knew besides, where the record names nothing", () => {
-    const { cells } = rowsOf(plan, nothing, row, { ...times, overrides: { remark: "x", number: "y" } });
-    expect([cells.includes("x"), cells.includes("y"), cells.includes("A")]).toEqual([true, false, true]);
-  });
+  const one = await heldOrder();
+  const timesOf = (held: HeldRecord) => {
+    const { deletedAt, detailAt, children } = rowsOf(plan, held, row, times);
+    return `${deletedAt} ${detailAt} ${children[0]?.length}`;
+  };
+  const [read, then] = [startMs, startMs + 1_000].map(isoTime);
+  expect([timesOf(one), timesOf({ ...one, detailAt: null })]).toEqual(Array(2).fill(`null ${read} 2`));
+  expect(timesOf({ ...one, detailAt: "x" })).toBe("null x 2");
+  expect(timesOf(nothing)).toBe(`null ${then} 2`);
+  expect(timesOf({ ...nothing, deletedAt: "x" })).toBe(`x ${then} 0`);
 });
 
 test("the JSON is as it was received while its hash is; unknown where one of them is not there", async () => {
