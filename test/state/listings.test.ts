@@ -28,12 +28,8 @@ describe("listings", () => {
     const again = new Listings((await openAgain(mirror)).db);
     expect(again.find("people", "")).toEqual(moved);
     expect(again.find("people", "other")).toBeNull();
-    expect(again.earlier(listing, 2)).toMatchObject({
-      startedSeq: 9,
-      ids: [1, huge],
-      withoutId: 1,
-      total: 5,
-    });
+    const before = { startedSeq: 9, ids: [1, huge], withoutId: 1, total: 5 };
+    expect(again.earlier(listing, 2)).toMatchObject(before);
     expect(again.progress(moved)).toEqual({ read: 2, leastTotal: 5, lastOlder: 1 });
     expect(again.putPage(moved, page(2, [1], { withoutId: ["sha:b"] }))).toBe(false);
   });
@@ -41,12 +37,7 @@ describe("listings", () => {
   test("show what pages showed, ids each time they came, also beyond 2^53, and empty pages", ({ mirror }) => {
     const listings = new Listings(mirror.db);
     listings.open(listing, null);
-    for (const ids of [
-      [7, 8],
-      [1, 3],
-    ])
-      listings.putPage(listing, page(1, ids));
-    listings.putPage(listing, page(3, []));
+    for (const one of [page(1, [7, 8]), page(1, [1, 3]), page(3, [])]) listings.putPage(listing, one);
     // A page read twice counts once, with what it showed last.
     expect(listings.progress(listing).read).toBe(2);
     listings.putPage(listing, page(2, [3, huge]));

@@ -1,29 +1,24 @@
 import * as fc from "fast-check";
 import { describe, expect } from "vitest";
 import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
-import type { Mirror } from "../../src/state/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { work } from "../support/mirror/state-rows.ts";
-import { rows } from "../support/mirror/store.ts";
+import { leaseNext } from "../support/mirror/run.ts";
+import { texts } from "../support/mirror/store.ts";
 
 const nowMs = 1_000;
 const everything = ["people", "orders", "notes"];
 
-function lease(queue: WorkQueue, atMs = nowMs, resources: readonly string[] = everything): WorkItem {
-  const row = queue.lease(atMs, resources);
-  if (!row) throw new Error("nothing is due");
-  return row;
-}
-
-const stored = (mirror: Mirror) => rows(mirror, "SELECT * FROM _work ORDER BY id");
+const lease = (queue: WorkQueue, atMs = nowMs, resources = everything) =>
+  leaseNext(queue, resources, "all", atMs);
 
 describe("coalescing", () => {
   test("ten reasons are one item with the last one and the highest number", ({ mirror, queue }) => {
     for (let i = 1; i <= 10; i++) queue.add(work({ reason: `event ${i}`, dirtySeq: i }));
-    expect(stored(mirror)).toMatchObject([{ reason: "event 10", dirty_seq: 10 }]);
+    expect(texts(mirror, "SELECT reason, dirty_seq FROM _work")).toEqual(["event 10 10"]);
   });
 
   test.for([
@@ -75,7 +70,7 @@ describe("leases", () => {
     for (const target of targets) queue.add(work({ kind: "list", target }));
     queue.add(work({ kind: "list", target: "page:a_b:1", resource: "orders" }));
     queue.drop("people", "page:a_b:");
-    const left = mirror.db.prepare("SELECT resource || ' ' || target FROM _work ORDER BY id").pluck().all();
+    const left = texts(mirror, "SELECT resource, target FROM _work ORDER BY id");
     expect(left).toEqual(["people page:aXb:1", "people page:a_bc:1", "orders page:a_b:1"]);
   });
 });
@@ -103,11 +98,10 @@ describe("failures", () => {
     queue.hold("orders", "403");
     expect(queue.lease(nowMs, everything)).toBeNull();
     expect(queue.isReady("people", "id:1")).toBe(false);
-    expect(queue.deadLetters()).toEqual([
-      { resource: "people", target: "id:1", id: "1", reason: "unreadable", attempts: 1 },
-    ]);
-    expect(queue.counts()).toContainEqual({ resource: "people", kind: "detail", state: "dead", count: 1 });
-    expect(queue.counts()).toContainEqual({ resource: "orders", kind: "detail", state: "held", count: 1 });
+    const letter = { resource: "people", target: "id:1", id: "1", reason: "unreadable", attempts: 1 };
+    expect(queue.deadLetters()).toEqual([letter]);
+    const counted = queue.counts().map((one) => Object.values(one).join(" "));
+    expect(counted.toSorted()).toEqual(["orders detail held 1", "people detail dead 1"]);
     expect(queue.revive(["people"])).toBe(1);
     expect(queue.isReady("people", "id:1")).toBe(true);
     expect(queue.lease(nowMs, ["orders"])).toBeNull();
@@ -128,13 +122,15 @@ function dueAt({ lane, dueAtMs }: { readonly lane: Lane; readonly dueAtMs: numbe
   return lane === "changed" || lane === "hydration" ? 0 : dueAtMs;
 }
 
+type ModelRow = Required<Pick<NewWorkItem, "lane" | "dueAtMs" | "dirtySeq">> & {
+  readonly state: string;
+  readonly order: number;
+};
+
 /** The queue as its rules say it, without a database. */
 class Model {
-  readonly rows = new Map<
-    string,
-    Required<Pick<NewWorkItem, "lane" | "dueAtMs" | "dirtySeq">> & { state: string; order: number }
-  >();
-  readonly leased = new Map<string, number>();
+  readonly rows = new Map<string, ModelRow>();
+  readonly leased = new Set<string>();
   private order = 0;
 
   add(target: string, lane: Lane, dueAtMs: number, dirtySeq: number): void {
@@ -203,28 +199,29 @@ test("I4: any sequence of reasons, leases, answers and failures ends as the rule
         const row = queue.lease(step.atMs, everything);
         expect(row?.target ?? null).toBe(expected);
         if (!row) continue;
-        model.leased.set(row.target, row.dirtySeq);
+        model.leased.add(row.target);
         flights.set(row.target, { row, sentSeq: seq });
       } else {
         const [target, flight] = [...flights][step.pick] ?? [];
         if (target === undefined || !flight) continue;
-        const dueAtMs = step.do === "retry" ? 100 : null;
-        if (step.do === "done") queue.done(flight.row, flight.sentSeq);
-        else if (dueAtMs === null) queue.deadLetter(flight.row, "no");
-        else queue.retry(flight.row, "no", dueAtMs);
-        if (step.do === "done") model.done(target, flight.sentSeq);
-        else model.failed(target, flight.row.dirtySeq, dueAtMs);
-        queue.release(flight.row);
+        const { row, sentSeq } = flight;
+        if (step.do === "done") {
+          queue.done(row, sentSeq);
+          model.done(target, sentSeq);
+        } else {
+          if (step.do === "bury") queue.deadLetter(row, "no");
+          else queue.retry(row, "no", 100);
+          model.failed(target, row.dirtySeq, step.do === "bury" ? null : 100);
+        }
+        queue.release(row);
         model.leased.delete(target);
         flights.delete(target);
       }
     }
-    const left = stored(mirror).map(({ target, state, dirty_seq }) => [target, state, dirty_seq]);
-    expect(left).toEqual(
-      [...model.rows]
-        .toSorted((a, b) => a[1].order - b[1].order)
-        .map(([target, row]) => [target, row.state, row.dirtySeq]),
-    );
+    const expected = [...model.rows]
+      .toSorted(([, a], [, b]) => a.order - b.order)
+      .map(([target, { state, dirtySeq }]) => `${target} ${state} ${dirtySeq}`);
+    expect(texts(mirror, "SELECT target, state, dirty_seq FROM _work ORDER BY id")).toEqual(expected);
   });
   fc.assert(property, { numRuns: 200 });
 });
@@ -239,8 +236,7 @@ function leaseAnd(
   then: (item: WorkItem) => void,
   atMs = nowMs,
 ): void {
-  const item = queue.lease(atMs, people, share);
-  if (!item) throw new Error("nothing is due");
+  const item = leaseNext(queue, people, share, atMs);
   then(item);
   queue.release(item);
 }
