@@ -6,19 +6,20 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { longestDelayMs, type NewWorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
+import { leaseNext } from "../support/mirror/run.ts";
+import { work } from "../support/mirror/state-rows.ts";
 
 const nowMs = 1_000;
 const everything = ["people", "orders", "notes"];
 
 type Added = Partial<NewWorkItem> & { readonly lane: Lane; readonly target: string };
 
-const plainRead = { kind: "detail", resource: "people", reason: "r", dirtySeq: 1 } as const;
 let opened: Mirror;
 
 async function queueOf(...items: readonly Added[]): Promise<WorkQueue> {
   opened = await openHasty();
   const queue = new WorkQueue(opened.db);
-  for (const item of items) queue.add({ ...plainRead, ...item });
+  for (const item of items) queue.add(work(item));
   return queue;
 }
 
@@ -36,10 +37,8 @@ function leases(queue: WorkQueue, most = 99, atMs: (n: number) => number = () =>
 }
 
 function details(lane: Lane, resource: string, count: number): Added[] {
-  return Array.from({ length: count }, (_, i) => {
-    const id = i + 1;
-    return { lane, resource, target: `${resource} ${id}`, rank: -id };
-  });
+  const ids = Array.from({ length: count }, (_, i) => i + 1);
+  return ids.map((id) => ({ lane, resource, target: `${resource} ${id}`, rank: -id }));
 }
 
 const listAgain = (n: number): Added => ({ lane: "list", target: `page ${n}`, rank: 1 });
@@ -47,7 +46,7 @@ const listAgain = (n: number): Added => ({ lane: "list", target: `page ${n}`, ra
 describe("details", () => {
   test("missing ones are read in turn over the resources, the newest of each first", async () => {
     const queue = await queueOf(...details("hydration", "orders", 4), ...details("hydration", "people", 2));
-    queue.add({ ...plainRead, kind: "child", lane: "hydration", resource: "notes", target: "child" });
+    queue.add(work({ kind: "child", resource: "notes", target: "child" }));
     const turns = "child, orders 4, people 2, orders 3, people 1, orders 2, orders 1";
     expect(leases(queue).join(", ")).toBe(turns);
   });
@@ -67,13 +66,12 @@ describe("details", () => {
 
   test("one that waits for another attempt, or is leased, holds back no other of its resource", async () => {
     const queue = await queueOf(...details("hydration", "people", 3));
-    const first = queue.lease(nowMs, everything);
-    if (!first) throw new Error("nothing is due");
-    expect(queue.lease(nowMs, everything)?.target).toBe("people 2");
+    const next = (atMs = nowMs) => leaseNext(queue, everything, "all", atMs);
+    const first = next();
+    expect(next().target).toBe("people 2");
     queue.retry(first, "503", nowMs + 1_000);
     queue.release(first);
-    expect(queue.lease(nowMs, everything)?.target).toBe("people 1");
-    expect(queue.lease(nowMs + 1_000, everything)?.target).toBe("people 3");
+    expect([next().target, next(nowMs + 1_000).target]).toEqual(["people 1", "people 3"]);
   });
 });
 
@@ -91,9 +89,9 @@ describe("lists", () => {
   test("hold details back while they are under way: their answers may bring more pages", async () => {
     const first: Added = { kind: "list", lane: "list", target: "page 1" };
     const queue = await queueOf(...details("hydration", "people", 1), first);
-    const page = queue.lease(nowMs, everything);
+    const page = leaseNext(queue, everything, "all", nowMs);
     expect(queue.lease(nowMs, everything)).toBeNull();
-    if (page) queue.release(page);
+    queue.release(page);
     expect(leases(queue)).toEqual(["page 1", "people 1"]);
   });
 
@@ -116,7 +114,7 @@ const yearMs = 365 * 24 * hourMs;
 test("a clock set back holds up no lane: what is due beyond the longest delay is due now", async () => {
   const queue = await queueOf();
   for (const lane of lanes.filter((one) => one !== "quick")) {
-    const add = () => queue.add({ ...plainRead, lane, target: lane, dueAtMs: yearMs + longestDelayMs });
+    const add = () => queue.add(work({ lane, target: lane, dueAtMs: yearMs + longestDelayMs }));
     add();
     expect(queue.lease(yearMs, everything)).toBeNull();
     expect(leases(queue, 1, () => yearMs - 1)).toEqual([lane]);

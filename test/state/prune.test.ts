@@ -1,31 +1,24 @@
 import { cpSync, statSync, existsSync, writeFileSync } from "node:fs";
-import path, { join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
-import { openMirror } from "../../src/state/mirror.ts";
+import { Listings } from "../../src/state/listings.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { errorOf } from "../support/errors.ts";
 import { aFullShop, check, named, repair } from "../support/mirror/local-check.ts";
 import { manifestOf, openHasty, openShop, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person, order } from "../support/mirror/shop-records.ts";
-import { publish, reading, rowsOf } from "../support/export/published.ts";
-import {
-  changeDaily,
-  loggedChanges,
-  prune,
-  pruneMs,
-  replayOver,
-  stoppedClock,
-  makeRuns,
-  answersOf,
-  daysAgo,
-} from "../support/mirror/prune.ts";
+import { listing } from "../support/mirror/state-rows.ts";
+import { publish, reading } from "../support/export/published.ts";
+import { answersOf, changeDaily, daysAgo, loggedChanges, makeRuns } from "../support/mirror/prune.ts";
+import { prune, pruneMs, replayOver, stoppedClock } from "../support/mirror/prune.ts";
 import { dump } from "../support/truth/compare.ts";
-import { liveRecords, put, remove, rows, stampOf, written } from "../support/mirror/store.ts";
+import { liveRecords, put, remove, rows, stampOf, texts, written } from "../support/mirror/store.ts";
 import { about, deliveryOf, openIngest } from "../support/webhook/webhook.ts";
 import { countOld } from "../../src/state/retention/prune-mirror.ts";
 import { readSizes } from "../../src/state/retention/sizes.ts";
@@ -36,6 +29,10 @@ import { assertReadable } from "../../src/store/migrations/migrate.ts";
 
 const changesFor = (days: number) => ({ changesMs: days * dayMs });
 const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };
+const muchLater = { clock: stoppedClock(undefined, Date.now() + 900 * dayMs) };
+
+/** What a mirror shows against itself. */
+const damage = async (mirror: Mirror) => named(await check(mirror));
 
 describe("the change log", () => {
   test("I2: keeps its end unchanged, which gives the live rows after what went", async ({ mirror }) => {
@@ -48,10 +45,10 @@ describe("the change log", () => {
     expect(left).toEqual(before.filter(({ seq }) => seq > 70 * 3));
     expect(replayOver(before, left)).toEqual(liveRecords(mirror, "people"));
     expect(rows(mirror, "SELECT count(*) AS count FROM _reads")).toEqual([{ count: left.length }]);
-    expect(named(await check(mirror))).toEqual([]);
+    expect(await damage(mirror)).toEqual([]);
     changeDaily(mirror, 1, 7);
     expect(replayOver(before, loggedChanges(mirror))).toEqual(liveRecords(mirror, "people"));
-    expect(named(await check(mirror))).toEqual([]);
+    expect(await damage(mirror)).toEqual([]);
   });
 
   test("who asks for what was removed is told what is there, and how to go on", async ({ mirror }) => {
@@ -60,10 +57,8 @@ describe("the change log", () => {
     const reader = new Changes(mirror.db);
     for (const since of [0, 1]) {
       const { kind, message, hint } = errorOf(() => reader.after(since, ["people"]));
-      expect({ kind, message }).toEqual({
-        kind: "not_found",
-        message: `the changes from seq ${since + 1} to 2 were removed: the change log begins at seq 3`,
-      });
+      const removed = `the changes from seq ${since + 1} to 2 were removed: the change log begins at seq 3`;
+      expect([kind, message]).toEqual(["not_found", removed]);
       expect(hint).toContain("--since 2 gives what is left");
     }
     expect(reader.after(2, null)).toHaveLength(2);
@@ -81,22 +76,23 @@ describe("the change log", () => {
 
   test("a mirror of every kind of record stays sound by itself, and damage is still found and repaired", async () => {
     const mirror = await aFullShop();
-    expect(named(await check(mirror))).toEqual([]);
-    const live = dump(mirror.db.name, ["_runs", "_change_log", "_reads", "_meta", "_changes"]);
-    await prune(mirror, all, { clock: stoppedClock(undefined, Date.now() + 900 * dayMs) });
+    expect(await damage(mirror)).toEqual([]);
+    const shown = () => dump(mirror.db.name, ["_runs", "_change_log", "_reads", "_meta", "_changes"]);
+    const live = shown();
+    await prune(mirror, all, muchLater);
     const [last, ...others] = loggedChanges(mirror);
     expect(others).toEqual([]);
-    expect(named(await check(mirror))).toEqual([]);
-    expect(dump(mirror.db.name, ["_runs", "_change_log", "_reads", "_meta", "_changes"])).toEqual(live);
+    expect(await damage(mirror)).toEqual([]);
+    expect(shown()).toEqual(live);
     put(mirror, "people", { id: 1, name: "once" });
     put(mirror, "people", { id: 1, name: "twice" });
     // The last change stays whatever its age, so that no number is given twice.
     expect(loggedChanges(mirror)[1]?.seq).toBe((last?.seq ?? 0) + 1);
     mirror.db.exec("DELETE FROM _change_log WHERE seq = (SELECT max(seq) FROM _change_log)");
     mirror.db.exec("UPDATE people SET name = 'wrong' WHERE id = 2");
-    expect(named(await check(mirror))).toEqual(expect.arrayContaining(["people different 2 name"]));
+    expect(await damage(mirror)).toContain("people different 2 name");
     await repair(mirror);
-    expect(named(await check(mirror))).toEqual([]);
+    expect(await damage(mirror)).toEqual([]);
   });
 
   test("a report of before is made anew, not brought up to date over the gap", async () => {
@@ -105,33 +101,26 @@ describe("the change log", () => {
     put(mirror, "units", { id: 1, name: "two" });
     await publish(mirror);
     for (const id of [1, 2]) put(mirror, "units", { id, name: "three" });
-    await prune(mirror, all, { clock: stoppedClock(undefined, Date.now() + 900 * dayMs) });
+    await prune(mirror, all, muchLater);
     expect(new Changes(mirror.db).firstSeq()).toBe(4);
     const again = await publish(mirror, { way: "changes" });
     expect(again).toMatchObject({ outcome: "written", way: "anew" });
-    expect(rowsOf(reading(again.file), "SELECT id, name FROM units")).toEqual([
-      { id: 1, name: "three" },
-      { id: 2, name: "three" },
-    ]);
+    expect(texts({ db: reading(again.file) }, "SELECT id, name FROM units")).toEqual(["1 three", "2 three"]);
   });
 });
 
 test("I7: a pruned event is still known; waiting ones keep their body; a replay says what was pruned", async () => {
   const { mirror, ingest } = await openIngest();
-  const texts = [about(1), about(2, "unheard.of", "x"), about(3)];
+  const sent = [about(1), about(2, "unheard.of", "x"), about(3)];
   const store = (text: string, atMs: number) => ingest.store([deliveryOf(text)], atMs)[0];
-  const [first, , third] = texts.map((text, day) => store(text, pruneMs - (30 - day) * dayMs)?.eventId ?? "");
+  const [first, , third] = sent.map((text, day) => store(text, pruneMs - (30 - day) * dayMs)?.eventId ?? "");
   mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 1");
   store(about(4), pruneMs - 1_000);
   const { inbox_bodies } = await prune(mirror, { inboxBodiesMs: dayMs });
-  expect(inbox_bodies).toEqual({ rows: 2, bytes: (texts[0]?.length ?? 0) + (texts[1]?.length ?? 0) });
-  expect(rows(mirror, "SELECT seq, typeof(body) AS body FROM _inbox")).toMatchObject([
-    { body: "integer" },
-    { body: "integer" },
-    { body: "text" },
-    { body: "text" },
-  ]);
-  for (const text of texts) expect(store(text, pruneMs)?.outcome).toBe("duplicate");
+  expect(inbox_bodies).toEqual({ rows: 2, bytes: (sent[0]?.length ?? 0) + (sent[1]?.length ?? 0) });
+  const bodies = texts(mirror, "SELECT typeof(body) FROM _inbox ORDER BY seq");
+  expect(bodies).toEqual(["integer", "integer", "text", "text"]);
+  for (const text of sent) expect(store(text, pruneMs)?.outcome).toBe("duplicate");
   const replayed = ingest.replay([first ?? "", third ?? "", "unknown"], pruneMs);
   expect(replayed).toEqual({ queued: 1, unread: 0, missing: ["unknown"], pruned: [first] });
   mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 3");
@@ -139,7 +128,7 @@ test("I7: a pruned event is still known; waiting ones keep their body; a replay 
   const before = written(mirror);
   expect((await prune(mirror, { inboxBodiesMs: dayMs })).inbox_bodies.rows).toBe(0);
   expect(written(mirror)).toBe(before);
-  expect(named(await check(mirror))).toEqual([]);
+  expect(await damage(mirror)).toEqual([]);
 });
 
 describe("a prune", () => {
@@ -151,7 +140,7 @@ describe("a prune", () => {
     const folder = tempFolder();
     const copies: string[] = [];
     const copy = () => {
-      const file = path.join(folder, `${copies.length}.db`);
+      const file = join(folder, `${copies.length}.db`);
       for (const end of ["", "-wal"]) cpSync(`${mirror.db.name}${end}`, `${file}${end}`);
       copies.push(file);
     };
@@ -160,7 +149,7 @@ describe("a prune", () => {
     const whole = dump(mirror.db.name, []);
     for (const file of copies) {
       const found = await openMirror(file, manifestOf());
-      expect(named(await check(found))).toEqual([]);
+      expect(await damage(found)).toEqual([]);
       expect(replayOver(before, loggedChanges(found))).toEqual(live);
       expect(answersOf(found.db)).toEqual(answersOf(mirror.db));
       await prune(found, all);
@@ -193,17 +182,15 @@ describe("a prune", () => {
     const sleeps: number[] = [];
     const stop = new AbortController();
     const cutOff = { clock: stoppedClock(() => stop.abort()), signal: stop.signal };
-    expect(await prune(mirror, changesFor(3), cutOff)).toMatchObject({
-      finished: false,
-      changes: { rows: 200, first_seq: 201 },
-    });
+    const first = { finished: false, changes: { rows: 200, first_seq: 201 } };
+    expect(await prune(mirror, changesFor(3), cutOff)).toMatchObject(first);
     const next = await prune(mirror, changesFor(3), { clock: stoppedClock(() => sleeps.push(1)) });
     expect(next).toMatchObject({ free_bytes: 0 });
     expect(next.released_bytes).toBeGreaterThan(1_000_000);
     mirror.db.pragma("wal_checkpoint(PASSIVE)");
     expect(statSync(file).size).toBeLessThanOrEqual(size - next.released_bytes);
     expect(sleeps.length).toBeGreaterThanOrEqual(7);
-    expect(named(await check(mirror))).toEqual([]);
+    expect(await damage(mirror)).toEqual([]);
   });
 });
 
@@ -224,13 +211,11 @@ describe("runs", () => {
 
   test("those of an open list, and the first whole one, stay", async ({ mirror }) => {
     const runs = new Runs(mirror.db);
-    for (let day = 20; day > 0; day--)
-      runs.finish(runs.begin("incremental", daysAgo(day), null, {}), daysAgo(day), "complete", {
-        resources: {},
-      });
-    mirror.db
-      .exec(`INSERT INTO _listings (resource, variant, run, attempt, started_seq, started_at, per_page, pages, total,
-      steady) VALUES ('people', '', 7, 1, 1, '', 2, 1, 1, 1)`);
+    for (let day = 20; day > 0; day--) {
+      const run = runs.begin("incremental", daysAgo(day), null, {});
+      runs.finish(run, daysAgo(day), "complete", { resources: {} });
+    }
+    new Listings(mirror.db).open({ ...listing, run: 7 }, null);
     await prune(mirror, all);
     expect(runs.latest(99).map(({ id }) => id)).toEqual([20, 7, 1]);
   });
@@ -242,9 +227,7 @@ test("sizes: about what the tables take, of few rows read", ({ mirror }) => {
   makeRuns(mirror, 4);
   const sizes = readSizes(mirror.db);
   expect(sizes.change_log.rows).toBe(700);
-  const kept = Number(
-    rows(mirror, "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name = '_change_log'")[0]?.["bytes"],
-  );
+  const kept = Number(texts(mirror, "SELECT sum(pgsize) FROM dbstat WHERE name = '_change_log'")[0]);
   expect(sizes.change_log.bytes / kept).toBeGreaterThan(0.7);
   expect(sizes.change_log.bytes / kept).toBeLessThan(1.4);
   expect(sizes.runs.rows).toBe(700);
@@ -282,9 +265,7 @@ function snap(file: string): Snapshot {
   return snapshot;
 }
 
-function tableOf(snapshot: Snapshot, table: string): Record<string, unknown>[] {
-  return snapshot.db.prepare(`SELECT * FROM "${table}"`).all() as Record<string, unknown>[];
-}
+const tableOf = (snapshot: Snapshot, table: string) => rows(snapshot, `SELECT * FROM "${table}"`);
 
 describe("a snapshot", () => {
   test("shows live rows under plain names and columns; the dead as deleted_records", ({ mirror }) => {
@@ -299,10 +280,7 @@ describe("a snapshot", () => {
     ]);
     for (const { name, columns, kind } of snapshot.tables) {
       const shown = snapshot.db.prepare(`SELECT * FROM "${name}"`).columns();
-      expect([name, ...shown.map((column) => column.name)]).toEqual([
-        name,
-        ...columns.map((one) => one.name),
-      ]);
+      expect(shown.map((column) => column.name)).toEqual(columns.map((one) => one.name));
       if (kind !== "about") expect(shown.some((column) => column.name.startsWith("_"))).toBe(false);
     }
   });
@@ -326,11 +304,8 @@ describe("a snapshot", () => {
     const snapshot = snap(mirror.db.name);
     expect(tableOf(snapshot, "v_totals")).toEqual([{ total: 5, day: "2026-11-22" }]);
     expect(snapshot.run).toMatchObject({ id: 1, outcome: "complete" });
-    expect(snapshot.swept).toMatchObject({
-      people: "2026-03-01T00:00:01.000Z",
-      notes: "2026-03-01T00:00:01.000Z",
-    });
-    expect(snapshot.swept["orders"]).toBeNull();
+    const at = "2026-03-01T00:00:01.000Z";
+    expect(snapshot.swept).toMatchObject({ people: at, notes: at, orders: null });
     expect(tableOf(snapshot, "_about")).toContainEqual({ subject: "report", fact: "company", value: "acme" });
     expect(tableOf(snapshot, "_about")).toContainEqual({ subject: "orders", fact: "fresh_at", value: null });
   });
@@ -348,10 +323,8 @@ describe("a snapshot", () => {
   // Fault: files | no mirror, another file, or a newer mirror where a report is made | the mirror's path | refused with a hint, and no file is made
   test("of no mirror, of another file and of a newer mirror is refused, and makes no file", async () => {
     const file = join(tempFolder(), "none.db");
-    expect(errorOf(() => snap(file))).toMatchObject({
-      kind: "database",
-      hint: expect.stringContaining("sync"),
-    });
+    const { kind, hint } = errorOf(() => snap(file));
+    expect([kind, hint]).toEqual(["database", expect.stringContaining("sync")]);
     expect(existsSync(file)).toBe(false);
     writeFileSync(file, "no database at all, but long enough to be looked at as one");
     expect(errorOf(() => snap(file)).message).toContain("not a SQLite database");
