@@ -1,14 +1,13 @@
 import { describe, expect } from "vitest";
 import { InvalidError } from "../../src/connector/service-errors.ts";
 import type { ListForm } from "../../src/extract/work-request.ts";
-import type { WorkItem } from "../../src/state/work-item.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { listPage, queueOtherForm, queueOtherPages, queueStaleList } from "../../src/sync/plan/list-reads.ts";
 import { queueSweepAgain, otherListForm } from "../../src/sync/plan/list-reads.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
-import { rows, stampOf, startMs } from "../support/mirror/store.ts";
-import { leased, runContextOf, waiting } from "../support/mirror/run.ts";
+import { startMs, texts } from "../support/mirror/store.ts";
+import { answered, runContextOf, waiting } from "../support/mirror/run.ts";
 
 async function aRun(): Promise<RunContext> {
   return runContextOf(await openHasty());
@@ -17,17 +16,11 @@ async function aRun(): Promise<RunContext> {
 /** An answer to this page of people. */
 function answerTo(run: RunContext, payload: object, target = "page::1") {
   const page = { kind: "list", resource: "people", target, lane: "list", reason: "sweep" } as const;
-  const item: WorkItem = leased(run, { ...page, payload });
-  const stamp = stampOf(run.mirror);
-  run.queue.done(item, stamp.sentSeq);
-  run.queue.release(item);
-  return { run, resource: resourceOf("people"), item, stamp };
+  return answered(run, { ...page, payload });
 }
 
 const payloads = (run: RunContext) =>
-  rows(run.mirror, "SELECT payload FROM _work ORDER BY id").map(
-    ({ payload }) => JSON.parse(String(payload)) as object,
-  );
+  texts(run.mirror, "SELECT payload FROM _work ORDER BY id").map((one) => JSON.parse(one) as object);
 
 const targetOf = (params: Readonly<Record<string, string>>) =>
   listPage("people", { variant: "v", page: 2, quick: { kind: "all", params } }, 1).target;
@@ -35,17 +28,15 @@ const targetOf = (params: Readonly<Record<string, string>>) =>
 describe("the pages of a list", () => {
   test("are read from the last one down, of the size of page 1 where that is less", async ({ run }) => {
     const first = { variant: "", page: 1 };
+    const [second, third] = [2, 3].map((page) => ({ variant: "", page }));
     queueOtherPages(answerTo(run, first), { pages: 3, perPage: 2 });
-    expect(payloads(run)).toEqual([
-      { variant: "", page: 3 },
-      { variant: "", page: 2 },
-    ]);
+    expect(payloads(run)).toEqual([third, second]);
     const smaller = await aRun();
     queueOtherPages(answerTo(smaller, first), { pages: 2, perPage: 1 });
-    expect(payloads(smaller)).toEqual([{ variant: "", page: 2, perPage: 1 }]);
+    expect(payloads(smaller)).toEqual([{ ...second, perPage: 1 }]);
     const larger = await aRun();
     queueOtherPages(answerTo(larger, first), { pages: 2, perPage: 9 });
-    expect(payloads(larger)).toEqual([{ variant: "", page: 2 }]);
+    expect(payloads(larger)).toEqual([second]);
     const parents = await aRun();
     const payload = { parent: "people", parentId: "1" };
     const answer = answerTo(parents, { ...payload, page: 1 });
@@ -78,7 +69,7 @@ describe("the pages of a list", () => {
 test("a list that showed what is gone is read before all else, and counts as begun now", ({ run }) => {
   queueStaleList(run, { resource: "people", variant: "" }, startMs + 5);
   expect([...run.begunLists.values()]).toEqual([{ resource: "people", variant: "", begunMs: startMs + 5 }]);
-  expect(rows(run.mirror, "SELECT target, rank FROM _work")).toEqual([{ target: "page::1", rank: 0 }]);
+  expect(texts(run.mirror, "SELECT target, rank FROM _work")).toEqual(["page::1 0"]);
 });
 
 const sorted = {
@@ -87,6 +78,16 @@ const sorted = {
   perPage: 500,
   params: { sortBy: "id", sortDirection: "asc" },
 } as const;
+const halves = [250, 125, 62, 31, 15, 10];
+
+/** The forms that are tried one after the other while the service refuses each of them so. */
+function formsAfter(error: InvalidError): ListForm[] {
+  const forms: ListForm[] = [];
+  let form: ListForm | null = {};
+  while ((form = otherListForm(sorted, form, error))) forms.push(form);
+  return forms;
+}
+
 const refused = (fields: Readonly<Record<string, string>>, serviceMessage = "The data was invalid.") =>
   new InvalidError(
     "GET /people was answered with 422",
@@ -102,17 +103,12 @@ describe("a page size that is refused", () => {
     ["Too many.", 250],
   ])("becomes the one that the message allows, in any language, else half: %s", (text, perPage) => {
     expect(otherListForm(sorted, {}, refused({ perPage: text }))).toEqual({ perPage });
-    expect(otherListForm(sorted, { unsorted: true }, refused({ per_page: text }))).toEqual({
-      perPage,
-      unsorted: true,
-    });
+    const unsorted = { unsorted: true } as const;
+    expect(otherListForm(sorted, unsorted, refused({ per_page: text }))).toEqual({ perPage, ...unsorted });
   });
 
   test("is halved down to 10, and then there is nothing left to try", () => {
-    const sizes: number[] = [];
-    let form: ListForm | null = {};
-    while ((form = otherListForm(sorted, form, refused({ perPage: "No." })))) sizes.push(form.perPage ?? 0);
-    expect(sizes).toEqual([250, 125, 62, 31, 15, 10]);
+    expect(formsAfter(refused({ perPage: "No." }))).toEqual(halves.map((perPage) => ({ perPage })));
   });
 
   test("may be named by the message alone", () => {
@@ -122,8 +118,11 @@ describe("a page size that is refused", () => {
 
   test("of a parent's list is smaller as well", () => {
     const notes = { kind: "parents", path: "/notes", perPage: 200, parents: [] } as const;
-    const form = otherListForm(notes, {}, refused({ perPage: "At most 2." }));
-    expect(form).toEqual({ perPage: 2 });
+    expect(otherListForm(notes, {}, refused({ perPage: "At most 2." }))).toEqual({ perPage: 2 });
+  });
+
+  test("is never of one record", () => {
+    expect(otherListForm(sorted, {}, refused({ perPage: "At least 1." }))).toEqual({ perPage: 250 });
   });
 });
 
@@ -131,10 +130,8 @@ describe("an order that is refused", () => {
   test.each<Readonly<Record<string, string>>>([{ sortBy: "Invalid." }, { sort_direction: "x" }, {}])(
     "is left out once: %o",
     (fields) => {
-      expect(otherListForm(sorted, { perPage: 10 }, refused(fields))).toEqual({
-        perPage: 10,
-        unsorted: true,
-      });
+      const form = { perPage: 10, unsorted: true };
+      expect(otherListForm(sorted, { perPage: 10 }, refused(fields))).toEqual(form);
     },
   );
 
@@ -146,11 +143,8 @@ describe("an order that is refused", () => {
   });
 
   test("is tried first where nothing is named, and smaller pages after it", () => {
-    const forms: ListForm[] = [];
-    let form: ListForm | null = {};
-    while ((form = otherListForm(sorted, form, refused({})))) forms.push(form);
-    const sizes = [250, 125, 62, 31, 15, 10].map((perPage) => ({ perPage, unsorted: true }));
-    expect(forms).toEqual([{ unsorted: true }, ...sizes]);
+    const smaller = halves.map((perPage) => ({ perPage, unsorted: true }));
+    expect(formsAfter(refused({}))).toEqual([{ unsorted: true }, ...smaller]);
   });
 
   test("is not blamed for a refusal that names something else", () => {
@@ -163,9 +157,4 @@ test("a refusal that says nothing at all leaves out the order, where there is on
   expect(otherListForm(sorted, {}, error)).toEqual({ unsorted: true });
   expect(otherListForm({ ...sorted, params: {} }, {}, error)).toEqual({ perPage: 250 });
   expect(otherListForm({ kind: "whole", path: "/colours" }, {}, error)).toBeNull();
-});
-
-test("a size of one record is none that a message allows, and two is", () => {
-  expect(otherListForm(sorted, {}, refused({ perPage: "At least 1." }))).toEqual({ perPage: 250 });
-  expect(otherListForm(sorted, {}, refused({ perPage: "At most 2." }))).toEqual({ perPage: 2 });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defineResource, type QuickPlan, type Resource } from "../../src/connector/resource.ts";
+import type { QuickPlan, Resource } from "../../src/connector/resource.ts";
 import type { PageFacts } from "../../src/extract/answers.ts";
 import type { PagePayload } from "../../src/extract/work-request.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
@@ -9,8 +9,8 @@ import { addQuickWork, followQuickPage, quickLists } from "../../src/sync/plan/q
 import { notFound } from "../support/errors.ts";
 import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { order } from "../support/mirror/shop-records.ts";
-import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";
-import { runContextOf, waiting } from "../support/mirror/run.ts";
+import { put, remove, startMs, texts } from "../support/mirror/store.ts";
+import { answerTo, leaseNext, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const params = { sortBy: "number" };
 const open = { param: "remark", values: ["unpaid", "late"], column: "remark" };
@@ -19,10 +19,8 @@ const latestFirst = { sortBy: "changedAt" };
 
 /** Orders, of which a quick run reads these lists. */
 function ordersWith(quick: QuickPlan): Resource {
-  const { record, preview, detail } = resourceOf("orders");
   const list = { kind: "paged", path: "/orders", perPage: 3, params, quick } as const;
-  const one = { name: "orders", singular: "order", title: "Orders", origin: "published" } as const;
-  return defineResource({ ...one, record, ...(preview && { preview }), ...(detail && { detail }), list });
+  return { ...resourceOf("orders"), list };
 }
 
 async function aQuickRun(quick: QuickPlan): Promise<RunContext> {
@@ -35,22 +33,22 @@ async function aQuickRun(quick: QuickPlan): Promise<RunContext> {
 
 /** The pages that are queued. */
 function pages(run: RunContext): PagePayload[] {
-  const sql = "SELECT payload FROM _work WHERE kind = 'list' ORDER BY id";
-  return rows(run.mirror, sql).map(({ payload }) => JSON.parse(String(payload)) as PagePayload);
+  const queued = texts(run.mirror, "SELECT payload FROM _work WHERE kind = 'list' ORDER BY id");
+  return queued.map((payload) => JSON.parse(payload) as PagePayload);
 }
+
+const nextOf = (run: RunContext) => leaseNext(run.queue, ["orders"], "quick");
 
 /** Takes the next page from the queue and follows it: it showed these records, so many of them new. */
 function follow(
   run: RunContext,
   ids: readonly number[],
   { changes = 0, ...more }: Partial<PageFacts> & { readonly changes?: number } = {},
+  item = nextOf(run),
 ): void {
-  const item = run.queue.lease(startMs, ["orders"], "quick");
-  const [resource] = run.resources;
-  if (!item || !resource) throw new Error("no page is queued");
   const { page } = item.payload as PagePayload;
   const facts = { page, pages: 99, perPage: 3, total: 297, overstated: false, ...more };
-  const answer = { run, resource, item, stamp: stampOf(run.mirror) };
+  const answer = answerTo(run, item);
   run.mirror.apply(() => followQuickPage(answer, facts, { ids, changes }));
   run.queue.done(item, answer.stamp.sentSeq);
   run.queue.release(item);
@@ -78,13 +76,10 @@ describe("the lists of a quick run", () => {
   test("begin with their first page in the lane of quick reads, and drop what the last quick run left", async () => {
     const run = await aQuickRun({ since, open });
     addQuickWork(run);
-    expect(pages(run).map(({ page, variant, quick }) => [page, variant, quick?.kind])).toEqual([
-      [1, "", "all"],
-      [1, "", "open"],
-      [1, "", "open"],
-    ]);
-    expect(rows(run.mirror, "SELECT DISTINCT reason FROM _work")).toEqual([{ reason: "quick" }]);
-    expect(run.queue.lease(startMs, ["orders"], "quick")?.lane).toBe("quick");
+    const begun = pages(run).map(({ page, variant, quick }) => `${page}${variant} ${quick?.kind}`);
+    expect(begun).toEqual(["1 all", "1 open", "1 open"]);
+    expect(texts(run.mirror, "SELECT DISTINCT reason FROM _work")).toEqual(["quick"]);
+    expect(nextOf(run).lane).toBe("quick");
     addQuickWork({ ...run, resources: [] });
     expect(waiting(run)).toEqual([]);
   });
@@ -93,12 +88,9 @@ describe("the lists of a quick run", () => {
     const names = ["colours", "counters", "people", "notes"];
     const run = runContextOf(await openHasty(), { share: "quick" }, names);
     addQuickWork(run);
-    const whole = { kind: "all", params: {} };
-    expect(pages(run)).toEqual([
-      { variant: "", page: 1, quick: whole },
-      { variant: "order", page: 1, quick: whole },
-      { variant: "credit-note", page: 1, quick: whole },
-    ]);
+    const whole = { page: 1, quick: { kind: "all", params: {} } };
+    const variants = ["", "order", "credit-note"];
+    expect(pages(run)).toEqual(variants.map((variant) => ({ variant, ...whole })));
     expect(run.openRecords.size).toBe(0);
   });
 });
@@ -141,14 +133,10 @@ describe("what follows from a page of a quick run", () => {
 
   test("is nothing where the page is of no quick run", async () => {
     const run = await aQuickRun({ since });
-    const item = run.queue.lease(startMs, ["orders"], "quick");
-    const [resource] = run.resources;
-    if (!item || !resource) throw new Error("no page is queued");
+    const item = nextOf(run);
     const { quick: _quick, ...payload } = item.payload as PagePayload;
-    const answer = { run, resource, item: { ...item, payload }, stamp: stampOf(run.mirror) };
-    const facts = { page: 1, pages: 9, perPage: 3, total: 27, overstated: false };
-    followQuickPage(answer, facts, { ids: some, changes: 1 });
-    expect(waiting(run)).toHaveLength(1);
+    follow(run, some, { changes: 1 }, { ...item, payload });
+    expect(waiting(run)).toEqual([]);
   });
 });
 
@@ -191,11 +179,8 @@ describe("records that were open", () => {
   test("are at most 200 of one resource", async () => {
     const run = await aQuickRun({ open: { ...open, values: ["late"] } });
     run.mirror.apply(() => {
-      for (let id = 1; id <= 201; id++) {
-        const slice = Buffer.from(JSON.stringify(order(id, { remark: "late" })));
-        const stamp = stampOf(run.mirror, { cause: "hydrate" });
-        run.mirror.table("orders").put({ stamp, id, slice, source: "detail" });
-      }
+      for (let id = 1; id <= 201; id++)
+        put(run.mirror, "orders", order(id, { remark: "late" }), { source: "detail" });
     });
     follow(run, [], last);
     expect(closed(run)).toHaveLength(200);
@@ -214,8 +199,9 @@ describe("records that a quick run reads", () => {
     // Its lists show two of them.
     add("quick", "id:2");
     add("quick", "id:3", "new");
-    const read = Array.from({ length: 4 }, () => run.queue.lease(startMs, ["orders"], "quick")?.target);
-    expect(read.filter((target) => target?.startsWith("id:"))).toEqual(["id:1", "id:2"]);
+    const read = [nextOf(run), nextOf(run), nextOf(run)].map(({ target }) => target);
+    expect(read.filter((target) => target.startsWith("id:"))).toEqual(["id:1", "id:2"]);
+    expect(run.queue.lease(startMs, ["orders"], "quick")).toBeNull();
   });
 
   test("and finds gone are left to whole runs, also a deletion that one of them had to confirm (I5, I11)", async () => {
@@ -225,18 +211,13 @@ describe("records that a quick run reads", () => {
     add({ kind: "confirm", lane: "changed", target: "id:2", reason: "absent" });
     add({ kind: "detail", lane: "quick", target: "id:2", reason: "closed" });
     add({ kind: "detail", lane: "quick", target: "id:3", reason: "closed" });
-    for (let reads = 0; reads < 2; reads++) {
-      const item = run.queue.lease(startMs, ["orders"], "quick");
-      if (!item) throw new Error("nothing is queued");
-      const answer = { run, resource: resourceOf("orders"), item, stamp: stampOf(run.mirror) };
+    for (const answer of [1, 2].map(() => answerTo(run, nextOf(run)))) {
       run.mirror.apply(() => handleFailure(answer, notFound("No query results"), { kind: "missing" }));
-      run.queue.release(item);
+      run.queue.release(answer.item);
     }
     expect(run.mirror.records.isLive("orders", 2)).toBe(true);
-    expect(waiting(run).filter((row) => row.startsWith("orders id:"))).toEqual([
-      "orders id:2 confirm closed",
-      "orders id:3 detail closed",
-    ]);
+    const left = waiting(run).filter((row) => row.startsWith("orders id:"));
+    expect(left).toEqual(["orders id:2 confirm closed", "orders id:3 detail closed"]);
     expect(run.queue.lease(startMs, ["orders"], "others")?.lane).toBe("changed");
   });
 });

@@ -83,6 +83,18 @@ export function answerTo(run: RunContext, item: WorkItem, more: Partial<ReadStam
   return { run, resource, item, stamp: stampOf(run.mirror, more) };
 }
 
+/** An answer to an item that was added, leased and is done with. */
+export function answered(
+  run: RunContext,
+  asked: Omit<NewWorkItem, "dirtySeq">,
+  more: Partial<ReadStamp> = {},
+): AnswerContext {
+  const answer = answerTo(run, leased(run, asked), more);
+  run.queue.done(answer.item, answer.stamp.sentSeq);
+  run.queue.release(answer.item);
+  return answer;
+}
+
 /** Applies a record as its own route answers it, and releases the item. */
 export function detail(
   run: RunContext,
