@@ -7,29 +7,20 @@ import { queueDependents } from "../../src/sync/plan/dependents.ts";
 import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
-import { put, putPreview, remove, stampOf } from "../support/mirror/store.ts";
-import { detail, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
+import { put, putPreview, remove } from "../support/mirror/store.ts";
+import { answerTo, detail, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
-const rules: readonly InvalidationRule[] = [
-  { resource: "notes", dependent: "orders", by: { kind: "column", column: "person_id" } },
-  {
-    resource: "people",
-    dependent: "orders",
-    by: { kind: "pointing", ...pointing(), shows: { remark: "name" } },
-  },
-  {
-    resource: "orders",
-    dependent: "notes",
-    announced: true,
-    by: { kind: "parts", field: "lines", key: "id" },
-  },
-  { resource: "orders", dependent: "colours", by: { kind: "column", column: "colour_id" } },
-];
-
+const ofPerson = { kind: "column", column: "person_id" } as const;
+const ofColour = { kind: "column", column: "colour_id" } as const;
 /** Orders name a person by a kind and an id. */
-function pointing() {
-  return { column: "number", is: "person", idColumn: "colour_id" } as const;
-}
+const pointing = { kind: "pointing", column: "number", is: "person", idColumn: "colour_id" } as const;
+const ofLines = { kind: "parts", field: "lines", key: "id" } as const;
+const rules: readonly InvalidationRule[] = [
+  { resource: "notes", dependent: "orders", by: ofPerson },
+  { resource: "people", dependent: "orders", by: { ...pointing, shows: { remark: "name" } } },
+  { resource: "orders", dependent: "notes", announced: true, by: ofLines },
+  { resource: "orders", dependent: "colours", by: ofColour },
+];
 
 const manifest: Manifest = { ...manifestOf(), cascades: [], invalidationRules: rules };
 
@@ -49,15 +40,17 @@ function work(run: RunContext, resource: string, id: number, reason: string): Wo
   return leased(run, { kind: "detail", resource, target: `id:${id}`, lane, reason });
 }
 
-interface Identified {
-  readonly id: number;
-  readonly [field: string]: unknown;
-}
-
 /** Such a read, and its answer. */
-function readNow(run: RunContext, resource: string, record: Identified, reason: string): void {
+function readNow(run: RunContext, resource: string, record: { readonly id: number }, reason: string): void {
   detail(run, resource, record, work(run, resource, record.id, reason));
 }
+
+/** Details that the mirror has. */
+function hold(run: RunContext, resource: string, ...records: readonly object[]): void {
+  for (const one of records) put(run.mirror, resource, one, { source: "detail" });
+}
+
+const notesOf = (...ids: readonly number[]) => ids.map((id) => note(id, 9));
 
 function followed(run: RunContext): string[] {
   const rows = waiting(run).filter((row) => row.endsWith(" changed with another"));
@@ -66,7 +59,7 @@ function followed(run: RunContext): string[] {
 
 describe("what changes with a record that no event announced", () => {
   test("is read after a detail that a list led to, once, and no more when that finds nothing", ({ run }) => {
-    put(run.mirror, "orders", order(1), { source: "detail" });
+    hold(run, "orders", order(1));
     readNow(run, "notes", note(5, 1), "new");
     const place = run.mirror.db.prepare("SELECT lane, due_ms FROM _work").raw().get();
     expect([followed(run), place]).toEqual([["orders id:1"], [2, 0]]);
@@ -77,15 +70,15 @@ describe("what changes with a record that no event announced", () => {
   });
 
   test("is read when the scrub found the change, whatever was read before it", ({ run }) => {
-    put(run.mirror, "notes", note(5, 1), { source: "detail" });
+    hold(run, "notes", note(5, 1));
     const item = work(run, "notes", 5, "scrub");
-    put(run.mirror, "orders", order(1), { source: "detail" });
+    hold(run, "orders", order(1));
     detail(run, "notes", note(5, 1, "changed"), item);
     expect(followed(run)).toEqual(["orders id:1"]);
   });
 
   test("is not read where it is not mirrored, was deleted, or is not selected", ({ run }) => {
-    put(run.mirror, "orders", order(2), { source: "detail" });
+    hold(run, "orders", order(2));
     remove(run.mirror, "orders", 2);
     for (const id of [5, 6]) readNow(run, "notes", note(id, id - 4), "new");
     expect(waiting(run)).toEqual([]);
@@ -100,8 +93,8 @@ describe("what changes with a record that no event announced", () => {
   test("is read after a full record that a list changed, and only where it changed", async ({ run }) => {
     put(run.mirror, "people", person(1, "before"));
     const pointed = { number: "person", colourId: 1 };
-    put(run.mirror, "orders", order(7, { ...pointed, remark: "before" }), { source: "detail" });
-    put(run.mirror, "orders", order(8, { ...pointed, remark: "after" }), { source: "detail" });
+    hold(run, "orders", order(7, { ...pointed, remark: "before" }));
+    hold(run, "orders", order(8, { ...pointed, remark: "after" }));
     await page(run, "people", [person(1, "after")]);
     expect(followed(run)).toEqual(["orders id:7"]);
     await page(run, "people", [person(1, "after")]);
@@ -109,10 +102,9 @@ describe("what changes with a record that no event announced", () => {
   });
 
   test("is the owner of an owned record, too", ({ run }) => {
-    put(run.mirror, "orders", order(7), { source: "detail" });
-    put(run.mirror, "orders", order(8), { source: "detail" });
-    for (const [documentType, documentId] of [["order", 7] as const, ["offer", 8] as const]) {
-      const payment = { id: documentId, documentType, documentId, amount: 1 };
+    hold(run, "orders", order(7), order(8));
+    for (const [documentType, id] of [["order", 7] as const, ["offer", 8] as const]) {
+      const payment = { id, documentType, documentId: id, amount: 1 };
       put(run.mirror, "receipts", payment);
       readNow(run, "receipts", { ...payment, amount: 2 }, "cascade");
     }
@@ -120,8 +112,8 @@ describe("what changes with a record that no event announced", () => {
   });
 
   test("is found in the record's parts, those it has and those it had, and after its deletion", ({ run }) => {
-    for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
-    put(run.mirror, "orders", order(7, { lines: [{ id: "1" }, { id: 2 }] }), { source: "detail" });
+    hold(run, "notes", ...notesOf(1, 2, 3));
+    hold(run, "orders", order(7, { lines: [{ id: "1" }, { id: 2 }] }));
     readNow(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), "scrub");
     expect(followed(run)).toEqual(["notes id:1", "notes id:2", "notes id:3"]);
   });
@@ -133,7 +125,7 @@ describe("what changes with a record that no event announced", () => {
   ])("is found in the objects of a list only: %s", async (_, extra, expected) => {
     const by = { kind: "parts", field: "extra", key: "id" } as const;
     const run = await aRun([{ resource: "orders", dependent: "notes", by }]);
-    for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
+    hold(run, "notes", ...notesOf(1, 2, 3));
     readNow(run, "orders", order(7, { extra }), "new");
     expect(followed(run)).toEqual(expected);
   });
@@ -144,12 +136,10 @@ describe("what changes with a record that no event announced", () => {
       { resource: "people", dependent: "notes", by: { kind: "counting", column: "body", is: "b" } },
     ]);
     put(run.mirror, "people", person(1, "name"));
-    put(run.mirror, "notes", note(5, 2), { source: "detail" });
+    hold(run, "notes", note(5, 2));
     const pointed = { number: "person", colourId: 1, remark: "name" };
-    put(run.mirror, "orders", order(7, pointed), { source: "detail" });
-    const item = work(run, "people", 1, "scrub");
-    const stamp = stampOf(run.mirror);
-    const read = { run, resource: resourceOf("people"), item, stamp };
+    hold(run, "orders", order(7, pointed));
+    const read = answerTo(run, work(run, "people", 1, "scrub"));
     const outcomes = (["updated", "deleted"] as const).map((outcome) => {
       run.mirror.apply(() => queueDependents(read, { id: 1, outcome, isNews: false }));
       return followed(run);
@@ -158,30 +148,29 @@ describe("what changes with a record that no event announced", () => {
   });
 
   test("after an event is what no event of its own announces, and no record without an id", ({ run }) => {
-    put(run.mirror, "notes", note(1, 9), { source: "detail" });
+    hold(run, "notes", note(1, 9));
     for (const colourId of [3, null]) {
       const item = { ...work(run, "orders", 7, "recheck"), lane: "webhook" } as const;
-      const stamp = stampOf(run.mirror, { cause: "webhook" });
+      const { stamp } = answerTo(run, item, { cause: "webhook" });
       detail(run, "orders", order(7, { colourId, lines: [{ id: 1 }] }), item, stamp);
     }
     expect(followed(run)).toEqual(["colours id:3"]);
   });
 
   test("is not read where the list that is read in every run showed all of it", async () => {
-    const by = { kind: "column", column: "person_id" } as const;
     const people = { ...resourceOf("people"), fullWhen: ["score"] };
     const resources = manifest.resources.map((one) => (one.name === "people" ? people : one));
-    const run = await aRun([{ resource: "notes", dependent: "people", by }], resources);
+    const run = await aRun([{ resource: "notes", dependent: "people", by: ofPerson }], resources);
     put(run.mirror, "people", person(1), { source: "list" });
-    put(run.mirror, "people", person(2), { source: "detail" });
+    hold(run, "people", person(2));
     for (const id of [5, 6]) readNow(run, "notes", note(id, id - 4), "scrub");
     expect(followed(run)).toEqual(["people id:2"]);
   });
 
   test("is read in a quick run even where its own list shows it in full: such a run reads a part of it", async () => {
-    const by = { kind: "column", column: "person_id" } as const;
+    const rule = { resource: "notes", dependent: "people", by: ofPerson };
     for (const share of ["all", "quick"] as const) {
-      const run = { ...(await aRun([{ resource: "notes", dependent: "people", by }])), share };
+      const run = { ...(await aRun([rule])), share };
       put(run.mirror, "people", person(1));
       readNow(run, "notes", note(5, 1), "scrub");
       expect(followed(run)).toEqual(share === "all" ? [] : ["people id:1"]);
@@ -192,8 +181,8 @@ describe("what changes with a record that no event announced", () => {
     "is found in what the record has now where its JSON was %s",
     async (json) => {
       const run = await aRun();
-      for (const id of [1, 2]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
-      put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
+      hold(run, "notes", ...notesOf(1, 2));
+      hold(run, "orders", order(7, { lines: [{ id: 1 }] }));
       run.mirror.db.exec(`UPDATE _raw_orders SET json = ${json}`);
       readNow(run, "orders", order(7, { lines: [{ id: 2 }] }), "scrub");
       expect(followed(run)).toEqual(["notes id:2"]);
@@ -201,16 +190,15 @@ describe("what changes with a record that no event announced", () => {
   );
 
   test("are not the parts that stay when something else of the record changes", ({ run }) => {
-    put(run.mirror, "notes", note(1, 9), { source: "detail" });
-    put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
-    const changed = order(7, { lines: [{ id: 1 }], remark: "x" });
-    readNow(run, "orders", changed, "scrub");
+    hold(run, "notes", note(1, 9));
+    hold(run, "orders", order(7, { lines: [{ id: 1 }] }));
+    readNow(run, "orders", order(7, { lines: [{ id: 1 }], remark: "x" }), "scrub");
     expect(followed(run)).toEqual([]);
   });
 
   test("is no record of a rule for another resource, and none that is provisional or unknown", ({ run }) => {
     put(run.mirror, "people", person(5));
-    put(run.mirror, "orders", order(8, { number: "person", colourId: 5 }), { source: "detail" });
+    hold(run, "orders", order(8, { number: "person", colourId: 5 }));
     putPreview(run.mirror, "orders", { id: 4, number: "A", total: 1 });
     readNow(run, "notes", note(5, 4), "scrub");
     readNow(run, "receipts", { id: 1, documentType: null, documentId: null, amount: 1 }, "scrub");
@@ -222,21 +210,18 @@ describe("what changes with a record that no event announced", () => {
     async (reason) => {
       const run = await aRun();
       const item = work(run, "notes", 5, reason);
-      put(run.mirror, "orders", order(1), { source: "detail" });
+      hold(run, "orders", order(1));
       detail(run, "notes", note(5, 1), item);
       expect(followed(run)).toEqual(["orders id:1"]);
     },
   );
 
   test("is not read after a deletion that a list knew of before it was read", ({ run }) => {
-    put(run.mirror, "notes", note(5, 1), { source: "detail" });
+    hold(run, "notes", note(5, 1));
     const item = work(run, "notes", 5, "absent");
-    put(run.mirror, "orders", order(1), { source: "detail" });
-    const stamp = stampOf(run.mirror, { cause: "confirm" });
-    run.mirror.apply(() => {
-      const read = { run, resource: resourceOf("notes"), item, stamp };
-      queueDependents(read, { id: 5, outcome: "deleted", isNews: false });
-    });
+    hold(run, "orders", order(1));
+    const read = answerTo(run, item, { cause: "confirm" });
+    run.mirror.apply(() => queueDependents(read, { id: 5, outcome: "deleted", isNews: false }));
     expect(followed(run)).toEqual([]);
   });
 
@@ -252,7 +237,7 @@ describe("what changes with a record that no event announced", () => {
       const listed = putPreview(run.mirror, "orders", { id: 7, number: "A", total: 1 }).read;
       const at = { kind: "detail", resource: "orders", target: "id:7", lane: "hydration" } as const;
       const item = leased(run, { ...at, reason, payload: { listed: listed?.listed } });
-      put(run.mirror, "notes", note(1, 9), { source: "detail" });
+      hold(run, "notes", note(1, 9));
       detail(run, "orders", order(7, { total, lines: [{ id: 1 }] }), item);
       expect(followed(run)).toEqual(expected);
     },
