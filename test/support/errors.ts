@@ -2,7 +2,8 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
 
 /** A 404; null: without the service's own words, as a proxy's page. */
-export const notFound = (serviceMessage: string | null) => new NotFoundError("404", { serviceMessage });
+export const notFound = (serviceMessage: string | null) =>
+  new NotFoundError("404", { status: 404, serviceMessage });
 
 /** The MirrorError that `step` throws; anything else it throws, or nothing, is a failed test. */
 export function errorOf(step: () => unknown): MirrorError {

@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import { removeRecord, routeProofs } from "../../src/sync/deletion/deletion.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
@@ -8,7 +9,7 @@ import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
-import { put, stampOf, startMs } from "../support/mirror/store.ts";
+import { put, stampOf, startMs, texts } from "../support/mirror/store.ts";
 import { detail, leased, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const events = ["people", "orders", "receipts"].map((resource) => {
@@ -26,9 +27,8 @@ async function openEvents(shop = manifest): Promise<RunContext> {
 const test = shopTest.extend("run", () => openEvents());
 
 function read(run: RunContext, resource: string, record: { readonly id: number }, reason: string): void {
-  const item = { kind: "detail", resource, target: `id:${record.id}`, lane: "webhook", reason } as const;
-  const leasedItem = leased(run, item);
-  detail(run, resource, record, leasedItem, stampOf(run.mirror, { cause: "webhook" }));
+  const item = leased(run, { ...work({ resource, lane: "webhook", reason }), target: `id:${record.id}` });
+  detail(run, resource, record, item, stampOf(run.mirror, { cause: "webhook" }));
 }
 
 /** Notes and a counter change with people, by one rule each. */
@@ -41,8 +41,8 @@ const invalidationRules = [
 
 async function openWithRules(): Promise<RunContext> {
   const run = await openEvents({ ...manifest, invalidationRules });
-  put(run.mirror, "counters", { id: 1, documentType: "order", next: 1 });
-  put(run.mirror, "counters", { id: 2, documentType: "credit-note", next: 1 });
+  for (const [i, documentType] of ["order", "credit-note"].entries())
+    put(run.mirror, "counters", { id: i + 1, documentType, next: 1 });
   for (const one of [note(1, 1), note(2, 2), note(3, 1, "c")]) put(run.mirror, "notes", one);
   return run;
 }
@@ -50,7 +50,7 @@ async function openWithRules(): Promise<RunContext> {
 const dependents = (run: RunContext) => waiting(run).filter((row) => row.includes("changed with another"));
 
 const lanes = ({ mirror }: RunContext) =>
-  mirror.db.prepare("SELECT resource || ' ' || lane || ' ' || due_ms FROM _work ORDER BY id").pluck().all();
+  texts(mirror, "SELECT resource, lane, due_ms FROM _work ORDER BY id");
 
 describe("after an event's read", () => {
   // Fault: webhook | an event is sent before its own change is committed | the read of an event's record | the record is read once more a minute later, and then no more
@@ -130,10 +130,10 @@ describe("I5: what counts against the limit", () => {
     const { db } = await openHasty();
     const removals = dailyRemovals(db, clock);
     removals.add("people", 3);
-    await clock.advance(12 * 3_600_000);
+    await clock.advance(dayMs / 2);
     removals.add("people", 2);
     expect([removals.count("people"), removals.count("orders")]).toEqual([5, 0]);
-    await clock.advance(12 * 3_600_000);
+    await clock.advance(dayMs / 2);
     expect(removals.count("people")).toBe(2);
   });
 
@@ -141,8 +141,7 @@ describe("I5: what counts against the limit", () => {
     const clock = new DrivenClock();
     const run = await openEvents();
     const { mirror } = run;
-    const day = 24 * 3_600_000;
-    for (const [id, ago] of [0, day - 1, day + 1, 0].entries()) {
+    for (const [id, ago] of [0, dayMs - 1, dayMs + 1, 0].entries()) {
       put(mirror, "people", person(id + 1));
       const cause = id === 3 ? "confirm" : "webhook";
       const at = stampOf(mirror, { cause, receivedAtMs: clock.nowMs() - ago });

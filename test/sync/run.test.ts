@@ -9,12 +9,15 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { resourceOf, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
-import { rows, startMs, put, remove } from "../support/mirror/store.ts";
+import { order, person } from "../support/mirror/shop-records.ts";
+import { work } from "../support/mirror/state-rows.ts";
+import { notFound } from "../support/errors.ts";
+import { rows, startMs, put, remove, written } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";
 import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-report.ts";
-import { NotFoundError, UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
+import { UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { unfinishedRun } from "../../src/sync/run/begin-run.ts";
 import { lastFailedStart } from "../../src/sync/run/run-outcome.ts";
@@ -27,8 +30,7 @@ function service(name: string, colours: readonly object[], onColours = () => 0):
     send: async (request) => {
       request.onSent?.();
       if (request.path === "/colours") onColours();
-      const answer = request.path === "/shop" ? { name } : { data: colours };
-      return answerOf(answer);
+      return answerOf(request.path === "/shop" ? { name } : { data: colours });
     },
   };
 }
@@ -67,24 +69,20 @@ test("I2: a run mirrors what was selected; a second one writes nothing of the re
   const { outcome, resources } = await run(mirror, service("Acme", [red]));
   expect([outcome, Object.keys(resources)]).toEqual(["complete", ["colours", "shop"]]);
   expect(resources["colours"]).toMatchObject({ inserted: 1, pending: 0 });
-  const before = rows(mirror, "SELECT * FROM _change_log");
-  const fences = rows(mirror, "SELECT * FROM _fence_colours");
+  const held = () => ["_change_log", "_fence_colours"].map((name) => rows(mirror, `SELECT * FROM ${name}`));
+  const before = held();
   const report = await run(mirror, service("Acme", [red]));
   expect(report.resources["colours"]).toMatchObject({ unchanged: 1, inserted: 0, updated: 0 });
-  expect(rows(mirror, "SELECT * FROM _change_log")).toEqual(before);
-  expect(rows(mirror, "SELECT * FROM _fence_colours")).toEqual(fences);
+  expect(held()).toEqual(before);
 });
 
 test("what is noticed is logged once in a run, and in the report of that run alone", async () => {
   const { log, records } = recordingLog();
   const mirror = await openShop({ log });
   const missing: unknown[] = [];
-  for (const colours of [
-    [{ id: 1 }, { id: 2 }],
-    [red, { id: 2, label: "blue" }],
-    [red, { id: 2 }],
-  ])
-    missing.push((await run(mirror, service("Acme", colours))).missing_fields);
+  const unlabelled = { id: 1 };
+  for (const colour of [unlabelled, red, unlabelled])
+    missing.push((await run(mirror, service("Acme", [colour, { id: 2, label: "blue" }]))).missing_fields);
   expect(missing).toEqual([["colours.label"], [], ["colours.label"]]);
   expect(records().filter(({ msg }) => String(msg).endsWith("colours.label"))).toHaveLength(2);
 });
@@ -92,11 +90,11 @@ test("what is noticed is logged once in a run, and in the report of that run alo
 // Fault: identity | a token of another company | the config's token, over a filled mirror | refused before anything is written (I10)
 test("I10: another company's token is refused before any write, unless overridden", async ({ mirror }) => {
   await run(mirror, service("Acme", [red]));
-  const before = mirror.db.prepare("SELECT total_changes()").pluck().get();
+  const before = written(mirror);
   const stranger = service("Globex", []);
   const report = await run(mirror, stranger, { token: "other" });
   expect(report).toMatchObject({ outcome: "identity", error: { kind: "identity" } });
-  expect(mirror.db.prepare("SELECT total_changes()").pluck().get()).toBe(before);
+  expect(written(mirror)).toBe(before);
   const insisted = await run(mirror, stranger, { token: "other" }, { acceptIdentity: true });
   expect(insisted.outcome).not.toBe("identity");
 });
@@ -112,11 +110,8 @@ test.for(["_work", "_runs"])(
       return startMs;
     };
     const report = await run(mirror, transport, { clock: { ...stillClock, nowMs } });
-    expect(report.outcome).toBe("database");
-    expect(report.error).toMatchObject({
-      kind: "database",
-      message: `no such table: ${table}: ${mirror.db.name}`,
-    });
+    const error = { kind: "database", message: `no such table: ${table}: ${mirror.db.name}` };
+    expect(report).toMatchObject({ outcome: "database", error });
   },
 );
 
@@ -162,13 +157,9 @@ const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
 const whole = (outcome: string | null, listedAt?: string | null) =>
   isWholeRun({ outcome, ...(listedAt !== undefined && { listed_at: listedAt }) });
 
-const worth = (outcome: "complete" | "partial" | "stopped" | "failed" | "interrupted", more: object = {}) =>
-  isWorthPublishing({ outcome, listed_at: at, scrub: null, ...more });
-
 test("a run is whole once everything listed is in, whatever cut off its scrub", () => {
-  expect([whole("complete"), whole("partial", at), whole("stopped", at), whole(null, at)]).toEqual(
-    Array(4).fill(true),
-  );
+  const isWhole = [whole("complete"), whole("partial", at), whole("stopped", at), whole(null, at)];
+  expect(isWhole).toEqual(Array(4).fill(true));
   expect([whole("stopped", null), whole("failed"), whole(null)]).toEqual(Array(3).fill(false));
 });
 
@@ -179,22 +170,22 @@ test("a scrub that was cut off leaves the outcome of the rest", () => {
   expect(listedOutcome({ outcome: "stopped", listed_at: null, troubles: [] })).toBe("stopped");
 });
 
-test("reports and exports are made after a run, unless its scrub found nothing since they were", () => {
-  expect([
-    worth("complete"),
-    worth("partial"),
-    worth("complete", { scrub: { ...scrub, planned: 0 } }),
-  ]).toEqual(Array(3).fill(true));
-  expect(worth("complete", { scrub })).toBe(false);
-  expect(worth("complete", { scrub: { ...scrub, changed: 2 } })).toBe(true);
-  expect(worth("stopped", { scrub: { ...scrub, changed: 2 } })).toBe(true);
-  expect(worth("interrupted", { scrub: { ...scrub, changed: 2 } })).toBe(false);
-  expect(worth("failed", { listed_at: null })).toBe(false);
-});
-
-test("a night that a limit cut off is shown by reports and exports, too", () => {
-  expect(worth("stopped", { listed_at: null })).toBe(true);
-});
+test.each([
+  ["complete", true, {}],
+  ["partial", true, {}],
+  ["complete", true, { scrub: { ...scrub, planned: 0 } }],
+  ["complete", false, { scrub }],
+  ["complete", true, { scrub: { ...scrub, changed: 2 } }],
+  ["stopped", true, { scrub: { ...scrub, changed: 2 } }],
+  ["stopped", true, { listed_at: null }],
+  ["interrupted", false, { scrub: { ...scrub, changed: 2 } }],
+  ["failed", false, { listed_at: null }],
+] as const)(
+  "reports and exports follow a run or a cut off night, unless its scrub found nothing: %s %s %j",
+  (outcome, isWorth, more) => {
+    expect(isWorthPublishing({ outcome, listed_at: at, scrub: null, ...more })).toBe(isWorth);
+  },
+);
 
 const pinned: PinnedIdentity = {
   name: "Acme",
@@ -207,36 +198,24 @@ const pinned: PinnedIdentity = {
 async function mirrorOf(orders: readonly number[], people: readonly number[] = []): Promise<Mirror> {
   const mirror = await openShop();
   mirror.apply(() => rememberIdentity(mirror, pinned));
-  for (const id of people) put(mirror, "people", { id, name: `n${id}`, email: null, score: null });
+  for (const id of people) put(mirror, "people", person(id));
   for (const id of orders) put(mirror, "orders", orderOf(id));
   return mirror;
 }
 
-const orderOf = (id: number, number = `2026-${id}`) => ({ id, number, total: 1, lines: [], receipts: [] });
+const orderOf = (id: number, number = `2026-${id}`) => order(id, { number });
 
-/** A service with these records by path. */
-function serviceWith(records: Readonly<Record<string, object | Error>>) {
+type Records = Readonly<Record<string, object | Error>>;
+
+/** Judges a token by a service with these records by path. */
+async function judge(mirror: Mirror, name: string, token: string, records: Records = {}) {
   const asked: string[] = [];
-  const ask = async (path: string): Promise<Buffer> => {
+  const verdict = await judgeToken(mirror, { name, token }, async (path) => {
     asked.push(path);
-    const record = records[path] ?? missing();
+    const record = records[path] ?? notFound("No query results for model.");
     if (record instanceof Error) throw record;
     return Buffer.from(JSON.stringify(record));
-  };
-  return { ask, asked };
-}
-
-const missing = () =>
-  new NotFoundError("404", { status: 404, serviceMessage: "No query results for model." });
-
-async function judge(
-  mirror: Mirror,
-  name: string,
-  token: string,
-  records: Record<string, object | Error> = {},
-) {
-  const { ask, asked } = serviceWith(records);
-  const verdict = await judgeToken(mirror, { name, token }, ask);
+  });
   return { verdict, kind: verdict.kind, asked };
 }
 
@@ -285,7 +264,7 @@ describe("I10: a mirror belongs to one company", () => {
 
   test.each([
     ["a service in trouble", new UnavailableError("503", { status: 503 })],
-    ["a 404 that is not the service's own", new NotFoundError("404", { status: 404 })],
+    ["a 404 that is not the service's own", notFound(null)],
   ])("%s is no refusal", async (_case, error) => {
     const mirror = await mirrorOf([1]);
     await expect(judge(mirror, "Acme", "new", { "/orders/1": error })).rejects.toBe(error);
@@ -309,14 +288,8 @@ describe("I10: a mirror belongs to one company", () => {
   test("a deleted document is not asked for, and one in doubt only after the others", async () => {
     const mirror = await mirrorOf([1, 2, 3]);
     remove(mirror, "orders", 3);
-    const doubt = {
-      kind: "confirm",
-      target: "id:2",
-      lane: "changed",
-      reason: "absent",
-      dirtySeq: 1,
-    } as const;
-    mirror.apply(() => new WorkQueue(mirror.db).add({ resource: "orders", ...doubt }));
+    const doubt = { kind: "confirm", resource: "orders", target: "id:2", reason: "absent" } as const;
+    mirror.apply(() => new WorkQueue(mirror.db).add(work(doubt)));
     const { asked } = await judge(mirror, "Acme", "new");
     expect(asked).toEqual(["/orders/1", "/orders/2"]);
   });
@@ -324,11 +297,7 @@ describe("I10: a mirror belongs to one company", () => {
   test("a token that was replaced changes the fingerprint, and keeps the company's salt and business id", async () => {
     const mirror = await mirrorOf([1]);
     const answers: Record<string, object> = { "/shop": { name: "Acme" }, "/orders/1": orderOf(1) };
-    const transport: Transport = {
-      send: async ({ path }) => {
-        return answerOf(answers[path]);
-      },
-    };
+    const transport: Transport = { send: async ({ path }) => answerOf(answers[path]) };
     const random = seededRandom(1);
     const parts = { mirror, transport, tally: new Tally(), token: "new", random, log: silentLog };
     const { signal } = new AbortController();
