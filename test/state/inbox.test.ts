@@ -124,6 +124,8 @@ function takeIds(mirror: Mirror, ids: EventIds, eventIds: readonly string[], fai
   return [];
 }
 
+const hundredOf = (group: number) => Array.from({ length: 100 }, (_, i) => `${group} ${i}`);
+
 function filed(mirror: Mirror): number {
   return counted(mirror, "_inbox_ids");
 }
@@ -141,8 +143,7 @@ describe("I7 an event is known for ever", () => {
 
   test("with at most some hundreds of ids of each company in memory", ({ mirror }) => {
     const ids = new EventIds(mirror.db);
-    const hundred = (group: number) => Array.from({ length: 100 }, (_, i) => `${group} ${i}`);
-    for (let group = 0; group < 26; group++) takeIds(mirror, ids, hundred(group));
+    for (let group = 0; group < 26; group++) takeIds(mirror, ids, hundredOf(group));
     expect(filed(mirror)).toBeGreaterThan(2_000);
   });
 

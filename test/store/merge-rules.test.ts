@@ -17,8 +17,8 @@ import { readHeld, rowsOf, type HeldRecord } from "../../src/store/apply/held-re
 const plan = planTable(resourceOf("orders"));
 const decoded = (record: JsonObject) => ({ record, row: toRow(plan, record) });
 const sha = "01".repeat(20);
-const read = { received_seq: 1, read_at: 0, last_change: 1 };
-const fence: Fence = { ...read, sha, listed_sha: null, source: "detail", gone: 0 };
+const stamps = { received_seq: 1, read_at: 0, last_change: 1 };
+const fence: Fence = { ...stamps, sha, listed_sha: null, source: "detail", gone: 0 };
 const other = { ...fence, sha: "02".repeat(20) };
 
 test.each([

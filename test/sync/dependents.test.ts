@@ -40,8 +40,10 @@ function work(run: RunContext, resource: string, id: number, reason: string): Wo
   return leased(run, { kind: "detail", resource, target: `id:${id}`, lane, reason });
 }
 
+type Identified = Readonly<Record<string, unknown>> & { readonly id: number };
+
 /** Such a read, and its answer. */
-function readNow(run: RunContext, resource: string, record: { readonly id: number }, reason: string): void {
+function readNow(run: RunContext, resource: string, record: Identified, reason: string): void {
   detail(run, resource, record, work(run, resource, record.id, reason));
 }
 

@@ -160,7 +160,7 @@ describe("lists that grow old in a run that lasts days", () => {
     fail();
     pass(listAgeMs);
     expect(refreshLists(run)).toBe(true);
-    const pages = [3, 2].map((page) => `people page::${page} list sweep`);
+    const pages = ["page::3", "page::2"].map((target) => `people ${target} list sweep`);
     expect(waiting(run)).toEqual(["colours page::1 list sweep", ...pages]);
     fail();
     pass(listAgeMs - 1);
