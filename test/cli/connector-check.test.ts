@@ -23,16 +23,4 @@ describe("connector check", () => {
       expect(result).toMatchObject({ code: 1, stdout: expect.stringMatching(/^breaking {2}GET \/whoami/m) });
     },
   );
-
-  test.each([
-    ["nothing given", [], "--openapi FILE is needed"],
-    ["an empty file", ["--openapi", "empty"], "the file is empty"],
-    ["broken JSON", ["--openapi", "half.json"], "half.json:1:"],
-    ["something else", ["--openapi", "other"], "OpenAPI"],
-  ])("with %s says so", async (_, args, message) => {
-    const cwd = temporaryFolder({ empty: "", "half.json": '{"a": ', other: "hello: world\n" });
-    const { code, stdout, stderr } = await runCommand(["connector", "check", ...args], { cwd });
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(message);
-  });
 });

@@ -19,15 +19,26 @@ describe("an exit code shows what happened", () => {
     expect(codeOfEnding({ kind }, null)).toBe(code);
   });
 
-  test("a run's outcome has its own", () => {
-    const outcomes = ["complete", "failed", "difference", "partial", "stopped"] as const;
-    expect(outcomes.map((ending) => codeOfEnding(ending, null))).toEqual([0, 1, 1, 3, 5]);
+  test.each([
+    ["complete", null, 0],
+    ["failed", null, 1],
+    ["difference", null, 1],
+    ["partial", null, 3],
+    ["stopped", null, 5],
+    ["drained", null, 0],
+    ["drained", "SIGTERM", 0],
+    ["drained", "SIGINT", 130],
+    ["stopped", "SIGINT", 130],
+    ["stopped", "SIGTERM", 143],
+    ["complete", "SIGTERM", 0],
+    ["partial", "SIGINT", 3],
+  ] as const)("work that ends as %s (signal: %s) exits with %i", (ending, signal, code) => {
+    expect(codeOfEnding(ending, signal)).toBe(code);
   });
 
-  test("a daemon that was drained has ended well, unless somebody pressed Ctrl-C", () => {
-    expect(codeOfEnding("drained", "SIGTERM")).toBe(0);
-    expect(codeOfEnding("drained", null)).toBe(0);
-    expect(codeOfEnding("drained", "SIGINT")).toBe(130);
+  test("after a signal an error counts by its kind, and one of the stop as interrupted", () => {
+    expect(codeOfError(new MirrorError("stopped", "x"), "SIGINT")).toBe(130);
+    expect(codeOfError(new MirrorError("database", "x"), "SIGINT")).toBe(10);
   });
 
   test("an error of the service counts by its kind, anything unforeseen as the program's own", () => {
@@ -51,20 +62,6 @@ describe("an exit code shows what happened", () => {
   });
 });
 
-describe("after a signal", () => {
-  test("work that stopped for it was interrupted: 130 and 143", () => {
-    expect(codeOfEnding("stopped", "SIGINT")).toBe(130);
-    expect(codeOfEnding("stopped", "SIGTERM")).toBe(143);
-    expect(codeOfError(new MirrorError("stopped", "x"), "SIGINT")).toBe(130);
-  });
-
-  test("work that was done anyway, or failed for its own reason, says so", () => {
-    expect(codeOfEnding("complete", "SIGTERM")).toBe(0);
-    expect(codeOfEnding("partial", "SIGINT")).toBe(3);
-    expect(codeOfError(new MirrorError("database", "x"), "SIGINT")).toBe(10);
-  });
-});
-
 test("of several outcomes the most urgent one counts, in whatever order they came", () => {
   const byUrgency = [
     "complete",
@@ -75,12 +72,9 @@ test("of several outcomes the most urgent one counts, in whatever order they cam
     "identity",
     "database",
   ] as const;
-  for (let worst = 0; worst < byUrgency.length; worst++) {
-    const some = byUrgency.slice(0, worst + 1);
-    expect([worstOutcome(some), worstOutcome(some.toReversed())]).toEqual([
-      byUrgency[worst],
-      byUrgency[worst],
-    ]);
+  for (const [at, worst] of byUrgency.entries()) {
+    const some = byUrgency.slice(0, at + 1);
+    expect([worstOutcome(some), worstOutcome(some.toReversed())]).toEqual([worst, worst]);
   }
   expect(worstOutcome([])).toBe("complete");
 });

@@ -53,15 +53,6 @@ describe("sync --shard", () => {
     const { stdout } = await run(["sync", "--no-scrub", "--json"]);
     expect(Object.keys((JSON.parse(stdout) as { companies: object }).companies)).toEqual(names);
   });
-
-  test.each(["0/3", "4/3", "one/3"])("%s is refused with what it must be", async (text) => {
-    const { code, stderr } = await runCommand(["sync", "--shard", text], {
-      cwd: temporaryFolder({ "config.yaml": "companies: { acme: { token: t } }\n" }),
-    });
-    expect(code).toBe(2);
-    expect(stderr).toContain(`--shard must be I/N with I from 1 to N, such as 2/3 (it is \\"${text}\\")`);
-    expect(stderr).toContain("with three jobs give them 1/3, 2/3 and 3/3");
-  });
 });
 
 describe("status", () => {

@@ -24,7 +24,11 @@ export const commandRows: readonly ErrorRow[] = [
     '2 | a duration without a unit | sync --max-duration 5 | (it is "5") | --max-duration | such as 90s, 30m or 26h',
     '2 | a number that is none | sync --max-requests many | (it is "many") | --max-requests | must be a whole number',
     "2 | options that exclude each other | sync --quick --full | cannot be used with | '--quick' cannot be used with option '--full' | `fintoro-mirror sync --help`",
+    '2 | a shard beyond their number | sync --shard 4/3 | must be I/N with I from 1 to N | (it is "4/3") | with three jobs give them 1/3, 2/3 and 3/3',
+    '2 | a shard before the first | sync --shard 0/3 | must be I/N with I from 1 to N | (it is "0/3") | with three jobs give them 1/3, 2/3 and 3/3',
+    '2 | a shard in words | sync --shard one/3 | must be I/N with I from 1 to N | (it is "one/3") | with three jobs give them 1/3, 2/3 and 3/3',
     "2 | a format that is none | export --format xls | is invalid | --format <format> | Allowed choices are csv, parquet",
+    "2 | no reference | connector check | is needed: the reference to compare with | --openapi FILE | --openapi FILE",
     "2 | a reference that is not there | connector check --openapi none.yaml | cannot be read: there is no such file | --openapi none.yaml | Name the service's OpenAPI document",
     "2 | init without a token, in a script | init --no-input --base-url {base} -c new.yaml | a token is needed | whose company? | give --token-env NAME or --token-file FILE",
     "2 | init over a config | init --no-input --token-env TOKEN | is there already; nothing was written | config.yaml | --force replaces it",
@@ -51,6 +55,12 @@ export const commandRows: readonly ErrorRow[] = [
   ]),
   ...errorRows({ before: ({ write }) => write("a.yaml", "{") }, [
     "2 | a reference that is no YAML | connector check --openapi a.yaml | not valid YAML | a.yaml:1:2 | it must be one YAML or JSON document",
+  ]),
+  ...errorRows({ before: ({ write }) => write("a.yaml", "") }, [
+    "2 | a reference that is empty | connector check --openapi a.yaml | the file is empty | a.yaml:1:1 | it must be one YAML or JSON document",
+  ]),
+  ...errorRows({ before: ({ write }) => write("a.yaml", "hello: world") }, [
+    "2 | a reference that is something else | connector check --openapi a.yaml | this is not an OpenAPI 3 document | it has no paths | Give the vendor's reference",
   ]),
   ...errorRows(noMirror, [
     " | changes before the first run | changes |  |  | ",
