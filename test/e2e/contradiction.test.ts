@@ -43,23 +43,3 @@ test("lists that always answer the same page are tried five times and set aside,
   expect(stdout).toMatch(/orders.*page 1.*GET \/orders\?page=1 returned page 2/);
   await expectHealed(company);
 });
-
-// Fault: service | the route of a record shows another record, for good | a proxy, while all else is answered | the record is tried 5 times and set aside, exit 3
-test("a record whose route shows another one is set aside alone, after five tries", async () => {
-  const company = await aCompany();
-  let path = "";
-  company.proxy.obstruct(({ path: asked }) => {
-    if (path === "" && /^\/orders\/\d+$/.test(asked)) path = asked;
-    return asked === path ? jsonReply(200, { id: 999_999 }) : undefined;
-  });
-  const report = await sync(company, { resources: ["clients", "orders"], clock: fastClock() });
-  const id = path.slice("/orders/".length);
-  expect(report.troubles).toMatchObject([
-    {
-      resource: "orders",
-      id,
-      message: `GET ${path} returned record 999999, 5 times: record ${id} was not read in this run (exit 3), the rest was`,
-    },
-  ]);
-  expect(askedOf(company, path)).toBe(5);
-});

@@ -10,7 +10,6 @@ import {
   invalid,
   jsonReply,
   missing,
-  missingPage,
   startProxy,
   emptyList,
   emptyListAndTotals,
@@ -20,10 +19,7 @@ import {
 } from "../support/company/proxy.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
-import { get } from "../support/sandbox/sandbox.ts";
 
-const live = (company: Company, table: string) =>
-  count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
 const ids = (company: Company, table: string) => serviceIds(company, table).map(String);
 const idOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const asksFor = ({ proxy }: Company, which: RegExp, from = 0) =>
@@ -80,20 +76,6 @@ test("lists that are refused, never end or lead elsewhere are named, delete noth
   await expectHealed(company);
 });
 
-// Fault: identity | the token is revoked in the middle of a run | a proxy answers 401 from the 11th request on | the run ends at once; the next one continues where it stopped
-test("401 in the middle of a run ends it at once, and the next run continues where it stopped", async () => {
-  const company = await aCompany();
-  company.proxy.obstruct(({ n }) => (n > 10 ? jsonReply(401, { message: "Unauthenticated." }) : undefined));
-  expect(await sync(company)).toMatchObject({
-    outcome: "unauthenticated",
-    error: { kind: "unauthenticated", request_id: "req-proxy" },
-  });
-  expect(company.proxy.asked.length).toBeLessThanOrEqual(10 + 6);
-  company.recover();
-  expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: true });
-  expectEqual(company);
-});
-
 // Fault: service | every detail of the company answers 404 | a proxy, for every path that ends with an id | nothing is deleted, and the mirror stays as it was (I5)
 test("404 on every detail at once: nothing is deleted (I5)", async () => {
   const company = await aMirroredCompany();
@@ -102,28 +84,6 @@ test("404 on every detail at once: nothing is deleted (I5)", async () => {
   company.proxy.obstruct(({ path }) => (/\/\d+$/.test(path) ? missing : undefined));
   expect((await sync(company, { full: true })).outcome).toBe("partial");
   expect(dump(company.file, own)).toEqual(before);
-});
-
-// Fault: service | 403 on the details of one resource | a proxy, from the third detail on, in a full run | nothing is deleted; the next run repairs it
-// Fault: service | 404 with an HTML page | a proxy, for one detail | it proves no deletion (I5)
-// Fault: service | one new record is in the list and answers 404 | a proxy, for one detail | the rest is whole; the record comes when it answers
-test("details that are refused or answer a page delete nothing (I5); a new record that answers 404 comes when it answers", async () => {
-  const company = await aMirroredCompany();
-  const quotation = lastPathOf(truthOf(company.sandbox), "quotations");
-  company.sandbox.control.trigger("invoices.created");
-  const invoice = lastPathOf(truthOf(company.sandbox), "invoices");
-  let orders = 0;
-  company.proxy.obstruct(({ path }) => {
-    if (/^\/orders\/\d+$/.test(path) && ++orders >= 3) return forbidden;
-    if (path === invoice) return missing;
-    return path === quotation ? missingPage : undefined;
-  });
-  const before = [live(company, "orders"), live(company, "quotations")];
-  const report = await sync(company, { full: true });
-  expect(report).toMatchObject({ outcome: "partial", resources: { orders: { deleted: 0 } } });
-  expect([live(company, "orders"), live(company, "quotations")]).toEqual(before);
-  expect(report.resources["proformas"]).toMatchObject({ failed: 0, pending: 0 });
-  await expectHealed(company);
 });
 
 // Fault: pagination | 422: the page size is refused | a proxy, above 50 a page | smaller pages, and every record is shown
@@ -252,17 +212,6 @@ test("answers that fail in twelve ways cost a repetition each and nothing else, 
   expectEqual(company);
 });
 
-// Fault: network | a connection that hangs, twice | a proxy, for a list | given up after the deadline and asked again; the run is complete
-test("a connection that hangs is given up after its time and asked again", async () => {
-  const company = await aCompany();
-  const resources = ["orders"];
-  let hung = 0;
-  company.proxy.obstruct(({ path }) => (path === "/orders" && ++hung <= 2 ? "hang" : undefined));
-  expect((await sync(company, { timeoutMs: 300, resources })).outcome).toBe("complete");
-  expect(hung).toBe(3);
-  expectEqual(company, { tables: resources });
-});
-
 // Fault: pagination | lists with empty data, and totals that say otherwise | a proxy, for six lists of a filled mirror | nothing is deleted, the run reports it, the next one is whole (I5)
 // Fault: pagination | lists that are empty and say so in their totals | a proxy, for six lists of a filled mirror | nothing is deleted: what cannot be asked for one by one is held (I5)
 // Fault: pagination | a record twice | the sandbox, for documents and clients | a bounded number of requests, nothing deleted, the next run heals
@@ -293,40 +242,4 @@ test("lists that are empty, with totals that say so or not, or show a record twi
   expect(counts["proformas"]).toMatchObject({ failed: 0, pending: 0 });
   expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
   await expectHealed(company);
-});
-
-const larger = (most: number) => invalid("perPage", `The per page field must not be greater than ${most}.`);
-
-// Fault: pagination | ties are shuffled in every page, and the order is refused | the sandbox and a proxy, for invoices | complete once each record was shown
-// Fault: pagination | records are added at the end while a list is read | the sandbox, between two pages | the tail is read again, not the whole list
-// Fault: pagination | pages are smaller than asked for | a proxy, for orders | the list is complete
-test("lists that shuffle ties, grow at their end or have smaller pages are complete once each record was shown; an append costs the tail", async () => {
-  const company = await aCompany({ records: 120 });
-  const { control } = company.sandbox;
-  const [clientId] = [...(control.snapshot().get("clients")?.keys() ?? [])];
-  const before = Number(control.snapshot().get("business_cases")?.size);
-  const [perPage, appended] = [2, 3];
-  company.suffer({ kind: "shuffled_ties", match: { path: "/invoices" } });
-  company.proxy.obstruct(async ({ path, query }, passOn) => {
-    const asked = Number(query.get("perPage") ?? 0);
-    if (path === "/orders" && asked > 7) {
-      const smaller = `/orders?perPage=7&page=${query.get("page")}&sortBy=number`;
-      return jsonReply(200, (await get(company.sandbox, smaller)).json);
-    }
-    if (path === "/invoices" && query.has("sortBy")) return invalid("sortBy");
-    if (path === "/invoices" && asked > 20) return larger(20);
-    if (path !== "/business-cases") return undefined;
-    if (asked > perPage) return larger(perPage);
-    if (query.get("page") !== "3") return undefined;
-    const reply = await passOn();
-    for (let i = 0; i < appended; i++) control.create("business_cases", { name: `Prípad ${i}`, clientId });
-    return reply;
-  });
-  expect(before).toBeGreaterThan(3 * perPage);
-  expect(await sync(company, { concurrency: 1 })).toMatchObject({ outcome: "complete", troubles: [] });
-  const pages = company.proxy.asked.filter(
-    ({ path, query }) => path === "/business-cases" && query.get("perPage") === String(perPage),
-  );
-  expect(pages.length).toBeLessThanOrEqual(Math.ceil((before + appended) / perPage) + 1);
-  expectEqual(company);
 });

@@ -266,18 +266,25 @@ describe("a quick run", () => {
     expect(look(company.file, (db) => new Runs(db).lastEnded())).toEqual(whole);
     expect(count(company.file, "SELECT count(*) FROM _runs WHERE mode = 'quick'")).toBe(1);
   });
+});
 
-  test("I5: deletes nothing, whatever it does not see; the next sweep proves it", async () => {
-    const company = await mirrored();
-    const { control } = company.sandbox;
-    const [open = 0] = withStatus(company, "invoices", "unpaid").concat(
-      withStatus(company, "invoices", "overdue"),
-    );
-    control.remove("invoices", open);
-    control.remove("suppliers", Number([...(control.snapshot().get("suppliers")?.keys() ?? [])][0]));
-    expect((await sync(company, quick)).outcome).toBe("complete");
-    expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
-    expect((await sync(company, { startAtMs })).outcome).toBe("complete");
-    expectEqual(company);
-  });
+// Fault: identity | the company is renamed | the sandbox | accepted and logged; its row follows (I10)
+// Fault: identity | a rotated token while the service fails | a proxy, for the documents that would prove it | the run fails without a refusal; the next one takes the token
+// Fault: identity | the token is rotated, the old one revoked | the sandbox | the new one is accepted and logged; the old one does no harm (I10)
+test("a renamed company is accepted; a rotated token is, unless the service is in trouble; both are said, and the old one does no harm", async () => {
+  const company = await aMirroredCompany();
+  const { control, token, readToken } = company.sandbox;
+  control.rename("Nové meno, s. r. o.");
+  expect((await sync(company)).outcome).toBe("complete");
+  expect(company.said.join("\n")).toContain("renamed");
+  const rotated = { token: readToken, attempts: 1 };
+  company.suffer({ kind: "status", status: 503, match: { path: "/invoices/" } });
+  expect((await sync(company, rotated)).outcome).toBe("failed");
+  company.recover();
+  expect((await sync(company, rotated)).outcome).toBe("complete");
+  expect(company.said.join("\n")).toContain("was replaced");
+  control.revoke(token);
+  expect((await sync(company)).outcome).toBe("unauthenticated");
+  expect((await sync(company, rotated)).outcome).toBe("complete");
+  expectEqual(company);
 });

@@ -96,7 +96,8 @@ describe("parts of a record", () => {
   });
 });
 
-test.each(['{"data":{"id":1}}', '{"name":""}', '{"name":7}', "[]", "{}"])(
+// Fault: identity | /whoami answers without a name: nothing, null, a number, a list | the answer to /whoami | the run fails: it is of no company (I10)
+test.each(['{"data":{"id":1}}', '{"name":""}', '{"name":null}', '{"name":7}', "[]", "{}"])(
   "I10: an answer that names no company is none of the company: %s",
   (text) => {
     expect(errorOf(() => readCompanyName(bytes(text), { path: "/whoami", field: "name" }))).toMatchObject({

@@ -323,6 +323,7 @@ function openLimiter(isBroken = () => false) {
   return { limiter, asked };
 }
 
+// Fault: limiter | every third answer is 503, with --max-requests | the permits of a run | repeated requests count too: exactly so many are sent
 test("a run gets so many permits as it may have, and no more", async () => {
   const { limiter, asked } = openLimiter();
   const limited = limitRequests(limiter, { mostRequests: 2 });

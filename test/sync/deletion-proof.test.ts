@@ -34,6 +34,8 @@ function asking(run: RunContext, resource: string, id: number, why: Partial<Work
 describe("I5: what a 404 proves", () => {
   const notThere = "The route could not be found.";
   // Fault: service | a record's route answers 404 for every record, with a page or in the service's words | the verdict on a 404 | on a route that nothing proves: no deletion (I5)
+  // Fault: service | 404 with an HTML page | the verdict on a 404 | it proves no deletion (I5)
+  // Fault: service | one new record is in the list and answers 404 | the verdict on a 404 | unproven: it comes when it answers
   test.each([
     ["on a route that answered 200 in this run: the record is deleted", missing, true, [], "deleted"],
     ["with another message, on a proven route: deleted too", "Not Found", true, [], "deleted"],
@@ -121,6 +123,7 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
     },
   );
 
+  // Fault: webhook | an event of a record that never existed | the verdict on a 404 | completed as absent, and nothing is written
   test.each(["people.updated", "overlapped"])("of a record that it never had, after %s", async (reason) => {
     const run = await withPeople(0);
     const { kind } = deletionVerdict(asking(run, "people", 7, { kind: "detail", reason }), error);

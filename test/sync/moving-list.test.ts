@@ -87,6 +87,7 @@ describe("repeated readings", () => {
 });
 
 describe("an append while a list is read", () => {
+  // Fault: pagination | records are added at the end while a list is read | a list's answers | the tail is read again, not the whole list
   test("costs the tail, not the sweep: pages before it are kept", async ({ run }) => {
     await page(run, "people", people(1, 2), { total: 5 });
     await page(run, "people", people(5), { page: 3, total: 5 });

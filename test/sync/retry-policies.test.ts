@@ -31,6 +31,8 @@ const oddAnswer = new ProtocolError("HTML", { retryable: true });
 const refused = (field: string) => new InvalidError("422", { [field]: ["no"] });
 
 describe("what a failed read means", () => {
+  // Fault: identity | the token is revoked in the middle of a run | an answer to a work item | the run ends at once
+  // Fault: service | 403 on the details of one resource | an answer to a work item | that record is set aside; nothing is deleted
   test.each([
     ["401 ends the run", new UnauthenticatedError("401"), "detail", "stop"],
     ["403 on a list holds the resource, not the run", new ForbiddenError("403"), "list", "hold"],
@@ -150,6 +152,7 @@ describe("a run's outage", () => {
 });
 
 // Fault: limiter | 429 with Retry-After 0, for good | failures of a run | it is an outage: one request at a time, and the run fails after `http.patience` (I8)
+// Fault: service | each answer is 401, 403, 404, 422, 500 or a page | failures of a run | what may pass is waited for; what does not ends the run at once
 test("only errors that may pass begin an outage", () => {
   const page = new ProtocolError("HTML", { retryable: true });
   const passing = [away(), new NetworkError("reset"), page, new RateLimitedError("429")];
@@ -178,6 +181,7 @@ test("one record's own failures: tried again 5 times over a minute while others 
   expect(pausesMs.reduce((sum, ms) => sum + ms)).toBe(60_000);
 });
 
+// Fault: service | each answer comes after the deadline, or is a failure | failures of a run | waited for as long as `http.patience` says, with one request at a time; then it fails
 test("an outage uses up no attempt, however long", async () => {
   const { policy, clock } = policyWith();
   policy.succeeded(itemOf(2));
@@ -197,6 +201,7 @@ test("any answer of the service ends the outage, a refusal too", () => {
   expect(policy.outage).toBeNull();
 });
 
+// Fault: service | each answer but that of /whoami comes after the deadline | failures of a run, with a probe that succeeds | the items' own: set aside after a few
 test("a probe that is answered shows that the failures are the items' own", async () => {
   const { policy } = policyWith();
   const kinds: string[] = [];
@@ -328,6 +333,7 @@ test("in the event worker, having nothing to do counts as working, unless the la
   expect(seen.working).toBe(1);
 });
 
+// Fault: identity | the token is refused for an hour, then works again | the pauses of the event worker | it is tried every few minutes; events wait for it
 test.each([
   ["unavailable", [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, minuteMs, minuteMs]],
   ["database", [1_000, 2_000, 4_000]],

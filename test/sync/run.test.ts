@@ -243,6 +243,7 @@ describe("I10: a mirror belongs to one company", () => {
     expect(found.verdict).toMatchObject({ why: expect.stringContaining('order 1 (number "2026-1")') });
   });
 
+  // Fault: identity | a sandbox company's token: the same name, business id and ids | the config's token, over a filled mirror | refused (I10)
   test("a sandbox company with the same name and ids but other documents is refused", async () => {
     const others = Object.fromEntries([1, 2, 3].map((id) => [`/orders/${id}`, orderOf(id, `T-${id}`)]));
     const { verdict, asked } = await judge(await mirrorOf([1, 2, 3], [7]), "Acme", "new", others);

@@ -61,6 +61,7 @@ describe("the service's deliveries do not arrive", () => {
     expect(watch.refusing()).toMatchObject({ reason: "not_stored" });
   });
 
+  // Fault: webhook | the service signs with another secret than the config has | refused deliveries, and what the service says | named within half a minute
   test("once the service says that one failed, also shortly after an accepted one", async () => {
     watch.accepted();
     refuse(1, forged);
@@ -140,6 +141,7 @@ describe("a client that sends garbage", () => {
     expect(watch.refusing()).not.toBeNull();
   });
 
+  // Fault: webhook | hundreds of deliveries with wrong signatures beside good ones | refused and accepted deliveries | counted; they are no sign of anything
   test("is no sign within ten minutes of an accepted delivery where the service does not say", async () => {
     for (let minute = 0; minute < 60; minute += 9) {
       watch.accepted();

@@ -16,7 +16,6 @@ import { inboxOf, startWorker, eventOf, waitingRows, pass } from "../../support/
 import { truthOf } from "../../support/truth/truth.ts";
 import { eventually } from "../../support/eventually.ts";
 import { DrivenClock } from "../../support/virtual/driven-clock.ts";
-import { missing, missingPage } from "../../support/company/proxy.ts";
 import type { ServiceRequest, Transport } from "../../../src/connector/transport.ts";
 
 const kept = new Set(["received-invoices.paid", "received-receipts.paid"]);
@@ -97,20 +96,6 @@ describe("the answer of the service counts, in whatever order events arrive", ()
     expect(company.proxy.asked.slice(asked).filter(({ path }) => path === `/invoices/${id}`)).toHaveLength(1);
     expect(live(company, "invoices", id)).toBe(true);
     expect(new Set(inboxOf(worker.mirror))).toEqual(new Set(["invoices.deleted done unchanged"]));
-  });
-
-  // Fault: webhook | an event of a record that never existed | a delivery | completed as absent, and nothing is written
-  test("an event of a record that never existed completes as absent and writes nothing", async () => {
-    const company = await aMirroredCompany();
-    const worker = await startWorker(company);
-    worker.deliver(eventOf("contact-activity-logs.created", 999_999), eventOf("clients.updated", 888_888));
-    await worker.rest();
-    expect(new Set(inboxOf(worker.mirror))).toEqual(
-      new Set(["contact-activity-logs.created done absent", "clients.updated done absent"]),
-    );
-    expectEqual(company);
-    // The events may have been sent before their commits.
-    expect(count(company.file, "SELECT count(*) FROM _work WHERE reason = 'recheck'")).toBe(2);
   });
 });
 
@@ -253,25 +238,6 @@ test("I5: too many deletions within a day are held, counted over restarts; the n
   await second.rest();
   expectEqual(company, { tables: ["suppliers"] });
   expect(inboxOf(second.mirror).every((row) => /done (deleted|absent)$/.test(row))).toBe(true);
-});
-
-// Fault: service | a deletion event while its route answers 404 for every record | a proxy, with a page and in the service's words | reads, and not one deletion (I5)
-test("I5: a deletion on a route that answers 404 for every record is none, with a page or in the service's words", async () => {
-  const clock = new DrivenClock();
-  const company = await aMirroredCompany({ records: 3 }, { startAtMs: clock.nowMs() });
-  const worker = await startWorker(company, { clock });
-  company.proxy.obstruct(({ path, n }) =>
-    path.startsWith("/invoices/") ? (n % 2 === 0 ? missingPage : missing) : undefined,
-  );
-  const [id = 0, other = 0] = serviceIds(company, "invoices");
-  worker.deliver(eventOf("invoices.deleted", id), eventOf("invoices.updated", other));
-  await pass(clock, worker, 120_000);
-  expect(deleted(company, "invoices")).toBe(0);
-  expect(inboxOf(worker.mirror)).toEqual(["invoices.deleted waiting", "invoices.updated waiting"]);
-  company.recover();
-  expect((await worker.run()).outcome).toBe("complete");
-  await worker.rest();
-  expect(inboxOf(worker.mirror).every((row) => row.endsWith("done unchanged"))).toBe(true);
 });
 
 /** Records the lane of each request; only events pass while the gate is shut. */

@@ -92,22 +92,6 @@ function subscribe({ company, url }: Receiving): void {
   company.sandbox.control.create("webhook_subscriptions", input);
 }
 
-// Fault: webhook | the service signs with another secret than the config has | the simulated service's deliveries | within half a minute `/readyz` is 503 and names it, in the metrics too
-test("a wrong secret is found after the service's first delivery", async () => {
-  const here = await receiving();
-  const { company } = here;
-  subscribe(here);
-  company.sandbox.control.trigger("clients.updated");
-  await eventually(async () => "bad_signature" in (await readiness(here)).refused, "a refusal");
-  expect(await readiness(here)).toMatchObject({ status: 200, refusing: null });
-  here.wind(15_000);
-  const named = expect.stringMatching(/1 delivery was refused .*: 1 bad_signature; compare/) as string;
-  await expect
-    .poll(() => readiness(here))
-    .toMatchObject({ status: 503, reasons: expect.arrayContaining([named]) as string[] });
-  expect(await linesOfMetrics(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 1');
-});
-
 // Fault: webhook | dozens of deliveries with wrong signatures, to a company that is quiet | requests to a daemon | counted; health is not touched, since the service reports no failed delivery
 test("a client that sends garbage to a company that is quiet is counted, and does nothing else", async () => {
   const here = await receiving();
@@ -118,38 +102,14 @@ test("a client that sends garbage to a company that is quiet is counted, and doe
   for (let i = 0; i < 30; i++)
     expect(await deliver(here, someEvent(), { secret: "not-the-secret-at-all" })).toBe(401);
   await eventually(() => asked() > before, "a question to the service");
+  expect(await deliver(here, someEvent(), { to: "nobody" })).toBe(404);
   const refused = { bad_signature: 30 };
   await noted(here, refused);
-  expect(await readiness(here)).toMatchObject({ status: 200, refused, refusing: null });
+  const elsewhere = { unknown_company: 1 };
+  expect(await readiness(here)).toMatchObject({ status: 200, refused, refusing: null, elsewhere });
   expect(await linesOfMetrics(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 0');
-  expect((await statusOf(company)).code).toBe(0);
+  const events = { refused, refused_elsewhere: elsewhere, refusing: null, gaps: [] };
+  expect(await statusOf(company)).toMatchObject({ code: 0, events });
   // Once for each heartbeat at most.
   expect(asked()).toBeLessThanOrEqual(before + 2);
-});
-
-// Fault: webhook | hundreds of deliveries with wrong signatures, without headers, stale copies, and for nobody, beside good ones | requests to a daemon | counted by reason everywhere; health, gaps and writes are not touched
-test("a client that sends garbage beside the service's deliveries is counted, and does nothing else", async () => {
-  const here = await receiving();
-  const { company, url } = here;
-  const good = someEvent();
-  expect(await deliver(here, good)).toBe(204);
-  const written = () => inMirror(company, "SELECT count(*) FROM _inbox");
-  const before = written();
-  const garbage = Array.from({ length: 100 }, () =>
-    deliver(here, someEvent(), { secret: "not-the-secret-at-all" }),
-  );
-  expect(new Set(await Promise.all(garbage))).toEqual(new Set([401]));
-  expect((await fetch(`${url}/webhooks/acme`, { method: "POST" })).status).toBe(400);
-  expect(await deliver(here, someEvent(), { to: "nobody" })).toBe(404);
-  for (let i = 0; i < 5; i++) expect(await deliver(here, good, { agoMs: 400_000 })).toBe(401);
-  const refused = { bad_signature: 100, missing_header: 1, stale_timestamp: 5 };
-  const shown = { status: 200, refused, refusing: null, elsewhere: { unknown_company: 1 } };
-  await expect.poll(() => readiness(here)).toMatchObject(shown);
-  expect(await linesOfMetrics(here)).toContain(
-    'fintoro_mirror_refused_deliveries_total{company="",reason="unknown_company"} 1',
-  );
-  await noted(here, refused);
-  const events = { refused, refused_elsewhere: { unknown_company: 1 }, refusing: null, gaps: [] };
-  expect(await statusOf(company)).toMatchObject({ code: 0, events });
-  expect(written()).toBe(before);
 });
