@@ -1,16 +1,15 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { hourMs, dayMs } from "../../src/base/clock.ts";
+import { hourMs } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { statusOf } from "../support/company/served-company.ts";
-import { damageRuns, liveIds, wound } from "../support/verify/verify.ts";
+import { damageRuns, liveIds, readEarlier, wound } from "../support/verify/verify.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { count } from "../support/truth/equal.ts";
 
 /** A company and its config; `contents` null: with nothing mirrored. */
@@ -247,17 +246,6 @@ async function dryRun(company: Company, ...args: string[]): Promise<DryRun> {
   return (JSON.parse(stdout) as { companies: { acme: DryRun } }).companies.acme;
 }
 
-/** As if everything had been read a day before. */
-function age(company: Company): void {
-  const db = openDatabase(company.file);
-  const tables = db
-    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_fence\\_%' ESCAPE '\\'")
-    .pluck();
-  for (const table of tables.all() as string[]) db.exec(`UPDATE "${table}" SET read_at = read_at - ${dayMs}`);
-  db.exec(`UPDATE _parents SET listed_at = listed_at - ${dayMs}`);
-  db.close();
-}
-
 describe("the plan", () => {
   test("of a run after an interrupted one has what that one left to be read", async () => {
     const company = writeServeConfig(await aMirroredCompany());
@@ -277,7 +265,7 @@ describe("the plan", () => {
     const total = first.requests.detail + first.requests.child;
     expect(planned.plan.missing.requests).toBe(total);
     expect((await dryRun(company)).plan.scrub).toMatchObject({ requests: 0, total, nights: 1 });
-    age(company);
+    readEarlier(company, 1);
     const { requests, plan } = await dryRun(company);
     expect(requests).toMatchObject({ detail: 0, child: 0, scrub: total });
     expect(plan.scrub).toMatchObject({ requests: total, nights: 1 });

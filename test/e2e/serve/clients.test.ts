@@ -36,38 +36,15 @@ async function pageUnder(url: string, host: string) {
   return [/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1], answer.includes("acme")];
 }
 
-/** How long a connection waits for its refusal, and stays after it. */
-async function connectionTimes(url: string, bytes: string) {
-  const startedMs = performance.now();
-  const socket = await hold(url, bytes);
-  await once(socket.resume(), "end");
-  const refusedMs = performance.now();
-  // Only bytes for a connection that its owner let go are answered by a reset.
-  const knock = setInterval(() => socket.write("x"), 50);
-  await new Promise((resolve) => socket.once("close", resolve));
-  clearInterval(knock);
-  return { waitedMs: refusedMs - startedMs, lingeredMs: performance.now() - refusedMs };
-}
-
 // Fault: webhook | a page of a real serve is asked for under the name of somebody else | raw sockets | 421 without the page; names of the config are served
-// Fault: webhook | silent connections, half a request, CONNECT and noise, whose clients keep their side open | raw sockets against a real serve with its own deadlines | refused after 10 s at most, and gone from the server 2 s later
 // Fault: webhook | 600 silent connections, CONNECT, Upgrade, half a request, noise and unread pages, all kept open | raw sockets against a real serve | deliveries are answered 204 at once, the drops are in metrics, log and status, SIGTERM ends with 0
-test("clients that hold what they can keep no delivery out, and the process from no end: those without a request go 2 s after their refusal, and pages are shown under the names of the config only", async () => {
+test("clients that hold what they can keep no delivery out, and the process from no end; pages are shown under the names of the config only", async () => {
   const company = await aMirroredCompany({ records: 2 });
   writeServeConfig(company, "serve: { hosts: [mirror.internal] }");
   const daemon = await serve(company);
   const { url } = daemon;
   expect(await pageUnder(url, "attacker.example")).toEqual(["421", false]);
   expect(await pageUnder(url, "mirror.internal:8787")).toEqual([expect.stringMatching(/200|503/), true]);
-
-  const silent = ["", "GET /healthz HTTP/1.1\r\nho", held[0] ?? "", "noise\r\n\r\n"];
-  for (const { waitedMs, lingeredMs } of await Promise.all(
-    silent.map((bytes) => connectionTimes(url, bytes)),
-  )) {
-    // 10 and 2 s on a quiet machine; whoever is not let go stays for a minute and longer.
-    expect(waitedMs).toBeLessThan(30_000);
-    expect(lingeredMs).toBeLessThan(20_000);
-  }
 
   await Promise.all(Array.from({ length: 600 }, () => hold(url)));
   expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);

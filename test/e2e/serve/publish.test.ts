@@ -12,6 +12,7 @@ import { processEnv } from "../../support/program/process-env.ts";
 import { childrenOf, serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
 import { deliver, eventAbout } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, statusOf, wholeRuns } from "../../support/company/served-company.ts";
+import { readEarlier, wound } from "../../support/verify/verify.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -40,7 +41,9 @@ test("what the last run was not followed by is made at the next start; what cann
 
 test("the report is made when everything listed is in, while the scrub goes on", async () => {
   const company = await aMirroredCompany({ records: 20 });
-  rewind(company);
+  // By runs that nobody remembers.
+  readEarlier(company, 2);
+  wound(company, "DELETE FROM _runs");
   company.sandbox.control.create("clients", { name: "Nová" });
   const details = Promise.withResolvers<undefined>();
   company.proxy.obstruct((asked) => (/\d$/.test(asked.path) ? details.promise : undefined));
@@ -136,15 +139,3 @@ test("a process that makes what follows a run and does not end is ended, and nam
   await eventually(async () => (await stepOf())?.outcome === "failed", "its end");
   expect((await stepOf())?.error).toBe("it was ended after 0s");
 });
-
-/** As if everything had been read two days before, by runs that nobody remembers. */
-function rewind(company: Company): void {
-  const db = new Database(company.file);
-  const agoMs = 2 * 86_400_000;
-  const fences = "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '_fence_*'";
-  for (const table of db.prepare(fences).pluck().all() as string[])
-    db.exec(`UPDATE "${table}" SET read_at = read_at - ${agoMs}`);
-  db.exec(`UPDATE _parents SET listed_at = listed_at - ${agoMs}`);
-  db.exec("DELETE FROM _runs");
-  db.close();
-}

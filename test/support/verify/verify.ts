@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { VerifyReport } from "../../../src/verify/report.ts";
 import { runCommand } from "../program/cli.ts";
 import type { Company } from "../company/company.ts";
@@ -43,6 +43,15 @@ export function named({ resources }: VerifyReport): string[] {
 export function wound({ file }: Pick<Company, "file">, sql: string, ...values: unknown[]): void {
   using db = openDatabase(file);
   db.prepare(sql).run(...values);
+}
+
+/** As if all details and parents' lists had been read so many days earlier. */
+export function readEarlier({ file }: Pick<Company, "file">, days: number): void {
+  using db = openDatabase(file);
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '_fence_*'");
+  for (const table of tables.pluck().all() as string[])
+    db.exec(`UPDATE "${table}" SET read_at = read_at - ${days * dayMs}`);
+  db.exec(`UPDATE _parents SET listed_at = listed_at - ${days * dayMs}`);
 }
 
 /** Has the mirror open as before, but the page where its runs begin is damaged. */
