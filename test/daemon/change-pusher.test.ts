@@ -230,6 +230,7 @@ test("nothing is sent before it is on disk what was taken", async () => {
 });
 
 describe("a position", () => {
+  // Fault: process | `serve` is killed while a receiver answers 2xx to a change | the position in the mirror | the next process sends again what was not noted, with the same webhook-id, and nothing else
   test("is where the next process goes on; a new receiver begins at the present end, and both say so", async () => {
     const [mirror, sink] = [await openHasty(), await openSink()];
     addPeople(mirror, 1, 3);

@@ -47,22 +47,6 @@ describe("a run that was stopped", () => {
     expect(company.proxy.asked.length).toBeLessThanOrEqual(leastOf(company) + stops * (inFlight + 1));
     expectEqual(company);
   });
-
-  // Fault: clock | the clock is set back by a year between two runs | the run's clock | nothing waits for the future; lists of unknown age are read again
-  test("is resumed by a clock that was set back a year: nothing waits, and lists of unknown age are read again", async () => {
-    const company = await aCompany();
-    const { lists } = floorOf(truthOf(company.sandbox));
-    company.proxy.obstruct(({ path, n }) =>
-      path.startsWith("/invoices/") && n % 2 === 0 ? "reset" : undefined,
-    );
-    await stoppedRun(company, lists.length + 30, { startAtMs: startMs, attempts: 1 });
-    company.recover();
-    const asked = company.proxy.asked.length;
-    const report = await sync(company, { startAtMs: startMs - 365 * 24 * hourMs });
-    expect(report).toMatchObject({ outcome: "complete", resumed: true });
-    expect(spentOn(company.proxy.asked.slice(asked)).lists).toEqual(lists);
-    expectEqual(company);
-  });
 });
 
 // Fault: process | runs of a chain are stopped by a limit, a signal and a kill | `parents_per_run: N` | the chain is one share of N, and no parent's list is read twice
