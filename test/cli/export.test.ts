@@ -324,6 +324,7 @@ test.each(["csv", "xlsx"])("a history in %s is beside the table's own file, and 
 
 test.each([
   ["publish --as-of 2126-01-01", /2126-01-01 has not come yet: today is/],
+  ["package --month 2026-03 --changes-since 2126-01-01", /"2126-01-01 has not come yet: today is/],
   ["publish --as-of 2026-03-01", /first day that can be had is 2026-03-02.*does not reach back that far/],
   ["export --as-of 0123456789ab:5", /is of another change log/],
   ["publish --as-of 99999999999999", /has no position 99999999999999/],

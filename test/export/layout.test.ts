@@ -9,7 +9,7 @@ import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { manifestOf, openHasty, resources } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { put } from "../support/mirror/store.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 const bill = schema.record({ id: schema.integer(), total: schema.decimal(), issuedOn: schema.date() });
 const bills = defineResource({
@@ -69,6 +69,25 @@ describe("a lake", () => {
         [`../company=acme/bills/year=2026/part-0.${format}`, 1],
       ]);
       expect(text(written.files[0]?.file ?? "")).toBe(content);
+    },
+  );
+
+  test.each(["csv", "jsonl", "parquet"] as const)(
+    "of %s holds what changed by date, deletions without one",
+    async (format) => {
+      const mirror = await aMirror({ "2025-12-31": 1.5, "2026-01-01": 2 });
+      remove(mirror, "bills", 1);
+      const since = { log: null, seq: 0 };
+      const { manifest: written } = await exportOf(mirror, {
+        format,
+        partition: "year",
+        since,
+        tables: ["bills"],
+      });
+      expect(written.files.map(({ file }) => path.dirname(file))).toEqual([
+        "../company=acme/bills/year=__HIVE_DEFAULT_PARTITION__",
+        "../company=acme/bills/year=2026",
+      ]);
     },
   );
 });

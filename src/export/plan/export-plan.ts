@@ -196,7 +196,7 @@ function changesSql(table: SnapshotTable, since: number, raw: string | null): st
     const record = "substr(ltrim(w.json, char(9, 10, 13, 32)), 2)";
     const members = `CASE WHEN t.id IS NULL THEN '"id":' || c.id || '}' ELSE ${record} END`;
     const json = `'{"_op":"' || ${op} || '","_seq":' || c.seq || ',' || ${members} AS _json`;
-    return `SELECT ${own}, ${json} FROM ${changed} LEFT JOIN ${raw} w ON w.id = c.id`;
+    return `SELECT ${own}, t.*, ${json} FROM ${changed} LEFT JOIN ${raw} w ON w.id = c.id`;
   }
   const shown = columns.map((column) =>
     column.name === "id" ? "c.id AS id" : `t.${quoted(column.name)} AS ${quoted(column.name)}`,
