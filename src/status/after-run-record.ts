@@ -31,15 +31,20 @@ export const backupStep = "backup";
 /** The step that fetches files. What is left of it waits for the next time. */
 export const filesStep = "files";
 
-export function exportStep({ format, out, to }: ExportConfig): string {
-  return `${format} ${to ?? out}`;
+const placeOf = ({ format, out, to }: ExportConfig) => `${format} ${to ?? out}`;
+
+/** The step of an entry, by its format and place, and by its tables where another entry has the same. */
+export function exportStep(entry: ExportConfig, { exports }: Pick<Config, "exports">): string {
+  const isAlone = exports.every((one) => one === entry || placeOf(one) !== placeOf(entry));
+  return isAlone ? placeOf(entry) : `${placeOf(entry)}: ${entry.tables?.join(", ") ?? "all tables"}`;
 }
 
-export function stepsOf({ schedule, exports, backup, files }: Config): string[] {
+export function stepsOf(config: Config): string[] {
+  const { schedule, exports, backup, files } = config;
   const follow = exports.filter(({ after }) => after === "sync");
   return [
     ...(schedule.publish === null ? [] : [reportStep]),
-    ...follow.map(exportStep),
+    ...follow.map((entry) => exportStep(entry, config)),
     ...(backup.to === null ? [] : [backupStep]),
     ...(files.pdf || files.attachments ? [filesStep] : []),
   ];

@@ -91,7 +91,7 @@ function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOu
   const request = { ...wanted, tables: tables ?? [], partition, period, since: null, ifChanged: true };
   const work = async () => {
     const { exportCompany } = await import("./export.ts");
-    const made = await recorded(scope, exportStep(wanted), () => exportCompany(scope, request));
+    const made = await recorded(scope, exportStep(wanted, scope.config), () => exportCompany(scope, request));
     return { ...made, lines: made.lines.map((line) => `${line} (exported as ${format})`) };
   };
   // Who holds the lock may be writing other files there.
