@@ -30,6 +30,8 @@ export interface ExportResult {
   readonly path: string;
   /** Paths below `out`, of this run only. */
   readonly files: readonly string[];
+  /** Those of an earlier manifest that this run does not replace. */
+  readonly kept: (before: ExportManifest | null) => ManifestFile[];
   /** Files of earlier runs that were removed. */
   readonly removed: readonly string[];
   /** Nothing was written, as `ifChanged` allows. */
@@ -71,7 +73,7 @@ export async function exportTables(
  */
 async function findCurrent(
   request: ExportRequest,
-  { log, seq, completeness }: Snapshot,
+  { log, seq, completeness, tables }: Snapshot,
   plans: readonly TableExport[],
   form: string,
 ): Promise<ExportResult | null> {
@@ -90,14 +92,14 @@ async function findCurrent(
       file.form === form &&
       (workbook === null || file.file === workbook),
   );
-  const kept = keptFiles(manifest, request, found);
+  const kept: ExportResult["kept"] = (before) => keptFiles(before, request, tables, found);
   const isWhole = new Set(found.map(({ table }) => table)).size === names.size;
-  if (!isWhole || kept.length + found.length !== manifest.files.length) return null;
+  if (!isWhole || kept(manifest).length + found.length !== manifest.files.length) return null;
   const hashes = new Map(found.map(({ file, sha256 }) => [belowOut(company, file), sha256]));
   for (const [file, sha256] of hashes) if (!(await hasContent(path.join(out, file), sha256))) return null;
   const files = [...hashes.keys()];
   const same = { removed: [], unchanged: true, undated: [], otherwiseRedacted: [] };
-  return { manifest, path: place, files, completeness, ...same };
+  return { manifest, path: place, files, kept, completeness, ...same };
 }
 
 async function writeTables(
@@ -125,7 +127,7 @@ async function commit(
   const { seq, run, log, tables: all, completeness } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
-  const kept = keptFiles(before, request, written);
+  const kept: ExportResult["kept"] = (earlier) => keptFiles(earlier, request, all, written);
   const manifest: ExportManifest = {
     company,
     created_at: isoTime(parts.clock.nowMs()),
@@ -135,7 +137,7 @@ async function commit(
     since: since?.seq ?? null,
     ...(parts.moment && { as_of: parts.moment.at }),
     run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
-    files: [...kept, ...written],
+    files: [...kept(before), ...written],
   };
   const hashes = new Map(written.map(({ file, sha256 }) => [belowOut(company, file), sha256]));
   const files = [...hashes.keys()];
@@ -146,11 +148,12 @@ async function commit(
     remove: removed,
   });
   const redacted = redactionsOf(all).join();
-  const otherwise = kept.filter((file) => (file.redacted ?? []).join() !== redacted);
+  const otherwise = kept(before).filter((file) => (file.redacted ?? []).join() !== redacted);
   const otherwiseRedacted = [...new Set(otherwise.map(({ file }) => belowOut(company, file)))];
   const undated = plans.flatMap((plan) => (period && !plan.period ? [plan.table.name] : []));
   const unchanged = false;
-  return { manifest, path: place, files, removed, unchanged, undated, otherwiseRedacted, completeness };
+  const places = { path: place, files, kept, removed };
+  return { manifest, ...places, unchanged, undated, otherwiseRedacted, completeness };
 }
 
 /** What of a request decides which files there are, not what is in them. */

@@ -4,13 +4,11 @@ import { readText, type FileStore, type WriteRight } from "../file-store/file-st
 import {
   belowOut,
   type ExportManifest,
-  keptFiles,
   manifestPath,
   exportManifestIn,
   removedFiles,
 } from "./files/export-manifest.ts";
 import type { ExportResult } from "./export-tables.ts";
-import type { ExportRequest } from "./plan/export-request.ts";
 
 /** What an upload did, as keys; the manifest is written last. */
 export type Uploaded = Awaited<ReturnType<typeof uploadExport>>;
@@ -28,12 +26,12 @@ export type Uploaded = Awaited<ReturnType<typeof uploadExport>>;
  */
 export async function uploadExport(
   store: FileStore,
-  request: ExportRequest,
-  { manifest, files: made }: Pick<ExportResult, "manifest" | "files">,
+  out: string,
+  { manifest, files: made, kept }: ExportResult,
   right: WriteRight,
   onFile: (file: string, done: number, of: number) => void = () => undefined,
 ) {
-  const { company, out } = request;
+  const { company } = manifest;
   const keyOf = (file: string) => belowOut(company, file);
   const manifestKey = manifestPath(company);
   const before = exportManifestIn(await readText(store, manifestKey, right.signal));
@@ -57,8 +55,7 @@ export async function uploadExport(
     onFile(file, done, changed.length);
     await store.put(keyOf(file), path.join(out, keyOf(file)), right);
   }
-  const kept = keptFiles(before, request, files);
-  const remote: ExportManifest = { ...manifest, files: [...kept, ...files] };
+  const remote: ExportManifest = { ...manifest, files: [...kept(before), ...files] };
   await store.put(manifestKey, Buffer.from(manifestText(remote)), right);
   const removed = removedFiles(before, remote).map(keyOf);
   for (const key of removed) await store.remove(key, right);

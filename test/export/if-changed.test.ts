@@ -56,6 +56,17 @@ describe("an export where nothing changed leaves its files alone, and one in ano
     expect((await exportAgain([{ tables: ["people"] }])).unchanged).toBe(true);
   });
 
+  test.each(["csv", "xlsx"] as const)(
+    "all tables in %s are there beside a view, which stays",
+    async (format) => {
+      const exportAgain = exporter(await aMirror());
+      await exportAgain([{ format }]);
+      await exportAgain([{ format, tables: ["deleted_records"] }]);
+      expect(await exportAgain([{ format }])).toMatchObject({ removed: [], unchanged: true });
+      expect(await exportAgain([{ format }, { redact }])).toMatchObject({ removed: [], unchanged: false });
+    },
+  );
+
   test("a workbook is there beside one of a single table", async () => {
     const exportAgain = exporter(await aMirror());
     await exportAgain([{ format: "xlsx", tables: ["people"] }]);

@@ -15,8 +15,7 @@ const textOf = (store: FileStore, key: string) => readText(store, key, signal);
 async function upload(mirror: Mirror, store: FileStore, request: Partial<ExportRequest> = {}) {
   const out = path.join(tempFolder(), "out");
   const exported = await exportOf(mirror, { ...request, out });
-  const asked = { format: "csv", company: "acme", tables: [], ...request, out } as ExportRequest;
-  return uploadExport(store, asked, exported, ownRight(signal));
+  return uploadExport(store, out, exported, ownRight(signal));
 }
 
 /** A store that takes no file whose name ends like this. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parseManifest } from "../../base/files/hashed-file.ts";
 import type { ExportLanguage } from "../../connector/translation.ts";
-import { historySuffix } from "../../store/snapshot/snapshot-tables.ts";
+import { historySuffix, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import type { ExportRequest, Format, Partition } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 
@@ -66,20 +66,23 @@ export async function readManifest(file: string): Promise<ExportManifest | null>
 
 /**
  * The files of the last manifest that the next one keeps: those of other formats and, if only some tables are exported,
- * those of other tables. The history of a table is beside its own file. A workbook is one file of several tables: only
- * one of the same name is replaced.
+ * those of other tables; if all are, those of views and own tables. The history of a table is beside its own file. A
+ * workbook is one file of several tables: only one of the same name is replaced.
  */
 export function keptFiles(
   before: ExportManifest | null,
   { format, tables, history = false }: Pick<ExportRequest, "format" | "tables" | "history">,
+  all: readonly SnapshotTable[],
   written: readonly ManifestFile[],
 ): ManifestFile[] {
   const replaced = new Set(written.map(({ file }) => file));
-  const isOther = ({ format: its, table }: ManifestFile) =>
-    its !== format ||
-    table.endsWith(historySuffix) !== history ||
-    (tables.length > 0 && (format === "xlsx" || !tables.includes(table.replace(historySuffix, ""))));
-  return (before?.files ?? []).filter((file) => !replaced.has(file.file) && isOther(file));
+  const isAsked = ({ format: its, table }: ManifestFile) => {
+    const name = table.replace(historySuffix, "");
+    if (its !== format || (name !== table) !== history) return false;
+    if (tables.length > 0) return format !== "xlsx" && tables.includes(name);
+    return all.every((one) => one.name !== name || one.kind === "table" || one.kind === "child");
+  };
+  return (before?.files ?? []).filter((file) => !replaced.has(file.file) && !isAsked(file));
 }
 
 /**

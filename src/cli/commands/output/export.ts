@@ -99,7 +99,7 @@ async function exportScope(
     const { mirror } = files;
     const parts = { mirror, manifest, clock, version, reportDate, redact, moment, signal };
     const exported = await exportTables(parts, request, { onProgress });
-    const uploaded = store && (await uploadExport(store, request, exported, ownRight(signal), onFile));
+    const uploaded = store && (await uploadExport(store, out, exported, ownRight(signal), onFile));
     return { exported, uploaded: uploaded && belowPrefix(uploaded, to ?? "") };
   };
   const { exported, uploaded } = await context.showing(() => (line === null ? [] : [line]), makeFiles);
