@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import { isoTime } from "../base/clock.ts";
-import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
+import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { seqAt } from "../state/log-identity.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
@@ -24,24 +24,8 @@ import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
 import { writeTable, type ExportContext } from "./write-table.ts";
 
-export interface ExportResult {
-  readonly manifest: ExportManifest;
-  /** The manifest's file. */
-  readonly path: string;
-  /** Paths below `out`, of this run only. */
-  readonly files: readonly string[];
-  /** Those of an earlier manifest that this run does not replace. */
-  readonly kept: (before: ExportManifest | null) => ManifestFile[];
-  /** Files of earlier runs that were removed. */
-  readonly removed: readonly string[];
-  /** Nothing was written, as `ifChanged` allows. */
-  readonly unchanged: boolean;
-  /** Tables without a date, which a period does not limit: exported whole. */
-  readonly undated: readonly string[];
-  /** Files of earlier exports that stay, and were redacted otherwise. */
-  readonly otherwiseRedacted: readonly string[];
-  readonly completeness: CompletenessByName;
-}
+/** What an export made. */
+export type ExportResult = Awaited<ReturnType<typeof commit>>;
 
 /**
  * Exports tables and views of one company.
@@ -122,12 +106,12 @@ async function commit(
   { parts, request, pool, staging }: ExportContext,
   plans: readonly TableExport[],
   written: readonly ManifestFile[],
-): Promise<ExportResult> {
+) {
   const { out, company, since, period } = request;
   const { seq, run, log, tables: all, completeness } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
-  const kept: ExportResult["kept"] = (earlier) => keptFiles(earlier, request, all, written);
+  const kept = (earlier: typeof before) => keptFiles(earlier, request, all, written);
   const manifest: ExportManifest = {
     company,
     created_at: isoTime(parts.clock.nowMs()),
@@ -149,11 +133,24 @@ async function commit(
   });
   const redacted = redactionsOf(all).join();
   const otherwise = kept(before).filter((file) => (file.redacted ?? []).join() !== redacted);
-  const otherwiseRedacted = [...new Set(otherwise.map(({ file }) => belowOut(company, file)))];
-  const undated = plans.flatMap((plan) => (period && !plan.period ? [plan.table.name] : []));
-  const unchanged = false;
-  const places = { path: place, files, kept, removed };
-  return { manifest, ...places, unchanged, undated, otherwiseRedacted, completeness };
+  return {
+    manifest,
+    completeness,
+    /** Of the manifest. */
+    path: place,
+    /** Paths below `out`, of this run only. */
+    files,
+    /** What a manifest of earlier runs names and this run leaves alone. */
+    kept,
+    /** Files of earlier runs that were removed. */
+    removed,
+    /** Nothing was written, as `ifChanged` allows. */
+    unchanged: false as boolean,
+    /** Tables without a date, which a period does not limit: exported whole. */
+    undated: plans.flatMap((plan) => (period && !plan.period ? [plan.table.name] : [])),
+    /** Files of earlier exports that stay, and were redacted otherwise. */
+    otherwiseRedacted: [...new Set(otherwise.map(({ file }) => belowOut(company, file)))],
+  };
 }
 
 /** What of a request decides which files there are, not what is in them. */
