@@ -16,26 +16,6 @@ describe("a semaphore", () => {
     expect(order).toEqual(["third", "fourth"]);
   });
 
-  test("serves a lower priority number first, then in order of arrival", async () => {
-    const semaphore = new Semaphore(1);
-    const release = await semaphore.acquire();
-    const order: string[] = [];
-    const callers = [
-      ["a", 2],
-      ["b", 1],
-      ["c", 2],
-      ["d", 0],
-    ] as const;
-    const served = callers.map(async ([name, priority]) => {
-      const next = await semaphore.acquire(undefined, priority);
-      order.push(name);
-      next?.();
-    });
-    release?.();
-    await Promise.all(served);
-    expect(order).toEqual(["d", "b", "a", "c"]);
-  });
-
   test("does not give a place to a caller that stopped waiting", async () => {
     const semaphore = new Semaphore(1);
     const release = await semaphore.acquire();

@@ -121,6 +121,7 @@ describe("a run that is owed", () => {
     close.abort();
   });
 
+  // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back
   test("waits while the service is away, and begins within a second when it is back", async () => {
     const there = { now: false };
     const { scheduler, ran, pass } = await schedulerWith(["complete"], { isServiceThere: () => there.now });
@@ -239,24 +240,6 @@ describe("the schedule", () => {
     expect(minutes.slice(0, 4)).toEqual([0, 1, 3, 7]);
     // The next slot.
     expect(minutes).toHaveLength(5);
-  });
-
-  // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back
-  test("a night without the service is made up for when it is back", async () => {
-    const schedule = { sync: "15 2 * * *" };
-    const there = { now: true };
-    const one = await schedulerWith(["complete"], { schedule, isServiceThere: () => there.now });
-    const done = one.scheduler.follow("first");
-    await one.pass(60_000);
-    there.now = false;
-    await one.pass(20 * hourMs, 5 * 60_000);
-    expect(one.ran).toHaveLength(1);
-    there.now = true;
-    await one.pass(hourMs, 60_000);
-    expect(one.ran.map(({ why }) => why)).toEqual(["first", "schedule"]);
-    one.close.abort();
-    await one.pass(60_000);
-    await done;
   });
 
   // Fault: disk | the schedule cannot be noted because another program writes | the scheduler's store | nothing ends, and the slot is not run again

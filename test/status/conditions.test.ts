@@ -125,10 +125,6 @@ test.each<Case>([
 );
 
 describe("an incident", () => {
-  test("is kept as it is by nothing of a current, whole mirror", () => {
-    expect(judged({}).keeps).toEqual([]);
-  });
-
   test.each<[string, Partial<CompanyStatusView>]>([
     ["while the next run is under way", { lastRun: failedRun, run }],
     ["after a run that a person ended", { lastRun: endedRun("interrupted") }],

@@ -53,16 +53,6 @@ function watch(targets: AlertFacts["targets"] = [mail]) {
 }
 
 describe("an incident", () => {
-  test("is sent once when it begins and once when it ends, across restarts", () => {
-    const { look } = watch();
-    expect(look(0, [])).toEqual([]);
-    expect(look(1, [condition()])).toEqual(["mail begin failed i1"]);
-    expect(look(2, [condition()])).toEqual([]);
-    expect(look(hourMs, [condition({ message: "still away" })])).toEqual([]);
-    expect(look(2 * hourMs, [])).toEqual(["mail end failed i1"]);
-    expect(look(3 * hourMs, [])).toEqual([]);
-  });
-
   test("goes only to targets that ask for its kind", () => {
     const { look } = watch([mail, chat]);
     const stale = condition({ kind: "stale", subject: "lists" });

@@ -215,22 +215,6 @@ describe("the facts of events", () => {
       orders,
     });
   });
-
-  test("are empty in a mirror without a receiver", async () => {
-    const mirror = await openShop();
-    const nothing = {
-      counts: {},
-      waitingSince: null,
-      stuck: 0,
-      lastReceivedAt: null,
-      unknownTypes: [],
-      spans: [],
-      service: null,
-      ...emptyReceiverNote,
-      orders: [],
-    };
-    expect(readEventFacts(mirror.db)).toEqual(nothing);
-  });
 });
 
 /** A receiver that ran in these spans, and the last event so many hours before now. */

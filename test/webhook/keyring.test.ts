@@ -184,15 +184,6 @@ describe("a retired secret", () => {
     expect([accepted(), seen.version]).toEqual([["new"], looks]);
   });
 
-  test("without an end stays; without time left it is not accepted at all", () => {
-    retireKeys(retired, [old], end(null));
-    retireKeys(retired, ["leaked"], end(24 * hourMs));
-    retireKeys(retired, ["leaked"], end(0));
-    expect(keyring({}).accepted()).toEqual([old]);
-    clock.wind(10_000 * hourMs);
-    expect(keyring({}).accepted()).toEqual([old]);
-  });
-
   test("gets the end it was given last; what has ended is forgotten with the next one", () => {
     retireKeys(retired, ["first"], end(hourMs));
     retireKeys(retired, ["second"], end(null));
@@ -221,16 +212,6 @@ describe("a retired secret", () => {
 });
 
 describe("a new secret that is not in its place yet", () => {
-  test("is accepted when it was written whole, before and after it is put there", () => {
-    writeFileSync(hook, `${old}\n`);
-    const { accepted, refresh } = keyring({ [old]: fromFile() });
-    later(() => writeFileSync(draft, `${newOne}\n`));
-    expect([refresh(), accepted()]).toEqual([true, [newOne, old]]);
-    later(() => renameSync(draft, hook));
-    refresh();
-    expect(accepted()).toEqual([newOne]);
-  });
-
   // Fault: secrets | a new secret's file is cut off | the file beside it | not accepted
   test("says nothing when it was cut off", () => {
     writeFileSync(draft, "new-o");
