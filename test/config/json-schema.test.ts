@@ -45,17 +45,15 @@ function undescribed(node: unknown, path = ""): string[] {
   return [...own, ...Object.values(others).flatMap((child) => undescribed(child, path))];
 }
 
-describe("config.example.yaml", () => {
-  const file = new URL("../../config.example.yaml", import.meta.url);
-  const text = readFileSync(file, "utf8");
+const file = new URL("../../config.example.yaml", import.meta.url);
+const text = readFileSync(file, "utf8");
 
-  test("loads, is valid by the schema, and says nothing but the defaults", () => {
-    const connectors = [{ ...pocketConnector, baseUrl: "https://app.fintoro.sk/api/public/v1" }] as const;
-    const load = (content: string) =>
-      loadConfig({ env: { FINTORO_TOKEN: "t" }, cwd: "/x", connectors, readFile: () => content });
-    const example = load(text);
-    expect(example.warnings).toEqual([]);
-    expect(accepts(text)).toBe(true);
-    expect(example.config).toEqual(load("companies: { acme: { token: '${env:FINTORO_TOKEN}' } }").config);
-  });
+test("config.example.yaml loads, is valid by the schema, and says nothing but the defaults", () => {
+  const connectors = [{ ...pocketConnector, baseUrl: "https://app.fintoro.sk/api/public/v1" }] as const;
+  const load = (content: string) =>
+    loadConfig({ env: { FINTORO_TOKEN: "t" }, cwd: "/x", connectors, readFile: () => content });
+  const example = load(text);
+  expect(example.warnings).toEqual([]);
+  expect(accepts(text)).toBe(true);
+  expect(example.config).toEqual(load("companies: { acme: { token: '${env:FINTORO_TOKEN}' } }").config);
 });

@@ -6,8 +6,6 @@ import { askDaemon } from "../../src/daemon/commands.ts";
 import type { Daemon } from "../../src/daemon/daemon.ts";
 import { usualRun } from "../../src/runs/run-queue.ts";
 import { needsRestart, type CompanySettings } from "../../src/daemon/daemon-context.ts";
-import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
-import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { load, minimal } from "../support/connector/config.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
@@ -15,6 +13,7 @@ import { expectEqual } from "../support/truth/equal.ts";
 import { eventAbout } from "../support/program/deliveries.ts";
 import { inMirror, wholeRuns } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
+import { deliveryOf } from "../support/webhook/webhook.ts";
 
 /** A file that cannot be opened is tried again after this. */
 const openRetryMs = 30_000;
@@ -156,7 +155,8 @@ describe("a change of the config", () => {
     await eventually(() => opened() === 3, "the mirror opened anew");
     const ingest = daemon.find("acme");
     if (ingest === null || ingest === "unavailable") throw new Error("it should be open");
-    const results = ingest.store([deliveryOf("orders.updated", "order")], Date.now());
+    const event = deliveryOf(JSON.stringify(eventAbout("orders.updated", "order", 1)));
+    const results = ingest.store([event], Date.now());
     expect(results).toMatchObject([{ outcome: "stored", state: "excluded" }]);
     const elsewhere = [{ name: "other", token: company.sandbox.token }];
     const shown = async () => (await daemon.recentViews()).map((view) => view.company);
@@ -176,11 +176,4 @@ describe("a change of the config", () => {
 function settings(text?: string): CompanySettings {
   const { config } = load(minimal(text));
   return { config, company: config.companies[0]!, resources: [] };
-}
-
-function deliveryOf(type: string, resourceType: string): Delivery {
-  const event = eventAbout(type, resourceType, 1);
-  const read = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
-  if (!("eventId" in read)) throw new Error("not a delivery");
-  return read;
 }

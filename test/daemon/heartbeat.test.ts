@@ -9,7 +9,7 @@ import { UptimeLog, type Span } from "../../src/state/uptime-log.ts";
 import { receiverNoteKey, serviceNote, type ReceiverNote } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LoopTurns } from "../../src/store/transient-errors.ts";
-import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
+import { RefusalWatch } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../../src/server/connections.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -69,9 +69,6 @@ async function beating(
   return { spans: uptime.spans(), gaps, writes };
 }
 
-const forged: Refusal = { reason: "bad_signature" };
-const genuine: Refusal = { reason: "stale_timestamp", isGenuine: true };
-
 function lost(spans: Awaited<ReturnType<typeof beating>>["spans"], nowMs: number): boolean {
   return reasonForRun(true, spans, t0 + 1, nowMs) !== null;
 }
@@ -80,7 +77,8 @@ function lost(spans: Awaited<ReturnType<typeof beating>>["spans"], nowMs: number
 test("hours in which every delivery is refused are a gap, which ends with the first one that is accepted", async () => {
   const [refusedMs, takenMs] = [607_000, 4.2 * hourMs];
   const { spans, gaps } = await beating(4.3 * hourMs, (ms, { watch }) => {
-    if (ms >= refusedMs && ms < takenMs && ms % 100_000 === 7_000) watch.refused(genuine);
+    if (ms >= refusedMs && ms < takenMs && ms % 100_000 === 7_000)
+      watch.refused({ reason: "stale_timestamp", isGenuine: true });
     if (ms === takenMs) watch.accepted();
   });
   expect(spans).toEqual([
@@ -93,7 +91,7 @@ test("hours in which every delivery is refused are a gap, which ends with the fi
 
 function flood(ms: number, { watch }: Beating): void {
   if (ms % (9 * 60_000) === 1_000) watch.accepted();
-  for (let i = 0; i < 1_000; i++) watch.refused(forged);
+  for (let i = 0; i < 1_000; i++) watch.refused({ reason: "bad_signature" });
 }
 
 // Fault: webhook | a client sends a thousand wrong signatures a second, while deliveries arrive | the daemon's heartbeat | no gap, and no write more than every 15 s

@@ -3,35 +3,25 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createRecentViews } from "../../src/daemon/daemon.ts";
 import { companyView } from "../support/status/company-view.ts";
 
-/** So many companies, each of which takes so long to read. */
-function slowCompanies(count: number, tookMs: number) {
+test("views of many companies are read in slices, once for all who ask, and again when they are 5 s old", async () => {
   let nowMs = 0;
   const clock = { ...systemClock, monotonicMs: () => nowMs };
-  const advance = (ms: number) => void (nowMs += ms);
   const reads = { count: 0, inTurn: 0, mostInTurn: 0 };
   const view = () => {
     reads.count += 1;
     reads.inTurn += 1;
     reads.mostInTurn = Math.max(reads.mostInTurn, reads.inTurn);
     if (reads.inTurn === 1) setImmediate(() => (reads.inTurn = 0));
-    advance(tookMs);
+    nowMs += 5;
     return companyView();
   };
-  return {
-    advance,
-    reads,
-    recent: createRecentViews(clock, () => Array.from({ length: count }, () => ({ view }))),
-  };
-}
-
-test("views of many companies are read in slices, once for all who ask, and again when they are 5 s old", async () => {
-  const { advance, reads, recent } = slowCompanies(100, 5);
+  const recent = createRecentViews(clock, () => Array.from({ length: 100 }, () => ({ view })));
   const [one, other] = await Promise.all([recent(), recent()]);
   expect(one).toHaveLength(100);
   expect(other).toBe(one);
   expect(reads).toMatchObject({ count: 100, mostInTurn: 4 });
-  advance(4_900);
+  nowMs += 4_900;
   expect(await recent()).toBe(one);
-  advance(200);
+  nowMs += 200;
   expect(await recent()).not.toBe(one);
 });

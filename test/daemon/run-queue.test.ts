@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { CompanyRun, RunRequest } from "../../src/runs/company-run.ts";
-import { createRunPlaces, RunQueue } from "../../src/runs/run-queue.ts";
+import { createRunPlaces, RunQueue, usualRun } from "../../src/runs/run-queue.ts";
 import { emptyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 
@@ -9,16 +9,7 @@ const clock = jumpingClock(Date.UTC(2026, 10, 21));
 const startedAt = "2026-11-21T00:00:00.000Z";
 
 function request(full = false): RunRequest {
-  return {
-    resources: [],
-    full,
-    quick: false,
-    allowMassDelete: false,
-    acceptIdentity: false,
-    scrub: true,
-    mostRequests: undefined,
-    closed: new AbortController().signal,
-  };
+  return { ...usualRun, resources: [], full, scrub: true, closed: new AbortController().signal };
 }
 
 const transport = { close: async () => undefined };

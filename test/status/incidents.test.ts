@@ -182,13 +182,7 @@ describe("an alert that is not taken", () => {
 });
 
 const noSignal = new AbortController().signal;
-const failedReading: Condition = {
-  kind: "failed",
-  subject: "reading",
-  message: "GET https://token-of-acme@example.com failed\u001b[31m",
-  raises: true,
-  blocks: true,
-};
+const failedReading = condition({ message: "GET https://token-of-acme@example.com failed\u001b[31m" });
 
 const stateIn = (file: string) => readAlerts({ alerts: file, folderAlerts: `${file}.none` });
 

@@ -172,58 +172,48 @@ function arrived(mirror: Mirror, id: string, ms: number, state: string, event: E
   mirror.db.prepare(sql).run(id, type, at(ms), state, target);
 }
 
-describe("the facts of events", () => {
-  test("are read beside the process that writes", async () => {
-    const path = join(tempFolder(), "shop.db");
-    const mirror = await openShop({ path });
-    arrived(mirror, "a", 1, "done");
-    arrived(mirror, "b", 3, "waiting", { target: "id:7" });
-    arrived(mirror, "c", 2, "waiting", { target: "id:8" });
-    arrived(mirror, "d", 4, "unknown", { type: "people.cloned" });
-    arrived(mirror, "e", 5, "unknown", { type: "people.cloned" });
-    arrived(mirror, "f", 6, "unknown", { type: "dogs.created" });
-    arrived(mirror, "g", 7, "unreadable");
-    const queue = new WorkQueue(mirror.db);
-    const read = { kind: "detail", resource: "people", lane: "webhook", dirtySeq: 1 } as const;
-    for (const target of ["id:7", "id:8"]) queue.add({ ...read, target, reason: "people.updated" });
-    mirror.db.exec(`UPDATE _work SET state = 'dead', error = 'odd' WHERE target = 'id:8';
-      INSERT INTO _receiver (started_ms, seen_ms, ended) VALUES (10, 20, 'drained'), (30, 40, NULL)`);
-    const service = { state: "unauthenticated", message: "Unauthenticated.", since: at(0) };
-    new Meta(mirror.db).set("service", service);
-    const receiver = { ...emptyReceiverNote, refused: { bad_signature: 4 }, dropped_connections: 3 };
-    new Meta(mirror.db).set(receiverNoteKey, receiver);
-    const orders = [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }];
-    new Meta(mirror.db).set(ordersKey, orders);
-    const reader = openDatabase(path, { readonly: true });
-    const events = readEventFacts(reader);
-    reader.close();
-    expect(events).toEqual({
-      counts: { done: 1, waiting: 2, unknown: 3, unreadable: 1 },
-      waitingSince: at(2),
-      stuck: 1,
-      lastReceivedAt: at(7),
-      unknownTypes: [
-        { type: "people.cloned", count: 2 },
-        { type: "dogs.created", count: 1 },
-      ],
-      spans: [
-        { startedMs: 10, seenMs: 20, ended: "drained" },
-        { startedMs: 30, seenMs: 40, ended: null },
-      ],
-      service,
-      ...receiver,
-      orders,
-    });
+test("the facts of events are read beside the process that writes", async () => {
+  const path = join(tempFolder(), "shop.db");
+  const mirror = await openShop({ path });
+  arrived(mirror, "a", 1, "done");
+  arrived(mirror, "b", 3, "waiting", { target: "id:7" });
+  arrived(mirror, "c", 2, "waiting", { target: "id:8" });
+  arrived(mirror, "d", 4, "unknown", { type: "people.cloned" });
+  arrived(mirror, "e", 5, "unknown", { type: "people.cloned" });
+  arrived(mirror, "f", 6, "unknown", { type: "dogs.created" });
+  arrived(mirror, "g", 7, "unreadable");
+  const queue = new WorkQueue(mirror.db);
+  const read = { kind: "detail", resource: "people", lane: "webhook", dirtySeq: 1 } as const;
+  for (const target of ["id:7", "id:8"]) queue.add({ ...read, target, reason: "people.updated" });
+  mirror.db.exec(`UPDATE _work SET state = 'dead', error = 'odd' WHERE target = 'id:8';
+    INSERT INTO _receiver (started_ms, seen_ms, ended) VALUES (10, 20, 'drained'), (30, 40, NULL)`);
+  const service = { state: "unauthenticated", message: "Unauthenticated.", since: at(0) };
+  new Meta(mirror.db).set("service", service);
+  const receiver = { ...emptyReceiverNote, refused: { bad_signature: 4 }, dropped_connections: 3 };
+  new Meta(mirror.db).set(receiverNoteKey, receiver);
+  const orders = [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }];
+  new Meta(mirror.db).set(ordersKey, orders);
+  const reader = openDatabase(path, { readonly: true });
+  const events = readEventFacts(reader);
+  reader.close();
+  expect(events).toEqual({
+    counts: { done: 1, waiting: 2, unknown: 3, unreadable: 1 },
+    waitingSince: at(2),
+    stuck: 1,
+    lastReceivedAt: at(7),
+    unknownTypes: [
+      { type: "people.cloned", count: 2 },
+      { type: "dogs.created", count: 1 },
+    ],
+    spans: [
+      { startedMs: 10, seenMs: 20, ended: "drained" },
+      { startedMs: 30, seenMs: 40, ended: null },
+    ],
+    service,
+    ...receiver,
+    orders,
   });
 });
-
-/** A receiver that ran in these spans, and the last event so many hours before now. */
-async function mirrorWith(spans: string, eventHoursAgo: number | null) {
-  const mirror = await openShop();
-  if (eventHoursAgo !== null) arrived(mirror, "last", 10 * dayMs - eventHoursAgo * hourMs, "done");
-  receiverRan(mirror.db, spans);
-  return mirror.db;
-}
 
 test.each<[string, string, number | null, number, boolean]>([
   ["in which a receiver ran without a gap that hides all attempts of an event", "0-100 101-240", 2, 1, true],
@@ -234,6 +224,8 @@ test.each<[string, string, number | null, number, boolean]>([
   ["but not where no event ever came", "0-240", null, 1, false],
   ["but not where no receiver ever ran", "", 2, 1, false],
 ])("webhooks cover a time %s", async (_, spans, eventHoursAgo, sinceHours, isCovered) => {
-  const db = await mirrorWith(spans, eventHoursAgo);
-  expect(webhooksCover(db, startMs + sinceHours * hourMs, startMs + 10 * dayMs)).toBe(isCovered);
+  const mirror = await openShop();
+  if (eventHoursAgo !== null) arrived(mirror, "last", 10 * dayMs - eventHoursAgo * hourMs, "done");
+  receiverRan(mirror.db, spans);
+  expect(webhooksCover(mirror.db, startMs + sinceHours * hourMs, startMs + 10 * dayMs)).toBe(isCovered);
 });

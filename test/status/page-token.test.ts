@@ -18,12 +18,6 @@ describe("the pages need a token", () => {
     expect(token !== null).toBe(isWanted);
     if (token) expect(token).toMatchObject({ isMade: true, place: { path: "/home/me/data/page-token" } });
   });
-
-  test("of the config, where it names one", () => {
-    const own = 'serve: { page_token: "${env:PAGES}" }\n';
-    const { config } = load(withUrl + own, { env: { TOKEN: "t", PAGES: "a-token-of-the-pages-0123" } });
-    expect(servedPageToken(config, true)).toMatchObject({ isMade: false, place: { name: "PAGES" } });
-  });
 });
 
 describe("a token that is made", () => {

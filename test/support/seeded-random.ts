@@ -11,8 +11,5 @@ export function seededRandom(seed: number): Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
   const hex = (length: number) => Array.from({ length }, () => Math.floor(next() * 16).toString(16)).join("");
-  return {
-    next,
-    uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`,
-  };
+  return { next, uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}` };
 }

@@ -23,11 +23,7 @@ test("headers of the same length are others, however often they are sent", () =>
   const others = ["user-agent", "x", "User-Agent", "y", "x-forwarded-proto", "a", "X-Forwarded-Proto", "b"];
   const head = ["webhook-id", "a", "webhook-timestamp", "1", "webhook-signature", "b"];
   expect(readHead([...others, ...head])).toEqual({ id: "a", timestamp: "1", signature: "b" });
-  expect(readHead(others)).toEqual({
-    status: 400,
-    why: "no webhook-id header",
-    reason: "missing_header",
-  });
+  expect(readHead(others)).toEqual({ status: 400, why: "no webhook-id header", reason: "missing_header" });
 });
 
 describe("the timestamp is a whole number of seconds, 300 away at most", () => {

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, statSync, writeFileSync, chownSync, existsSync } from "node:fs";
+import { rmSync, statSync, writeFileSync, chownSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
@@ -211,12 +211,10 @@ describe("a retired secret", () => {
   });
 });
 
-describe("a new secret that is not in its place yet", () => {
-  // Fault: secrets | a new secret's file is cut off | the file beside it | not accepted
-  test("says nothing when it was cut off", () => {
-    writeFileSync(draft, "new-o");
-    expect(keyring({}, { secrets: [], places: [fromFile()] }).accepted()).toEqual([]);
-  });
+// Fault: secrets | a new secret's file is cut off | the file beside it | not accepted
+test("a new secret that is not in its place yet says nothing when it was cut off", () => {
+  writeFileSync(draft, "new-o");
+  expect(keyring({}, { secrets: [], places: [fromFile()] }).accepted()).toEqual([]);
 });
 
 describe("a key file", () => {

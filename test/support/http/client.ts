@@ -5,12 +5,7 @@ import type { ServiceAnswer, ServiceRequest, Transport } from "../../../src/conn
 /** An answer of the service as the transport returns it. */
 export function answer(body: unknown, more: Partial<ServiceAnswer> = {}): ServiceAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return {
-    status: 200,
-    body: Buffer.isBuffer(body) ? body : Buffer.from(text),
-    requestId: "req_7",
-    ...more,
-  };
+  return { status: 200, body: Buffer.isBuffer(body) ? body : Buffer.from(text), requestId: "req_7", ...more };
 }
 
 /** Fits every operation: an object, with an empty list for those that want one. */
