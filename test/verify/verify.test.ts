@@ -32,47 +32,6 @@ test("I11: an untouched mirror matches, with every detail and with a sample, and
   expect((await sync(company)).resources["invoices"]).toMatchObject({ inserted: 0, updated: 0, deleted: 0 });
 });
 
-test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is named, without a detail", async () => {
-  const company = await aMirroredCompany();
-  const invoices = liveIds(company, "invoices", "id IN (SELECT invoice_id FROM invoice_items)");
-  const [cell, line, gone, json, deleted, rawless] = invoices;
-  const [client] = liveIds(company, "clients");
-  const [payment] = liveIds(company, "document_payments");
-  const note = truthOf(company.sandbox).get("invoices")?.get(String(cell))?.json["note"];
-  const wounds: readonly (readonly [string, number | undefined, string])[] = [
-    ["UPDATE invoices SET note = 'not the service''s' WHERE id = ?", cell, "different note"],
-    [
-      "UPDATE invoice_items SET quantity = 99.5 WHERE invoice_id = ? AND position = 0",
-      line,
-      "different invoice_items[0].quantity",
-    ],
-    ["DELETE FROM invoices WHERE id = ?", gone, "missing"],
-    [
-      "UPDATE _raw_invoices SET json = json_set(json, '$.note', 'x') WHERE id = ?",
-      json,
-      "different _raw.note",
-    ],
-    ["UPDATE invoices SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE id = ?", deleted, "tombstoned"],
-    ["DELETE FROM _raw_invoices WHERE id = ?", rawless, "extra"],
-    ["UPDATE clients SET name = 'nobody' WHERE id = ?", client, "different name"],
-    ["UPDATE document_payments SET amount = amount + 1 WHERE id = ?", payment, "different amount"],
-    ["INSERT INTO orders (id, _synced_at) VALUES (?, '2026-01-01')", 990001, "extra"],
-    ["INSERT INTO order_items (order_id, position) VALUES (?, 0)", 990002, "extra"],
-    ["UPDATE countries SET name = 'Nowhere' WHERE id = ?", 4, "different name"],
-  ];
-  for (const [sql, id] of wounds) wound(company, sql, id);
-  const { report, code } = await verify(company, ["--sample", "0"]);
-  const found = named(report).map((one) => one.slice(one.indexOf(" ") + 1));
-  expect(found.toSorted()).toEqual(wounds.map(([, id, what]) => `${id} ${what}`).toSorted());
-  expect([code, report.match]).toEqual([1, false]);
-  expect(report.resources["invoices"]?.different).toContainEqual({
-    id: cell,
-    field: "note",
-    mirror: "not the service's",
-    service: note,
-  });
-});
-
 test("records without a list of their own are counted as the service has them, whatever is wrong in the mirror", async () => {
   const company = await aMirroredCompany();
   const table = "document_payments";
