@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readCompanyName, readDetail, readList, readObject, readParts } from "../../src/extract/answers.ts";
+import { readCompanyName, readDetail, readList, readParts } from "../../src/extract/answers.ts";
 import { pageFacts } from "../../src/extract/answers.ts";
 import { isShownWhole } from "../../src/store/apply/previews.ts";
 import { errorOf } from "../support/errors.ts";
@@ -10,30 +10,6 @@ import { ProtocolError } from "../../src/connector/service-errors.ts";
 const bytes = (text: string) => Buffer.from(text);
 
 describe("a list's answer", () => {
-  test("is cut into the service's own bytes, with each record's id", () => {
-    const { records, paginator } = readList(
-      bytes('{"paginator": {"perPage": 2}, "data": [ {"id":1, "a":1.0},{"b":2} ]}'),
-    );
-    expect([...records].map(({ slice, id }) => [slice.toString(), id])).toEqual([
-      ['{"id":1, "a":1.0}', "1"],
-      ['{"b":2}', null],
-    ]);
-    expect(paginator).toEqual({ perPage: 2 });
-    expect(readList(bytes('{"data":[]}')).paginator).toBeNull();
-  });
-
-  test.each([
-    ["a page of HTML", "<html>maintenance</html>"],
-    ["nothing", ""],
-    ["an answer cut off", '{"data":[{"id":1},{"id":'],
-    ["a bare list", '[{"id":1}]'],
-    ["no data", '{"paginator":{}}'],
-    ["data that is no list", '{"data":{"id":1}}'],
-    ["something after the end", '{"data":[]} x'],
-  ])("%s is refused, and nothing of it is used", (_what, text) => {
-    expect(errorOf(() => readList(bytes(text))).kind).toBe("protocol");
-  });
-
   // Fault: data | bytes that are no UTF-8 | a list's answer | refused: they would be stored for good
   test("broken characters are refused: they would be stored for good", () => {
     const body = Buffer.concat([bytes('{"data":[{"id":1,"a":"'), Buffer.of(0xc4), bytes('"}]}')]);
@@ -67,12 +43,6 @@ describe("a record's answer", () => {
     const body = bytes('{"id":9007199254740993}');
     expect(readDetail(body, 9_007_199_254_740_993n).slice).toEqual(body);
     expect(errorOf(() => readDetail(body, 9_007_199_254_740_992n)).kind).toBe("protocol");
-  });
-
-  test("an object is needed, not a list or a text", () => {
-    for (const text of ["[]", '"x"', "null", ""]) {
-      expect(errorOf(() => readObject(bytes(text))).kind).toBe("protocol");
-    }
   });
 });
 
