@@ -1,5 +1,4 @@
 import { systemClock } from "../../../src/base/clock.ts";
-import { dayOf } from "../../../connectors/fintoro/sandbox/base/calendar.ts";
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import {
   english,
@@ -92,10 +91,6 @@ function controlOf({ control }: Started) {
       at(index).company.events.subscribe(listener),
     /** Every record by table and id, as its detail shows it. */
     snapshot: (index?: number) => snapshotOf(at(index).company),
-    /** Statuses by due date follow it. */
-    setToday: (date: string) => {
-      for (const { company } of companies) company.today = dayOf(date);
-    },
     rename: (name: string, index?: number) => {
       at(index).company.name = name;
     },

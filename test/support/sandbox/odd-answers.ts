@@ -20,13 +20,6 @@ export function eachRecord(rewrite: (text: string, record: Dict) => string): Ans
   };
 }
 
-const eachList =
-  (change: (list: List) => List): Answer =>
-  (whole) => ({
-    ...whole,
-    body: Buffer.from(JSON.stringify(change(JSON.parse(whole.body.toString()) as List))),
-  });
-
 const withFields = (fields: string) =>
   eachRecord((text) => (text === "{}" ? `{${fields}}` : `${text.slice(0, -1)},${fields}}`));
 
@@ -43,15 +36,11 @@ const answers = {
     const headers = { ...whole.headers, "Content-Type": "application/json" };
     return { status: 500, headers, body: Buffer.from(JSON.stringify({ message, token })) };
   },
-  wrong_page: eachList(({ data, paginator }) => {
-    return { data, paginator: { ...paginator, currentPage: Number(paginator?.["currentPage"]) + 1 } };
-  }),
-  endless_pages: eachList(({ data, paginator }) => {
-    const next = Number(paginator?.["currentPage"]) + 1;
-    const nextPageUrl = String(paginator?.["firstPageUrl"]).replace(/page=\d+/, `page=${next}`);
-    return { data, paginator: { ...paginator, totalPages: next, nextPageUrl } };
-  }),
-  duplicate_ids: eachList(({ data, ...rest }) => ({ data: [...data.slice(0, 1), ...data], ...rest })),
+  duplicate_ids: (whole) => {
+    const { data, ...rest } = JSON.parse(whole.body.toString()) as List;
+    const body = Buffer.from(JSON.stringify({ data: [...data.slice(0, 1), ...data], ...rest }));
+    return { ...whole, body };
+  },
   missing_ids: eachRecord((text) => text.replace(/^\{"id":[^,}]+,?/, "{")),
   /** Up to the largest that a row can hold, one apart for neighbours: as doubles all are the same number. */
   huge_ids: eachRecord((text) =>

@@ -10,11 +10,8 @@ export interface Received {
   readonly atMs: number;
   /** Of the client: the same for what comes through one connection. */
   readonly port: number | undefined;
-  readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Names and values in turn, as they stood on the wire. */
-  readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly json: Dict;
 }
@@ -28,8 +25,6 @@ type Treat = (request: Received, index: number) => Treatment | Promise<Treatment
 export interface WebhookSink {
   readonly url: string;
   readonly received: readonly Received[];
-  /** How many waited for their treatment at once, at most. */
-  readonly mostOpen: number;
   /** From now on; the function sees which request it is, from 0. */
   treat(treatment: Treatment | Treat): void;
   /** Resolves when so many have come; rejects after ten seconds. */
@@ -43,18 +38,11 @@ const kindly: Treat = () => 204;
 export async function openSink(): Promise<WebhookSink> {
   const received: Received[] = [];
   let treat = kindly;
-  const counts = { open: 0, mostOpen: 0 };
-  const server = createServer((request, response) => {
-    counts.open++;
-    counts.mostOpen = Math.max(counts.mostOpen, counts.open);
-    void take(request, response);
-  });
+  const server = createServer((request, response) => void take(request, response));
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const one = await read(request);
     received.push(one);
-    const treatment = await treat(one, received.length - 1);
-    counts.open--;
-    answer(response, treatment);
+    answer(response, await treat(one, received.length - 1));
   };
   const port = await listen(server);
   const close = () => closeAll(server);
@@ -62,9 +50,6 @@ export async function openSink(): Promise<WebhookSink> {
   return {
     url: `http://127.0.0.1:${port}/webhooks/acme`,
     received,
-    get mostOpen() {
-      return counts.mostOpen;
-    },
     treat: (treatment) => {
       treat = typeof treatment === "function" ? treatment : () => treatment;
     },
@@ -81,9 +66,9 @@ async function read(request: IncomingMessage): Promise<Received> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
-  const { method = "", url = "", headers, rawHeaders } = request;
+  const { url = "", headers } = request;
   const port = request.socket.remotePort;
-  return { atMs: Date.now(), port, method, path: url, headers, rawHeaders, body, json: parsed(body) };
+  return { atMs: Date.now(), port, path: url, headers, body, json: parsed(body) };
 }
 
 function answer(response: ServerResponse, treatment: Treatment): void {
