@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
-import { DuckDBInstance, type DuckDBConnection, type Json } from "@duckdb/node-api";
+import type { DuckDBConnection, Json } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { duckShellQueries, sqlFor } from "../support/docs/docs.ts";
-import { exportOf } from "../support/export/export.ts";
+import { exportOf, withDuck } from "../support/export/export.ts";
 import { publishedCompany, type PublishedCompany } from "../support/export/published.ts";
 import { putAs, remove } from "../support/mirror/store.ts";
 import { memoryFolder } from "../support/memory-folder.ts";
@@ -50,15 +50,6 @@ function plain(value: Json | undefined): string | null {
 function askReport(sql: string): Answer {
   const rows = report.prepare(sql).raw().all() as Json[][];
   return rows.map((row) => row.map((value) => plain(value)));
-}
-
-async function withDuck<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
-  const connection = await (await DuckDBInstance.create(":memory:")).connect();
-  try {
-    return await work(connection);
-  } finally {
-    connection.closeSync();
-  }
 }
 
 /** The files of the text lie in the test's folder. */

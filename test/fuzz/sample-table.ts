@@ -1,15 +1,11 @@
 import * as fc from "fast-check";
-import { defineResource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
+import { published } from "../support/mirror/mirror.ts";
 
 const { boolean, date, decimal, integer, json, orNull, record, text, timestamp } = schema;
 
 /** A resource with a column of each type. */
-export const samples = defineResource({
-  name: "samples",
-  singular: "sample",
-  title: "Samples",
-  origin: "published",
+const shaped = {
   record: record({
     id: integer(),
     whole: orNull(integer()),
@@ -21,7 +17,8 @@ export const samples = defineResource({
     extra: orNull(json(record({}))),
   }),
   list: { kind: "whole", path: "/samples" },
-});
+} as const;
+export const samples = published("samples", "sample", shaped, false);
 
 const largest = 2n ** 63n;
 const whole = fc.oneof(

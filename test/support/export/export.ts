@@ -35,15 +35,22 @@ export async function exportOf(
   return { ...result, out, text, cells: (file) => lines(file).map((line) => line.split(",")) };
 }
 
-/** Runs a query in DuckDB, after these statements; every value as text. */
-export async function duckRows(sql: string, before = ""): Promise<(string | null)[][]> {
-  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+/** Uses an empty DuckDB. */
+export async function withDuck<T>(use: (duck: DuckDBConnection) => Promise<T>): Promise<T> {
+  const duck = await (await DuckDBInstance.create(":memory:")).connect();
   try {
-    if (before !== "") await connection.run(before);
-    return await textRows(connection, sql);
+    return await use(duck);
   } finally {
-    connection.closeSync();
+    duck.closeSync();
   }
+}
+
+/** Runs a query in DuckDB, after these statements; every value as text. */
+export function duckRows(sql: string, before = ""): Promise<(string | null)[][]> {
+  return withDuck(async (duck) => {
+    if (before !== "") await duck.run(before);
+    return textRows(duck, sql);
+  });
 }
 
 /** The answer, every value as text. */
@@ -54,13 +61,9 @@ export async function textRows(duck: DuckDBConnection, sql: string): Promise<(st
 
 /** `name TYPE` of every column. */
 export async function duckTypes(file: string): Promise<string[]> {
-  const connection = await (await DuckDBInstance.create(":memory:")).connect();
-  try {
-    const reader = await connection.runAndReadAll(`DESCRIBE SELECT * FROM '${file}'`);
-    return reader.getRows().map((row) => `${String(row[0])} ${String(row[1])}`);
-  } finally {
-    connection.closeSync();
-  }
+  return (
+    await duckRows(`SELECT column_name || ' ' || column_type FROM (DESCRIBE SELECT * FROM '${file}')`)
+  ).map(([column]) => String(column));
 }
 
 /** A complete order record. */

@@ -56,7 +56,8 @@ const orderPreview = s.record({ id: s.integer(), number: s.text(), total: s.deci
 
 type Shaped = Pick<Parameters<typeof defineResource>[0], "record" | "preview" | "list">;
 
-function published(name: string, singular: string, shaped: Shaped, hasDetail = true): Resource {
+/** A resource as a connector declares it, with a route of its own unless that is said. */
+export function published(name: string, singular: string, shaped: Shaped, hasDetail = true): Resource {
   const detail = hasDetail ? { detail: `/${name}/{id}` } : {};
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   return defineResource({ name, singular, title, origin: "published", ...shaped, ...detail });
