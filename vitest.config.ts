@@ -41,7 +41,6 @@ const long = [
   "e2e/contradiction",
   "crash/owner",
   "crash/stop-scrub",
-  "e2e/restore-drill",
   "files/memory",
   "docs/blocks",
   "e2e/serve/clients",

@@ -39,20 +39,18 @@ async function fourCompanies() {
 const inShard = (index: number, count: number) =>
   names.filter((name) => shardOf(name, count).index === index);
 
-describe("sync --shard", () => {
-  test("reads every company in exactly one of several jobs; an empty shard is complete, and plain sync reads all", async () => {
-    const { run, sync, cwd } = await fourCompanies();
-    const empty = [...Array(50).keys()].find((index) => inShard(index + 1, 50).length === 0) ?? 0;
-    const none = await run(["sync", "--shard", `${empty + 1}/50`, "--json"]);
-    expect(none).toMatchObject({ code: 0, stdout: '{"companies":{}}\n' });
-    expect(none.stderr).toContain(`shard ${empty + 1}/50 has no companies: there is nothing to do`);
-    expect(existsSync(path.join(cwd, "data"))).toBe(false);
-    const read = [await sync("1/3"), await sync("2/3"), await sync("3/3")];
-    expect(read).toEqual([1, 2, 3].map((index) => inShard(index, 3)));
-    expect(read.flat().toSorted()).toEqual(names.toSorted());
-    const { stdout } = await run(["sync", "--no-scrub", "--json"]);
-    expect(Object.keys((JSON.parse(stdout) as { companies: object }).companies)).toEqual(names);
-  });
+test("sync --shard reads every company in exactly one of several jobs; an empty shard is complete, and plain sync reads all", async () => {
+  const { run, sync, cwd } = await fourCompanies();
+  const empty = [...Array(50).keys()].find((index) => inShard(index + 1, 50).length === 0) ?? 0;
+  const none = await run(["sync", "--shard", `${empty + 1}/50`, "--json"]);
+  expect(none).toMatchObject({ code: 0, stdout: '{"companies":{}}\n' });
+  expect(none.stderr).toContain(`shard ${empty + 1}/50 has no companies: there is nothing to do`);
+  expect(existsSync(path.join(cwd, "data"))).toBe(false);
+  const read = [await sync("1/3"), await sync("2/3"), await sync("3/3")];
+  expect(read).toEqual([1, 2, 3].map((index) => inShard(index, 3)));
+  expect(read.flat().toSorted()).toEqual(names.toSorted());
+  const { stdout } = await run(["sync", "--no-scrub", "--json"]);
+  expect(Object.keys((JSON.parse(stdout) as { companies: object }).companies)).toEqual(names);
 });
 
 describe("status", () => {

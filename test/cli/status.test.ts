@@ -8,7 +8,7 @@ import { aCompany, aMirroredCompany, sync, type Company } from "../support/compa
 import { jsonReply } from "../support/company/proxy.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { statusOf } from "../support/company/served-company.ts";
-import { damageRuns, liveIds, readEarlier, wound } from "../support/verify/verify.ts";
+import { damageRuns, readEarlier, wound } from "../support/verify/verify.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { count } from "../support/truth/equal.ts";
 
@@ -297,31 +297,6 @@ describe("the plan", () => {
     expect(stdout).toMatch(/invoices .* ago +\d+\S*(?: \d+s)?\n/);
     writeServeConfig(company, "scrub: { time: 1m, cycle: 30d, at_most: 1m }\nrate_limit: { window: 1h }\n");
     expect((await statusOf(company)).plan?.scrub.nights).toBeGreaterThan(1);
-  });
-
-  test.each([
-    [
-      "only the preview of one is known",
-      "invoices",
-      "UPDATE _fence_invoices SET source = 'preview' WHERE id = ?",
-    ],
-    ["one is deleted", "orders", "UPDATE _fence_orders SET gone = 1 WHERE id = ?"],
-    [
-      "a parent's list was never read",
-      "suppliers",
-      "DELETE FROM _parents WHERE parent_resource = 'suppliers' AND parent_id = ?",
-    ],
-    ["a parent is deleted", "suppliers", "UPDATE _fence_suppliers SET gone = 1 WHERE id = ?"],
-  ])("counts in status what a run counts: one less where %s", async (_, table, change) => {
-    const company = await mirrored();
-    const totals = async () => [
-      (await statusOf(company)).plan?.scrub.total,
-      (await dryRun(company)).plan.scrub.total,
-    ];
-    const all = count(company.file, "SELECT count(*) FROM _parents") + detailsOf(company);
-    expect(await totals()).toEqual([all, all]);
-    wound(company, change, liveIds(company, table)[0]);
-    expect(await totals()).toEqual([all - 1, all - 1]);
   });
 });
 

@@ -104,22 +104,6 @@ describe("the scrub comes last", () => {
     expect(next).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
     expect(next.scrub?.read).toBeGreaterThan(0);
   });
-
-  test("the rest of one that ended early needs no list again, until lists are due", async () => {
-    const company = await afterFirstNight();
-    const ended = { closed: AbortSignal.abort() };
-    const first = await nightly(company, 1, { scrub: scrubOf(900, ended) });
-    expect(first).toMatchObject({ outcome: "complete", scrub: { read: 0 } });
-    hideEdits(company);
-    const rest = await nightly(company, 1.01, { continues: true });
-    expect(rest).toMatchObject({ outcome: "complete", scrub: { left: 0 } });
-    expect(rest.swept).toEqual({ ...first.swept, company: rest.swept["company"] });
-    // Whose token it is.
-    expect(rest.requests.list).toBe(1);
-    expectEqual(company);
-    const { requests } = await nightly(company, 2, { continues: true });
-    expect(requests.list).toBe(first.requests.list);
-  });
 });
 
 /** Requests that a run of this company makes for its lists. */

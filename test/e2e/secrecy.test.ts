@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { endOf, startProgram } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
@@ -29,21 +29,19 @@ function interruptAfter(child: ChildProcess, isEnough: (said: string) => boolean
   });
 }
 
-describe("the token (I9)", () => {
-  // Fault: secrets | the service echoes the token in errors | the sandbox, for two lists, with verbose output | the token is in no file and no output, in no encoding (I9)
-  test("stands in no file of data_dir and in no output, verbose, even when the service echoes it in errors", async () => {
-    const company = await aCompany();
-    writeServeConfig(company, "", [{ name: "acme", token: '"${env:FINTORO_TOKEN}"' }]);
-    const env = { FINTORO_TOKEN: company.sandbox.token };
-    company.suffer({ ...odd("echo_token"), match: { path: /^.(suppliers|orders)/ } });
-    const child = startProgram(["sync", "-v", "--json"], { cwd: company.folder, env });
-    const ended = endOf(child);
-    interruptAfter(child, (said) =>
-      [/suppliers.*Server Error/, /orders.*Server Error/].every((one) => one.test(said)),
-    );
-    const { stdout, stderr, code } = await ended;
-    expect([code, stderr]).toEqual([130, expect.stringMatching(/Server Error/)]);
-    for (const encoded of encodingsOf(company.sandbox.token)) expect(stdout + stderr).not.toContain(encoded);
-    expect(filesWithToken(company)).toEqual([]);
-  });
+// Fault: secrets | the service echoes the token in errors | the sandbox, for two lists, with verbose output | the token is in no file and no output, in no encoding (I9)
+test("the token (I9) stands in no file of data_dir and in no output, verbose, even when the service echoes it in errors", async () => {
+  const company = await aCompany();
+  writeServeConfig(company, "", [{ name: "acme", token: '"${env:FINTORO_TOKEN}"' }]);
+  const env = { FINTORO_TOKEN: company.sandbox.token };
+  company.suffer({ ...odd("echo_token"), match: { path: /^.(suppliers|orders)/ } });
+  const child = startProgram(["sync", "-v", "--json"], { cwd: company.folder, env });
+  const ended = endOf(child);
+  interruptAfter(child, (said) =>
+    [/suppliers.*Server Error/, /orders.*Server Error/].every((one) => one.test(said)),
+  );
+  const { stdout, stderr, code } = await ended;
+  expect([code, stderr]).toEqual([130, expect.stringMatching(/Server Error/)]);
+  for (const encoded of encodingsOf(company.sandbox.token)) expect(stdout + stderr).not.toContain(encoded);
+  expect(filesWithToken(company)).toEqual([]);
 });
