@@ -164,10 +164,8 @@ test("any change of the stored files is found and named", async () => {
 // Fault: service | 404, 403, HTML, an empty answer, half a PDF, a broken ZIP archive | the routes of files | named with the reason, never stored; the others are
 test("an answer that is no file is never stored, and is named with the reason", async () => {
   const company = await aCompanyWithFiles(12);
-  const ids = (table: string) =>
-    look(company.file, (db) => db.prepare(`SELECT id FROM ${table} ORDER BY id`).pluck().all() as number[]);
-  const [a, b, c] = ids("invoices");
-  const [d] = ids("orders");
+  const [a, b, c] = liveIds(company, "invoices");
+  const [d] = liveIds(company, "orders");
   const event = count(company.file, "SELECT contact_activity_log_id FROM contact_activity_log_attachments");
   company.suffer(
     { kind: "status", status: 404, match: { path: `/invoices/${a}/pdf` } },
