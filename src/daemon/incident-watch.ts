@@ -33,56 +33,46 @@ const attemptPlaces = new Semaphore(4);
  * Source of truth: the alerters' files.
  * Worst outcome of a crash: an alert is sent twice.
  */
-export class Alerters {
-  private readonly context: AlertContext;
-  private readonly config: Config;
-  private readonly sending: AlertSending;
-  private readonly byFile = new Map<string, Alerter>();
-
-  constructor(context: AlertContext, config: Config) {
-    const { clock, random, log } = context;
-    this.context = context;
-    this.config = config;
-    const redact = createRedactor(secretTexts(config));
-    this.sending = { clock, random, log, redact, targets: context.targetsOf(config) };
-  }
-
-  /** Takes in how the companies stand now. Never throws. */
-  update(views: readonly CompanyStatusView[]): void {
-    const nowMs = this.context.clock.nowMs();
-    const limits = readyLimits(this.config.schedule, nowMs);
-    const { freeBytes: free = freeBytesAt, watchesDisk = true } = this.context;
-    if (watchesDisk) this.updateOne(null, () => spaceConditions(free(this.config.dataDir)));
-    for (const view of views) this.updateOne(view.company, () => conditionsOf(view, nowMs, limits));
-  }
-
-  states(): AlertState[] {
-    return [...this.byFile.values()].map(({ current }) => current);
-  }
-
-  /** Makes one attempt for each alert that is due. Never rejects. Gives the number of those that failed. */
-  async deliver(signal: AbortSignal, force = false): Promise<number> {
-    const each = [...this.byFile.values()].map(async (alerter) => {
-      if (!alerter.isDue(force)) return 0;
-      using place = await attemptPlaces.acquire(signal);
-      return place ? await alerter.deliver(signal, force) : 0;
-    });
-    return (await Promise.all(each)).reduce((sum, failed) => sum + failed, 0);
-  }
-
+export function createAlerters(context: AlertContext, config: Config) {
+  const { clock, random, log } = context;
+  const redact = createRedactor(secretTexts(config));
+  const sending: AlertSending = { clock, random, log, redact, targets: context.targetsOf(config) };
+  const byFile = new Map<string, Alerter>();
   /** @param company null: what concerns all companies */
-  private updateOne(company: string | null, conditionsNow: () => readonly Condition[]): void {
-    const { alerts, folderAlerts } = mirrorFiles(this.config, company ?? "");
+  const updateOne = (company: string | null, conditionsNow: () => readonly Condition[]) => {
+    const { alerts, folderAlerts } = mirrorFiles(config, company ?? "");
     const file = company === null ? folderAlerts : alerts;
     try {
-      const alerter = this.byFile.get(file) ?? new Alerter(this.sending, file, company);
-      this.byFile.set(file, alerter);
+      const alerter = byFile.get(file) ?? new Alerter(sending, file, company);
+      byFile.set(file, alerter);
       alerter.update(conditionsNow());
     } catch (error) {
       const facts = { error: messageOf(error), ...(company !== null && { company }) };
-      this.context.log.warn("what is wrong cannot be judged for alerts", facts);
+      log.warn("what is wrong cannot be judged for alerts", facts);
     }
-  }
+  };
+  return {
+    /** Takes in how the companies stand now. Never throws. */
+    update: (views: readonly CompanyStatusView[]) => {
+      const nowMs = clock.nowMs();
+      const limits = readyLimits(config.schedule, nowMs);
+      const { freeBytes: free = freeBytesAt, watchesDisk = true } = context;
+      if (watchesDisk) updateOne(null, () => spaceConditions(free(config.dataDir)));
+      for (const view of views) updateOne(view.company, () => conditionsOf(view, nowMs, limits));
+    },
+
+    states: (): AlertState[] => [...byFile.values()].map(({ current }) => current),
+
+    /** Makes one attempt for each alert that is due. Never rejects. Gives the number of those that failed. */
+    deliver: async (signal: AbortSignal, force = false): Promise<number> => {
+      const each = [...byFile.values()].map(async (alerter) => {
+        if (!alerter.isDue(force)) return 0;
+        using place = await attemptPlaces.acquire(signal);
+        return place ? await alerter.deliver(signal, force) : 0;
+      });
+      return (await Promise.all(each)).reduce((sum, failed) => sum + failed, 0);
+    },
+  };
 }
 
 const lookEveryMs = 5_000;
@@ -98,7 +88,7 @@ export async function watchIncidents(
   closed: AbortSignal,
 ): Promise<void> {
   let current: Config | null = null;
-  let alerters: Alerters | null = null;
+  let alerters: ReturnType<typeof createAlerters> | null = null;
   let delivering: Promise<void> = Promise.resolve();
   const isNoted = async () => {
     const [state] = alerters?.states() ?? [];
@@ -110,7 +100,7 @@ export async function watchIncidents(
       if (config !== current) {
         // What is on its way is recorded by those that sent it, before others read their files.
         await delivering;
-        alerters = config.alerts.length > 0 ? new Alerters(context, config) : null;
+        alerters = config.alerts.length > 0 ? createAlerters(context, config) : null;
         current = config;
       }
       if (!alerters) continue;

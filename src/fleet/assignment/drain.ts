@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 import { inboxPosition, inboxPositionKey } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { LoopTurns } from "../../store/transient-errors.ts";
@@ -11,15 +10,13 @@ import { logStored } from "../../webhook/delivery-log.ts";
 import type { NumberedDelivery, InboxTable } from "../postgres/tables/inbox-table.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 
-interface DrainParts {
+interface DrainParts extends Pick<ProcessContext, "clock" | "log"> {
   readonly company: string;
   readonly inbox: Pick<InboxTable, "read">;
   readonly mirror: Pick<Mirror, "meta">;
   readonly ingest: Pick<CompanyIngest, "storeReceived" | "has" | "form">;
   /** Each transaction waits for a turn of its own. */
   readonly turns: Pick<LoopTurns, "next">;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Ends it between two transactions. */
   readonly closed: AbortSignal;
 }

@@ -1,16 +1,13 @@
-import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 import type { Claim, Failure, OwnersTable } from "../postgres/tables/owners-table.ts";
 import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
-interface LeaseKeeperParts {
+interface LeaseKeeperParts extends Pick<ProcessContext, "clock" | "log"> {
   readonly owners: Pick<OwnersTable, "claim" | "renew" | "release">;
   readonly node: string;
-  readonly clock: Clock;
   /** @default the machine's */
   readonly uptimeMs?: UptimeClock;
-  readonly log: Log;
 }
 
 /** As in design.md, section 12: another node takes over within 30 s. */

@@ -1,22 +1,22 @@
-import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
 import { valueAt } from "../../config/config-problems.ts";
 import { resolveSecrets, type ResolvedSecret, type SecretSource } from "../../config/secrets.ts";
 import type { DeliveryForm } from "../../connector/service-protocol.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 import type { Refusal } from "../../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../../webhook/ingest/delivery.ts";
 import type { Ingest } from "../../webhook/ingest/ingest.ts";
 import { createKeyring, type Keyring } from "../../webhook/keys/keyring.ts";
 import type { Companies } from "../../webhook/receiver.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import { NodeLoops } from "../postgres/node-loops.ts";
+import { createNodeLoops } from "../postgres/node-loops.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { fleetTables, type FleetTables } from "../postgres/tables/fleet-tables.ts";
 import { createCircuitBreaker, type CircuitBreaker } from "./circuit-breaker.ts";
 import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
 
-interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
+interface FleetCompaniesParts
+  extends Pick<FleetIngestParts, "sendJob">, Pick<ProcessContext, "clock" | "log"> {
   readonly postgres: Postgres;
   /** How a connector's service delivers; null: the connector that a document without a name means. */
   readonly formOf: (connector: string | null) => Promise<DeliveryForm>;
@@ -25,8 +25,6 @@ interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
   /** File of a company's retired keys on this node. */
   readonly retiredKeys: (company: string) => string;
   readonly onSecrets: (secrets: readonly string[]) => void;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Ends what goes on by itself. */
   readonly closed: AbortSignal;
 }
@@ -104,8 +102,8 @@ export class FleetCompanies implements Companies {
   /** Reads what changed, and notes that this node receives, until `closed`. Never rejects. */
   follow(): Promise<void> {
     const { clock, log, closed } = this.parts;
-    const loops = new NodeLoops(clock, log, "the companies are read from Postgres again");
-    const everyMs = () => (loops.problem === null ? refreshEveryMs : retryMs);
+    const loops = createNodeLoops(clock, log, "the companies are read from Postgres again");
+    const everyMs = () => (loops.problem() === null ? refreshEveryMs : retryMs);
     const step = async () => {
       await this.refresh();
       await this.breaker.run(() => this.tables.receiving.beat());

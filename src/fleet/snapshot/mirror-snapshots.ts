@@ -3,13 +3,13 @@ import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import { eitherSignal } from "../../base/cancellation.ts";
-import { isoTime, type Clock } from "../../base/clock.ts";
+import { isoTime } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { manifestText } from "../../base/files/hashed-file.ts";
-import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 import { readLog } from "../../state/log-identity.ts";
 import type { StatusScope } from "../../status/company-view.ts";
 import { Changes } from "../../store/apply/change-log.ts";
@@ -38,12 +38,9 @@ import {
   pruneSnapshots,
 } from "./stored-snapshots.ts";
 
-interface MirrorSnapshotsParts {
+interface MirrorSnapshotsParts extends Pick<ProcessContext, "clock" | "log" | "version"> {
   readonly store: FileStore;
   readonly snapshots: SnapshotsTable;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly version: string;
 }
 
 /** More threads would wait for the same disk. */

@@ -1,10 +1,10 @@
 import { readdir, stat, statfs } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders } from "../../base/files/atomic-file.ts";
-import { type Clock, dayMs } from "../../base/clock.ts";
+import { dayMs } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 import type { OwnersTable } from "../postgres/tables/owners-table.ts";
 import type { SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
 import { discardMirror, discardReport, isPublished } from "../assignment/local-mirror.ts";
@@ -40,14 +40,12 @@ export function surplusMirrors(mirrors: readonly ReleasedMirror[], disk: DiskSpa
   });
 }
 
-interface MirrorCache {
+interface MirrorCache extends Pick<ProcessContext, "clock" | "log"> {
   readonly dataDir: string;
   readonly owners: Pick<OwnersTable, "ownersOf">;
   readonly snapshots: Pick<SnapshotsTable, "current">;
   /** Does this node hold the company, or begin to? */
   readonly isHeld: (company: string) => boolean;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /**

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
-import { NodeLoops } from "../../../src/fleet/postgres/node-loops.ts";
+import { createNodeLoops } from "../../../src/fleet/postgres/node-loops.ts";
 import { eventually } from "../../support/eventually.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 
 /** Repeats steps until `end`; each fails while `isAway` names it, and then is in `failed`. */
 function repeating(steps: readonly { readonly what: string; readonly needsStore?: boolean }[]) {
   const { log, records } = recordingLog();
-  const loops = new NodeLoops(systemClock, log);
-  const ofStore = new NodeLoops(systemClock, log, "the store is reached again");
+  const loops = createNodeLoops(systemClock, log);
+  const ofStore = createNodeLoops(systemClock, log, "the store is reached again");
   const [isAway, failed] = [new Set<string>(), new Set<string>()];
   const closing = new AbortController();
   const ended = steps.map(({ what, needsStore }) => {
@@ -35,7 +35,7 @@ test("a step that fails for want of the store makes the node no less ready", asy
   ]);
   isAway.add("noting");
   await eventually(() => said().length === 1, "a failure that is said");
-  expect(loops.problem).toBeNull();
+  expect(loops.problem()).toBeNull();
   isAway.clear();
   await eventually(() => said().length === 2, "a success that is said");
   await end();
@@ -48,10 +48,10 @@ test("steps that fail for want of Postgres are one line, a problem while it is a
     { what: "the heartbeat" },
   ]);
   isAway.add("taking jobs").add("the heartbeat");
-  await eventually(() => failed.size === 2 && loops.problem !== null, "both failures");
-  expect(loops.problem).toMatch(/away/);
+  await eventually(() => failed.size === 2 && loops.problem() !== null, "both failures");
+  expect(loops.problem()).toMatch(/away/);
   isAway.clear();
-  await eventually(() => loops.problem === null, "no problem");
+  await eventually(() => loops.problem() === null, "no problem");
   await end();
   expect(said()).toEqual([expect.stringContaining("failed; it is tried again"), "Postgres is reached again"]);
 });

@@ -9,7 +9,7 @@ import type { NodePublishing, NodeTimes } from "../../../src/fleet/assignment/no
 import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
 import { FleetNode } from "../../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
-import { NodeLoops } from "../../../src/fleet/postgres/node-loops.ts";
+import { createNodeLoops } from "../../../src/fleet/postgres/node-loops.ts";
 import type { WorkedFleet } from "./worker.ts";
 import { load } from "../connector/config.ts";
 import { connectorEntry } from "../program/cli.ts";
@@ -79,7 +79,7 @@ export async function startNode(
     host: { ...parts.host, afterRun },
     publish: { ...parts.publish, ...publish },
   };
-  const node = new FleetNode(given, new NodeLoops(systemClock, log), { ...shortTimes, ...times });
+  const node = new FleetNode(given, createNodeLoops(systemClock, log), { ...shortTimes, ...times });
   await node.start();
   let stopped: Promise<void> | null = null;
   const stop = () =>

@@ -17,7 +17,7 @@ import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
 import { RadarSite } from "../../../fleet/status/radar-site.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
-import { NodeLoops } from "../../../fleet/postgres/node-loops.ts";
+import { createNodeLoops, type NodeLoops } from "../../../fleet/postgres/node-loops.ts";
 import { createPageAccess, servedPageToken } from "../../../status/page/page-access.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
@@ -131,12 +131,12 @@ class WorkerProcess {
     this.config = config;
     this.role = role;
     this.name = fleetOf(config).node ?? `${hostname()}-${random.uuid().slice(0, 6)}`;
-    this.loops = new NodeLoops(clock, log);
+    this.loops = createNodeLoops(clock, log);
   }
 
   /** Why it is not ready; null: it is. */
   get problem(): string | null {
-    return this.startProblem ?? this.loops.problem;
+    return this.startProblem ?? this.loops.problem();
   }
 
   /**

@@ -3,7 +3,7 @@ import { messageOf, MirrorError } from "../../../base/errors.ts";
 import { createRedactor } from "../../../base/secret.ts";
 import { secretTexts } from "../../../config/companies.ts";
 import type { Config } from "../../../config/config.ts";
-import { Alerters } from "../../../daemon/incident-watch.ts";
+import { createAlerters } from "../../../daemon/incident-watch.ts";
 import type { Alert } from "../../../status/alerts/incidents.ts";
 import { alertTargets, type AlertTarget } from "../../../status/alerts/targets.ts";
 import { readViewAfterRun } from "../../../status/company-view.ts";
@@ -69,7 +69,7 @@ export async function sendAlerts(
     });
     if (views.length === 0) return;
     const parts = { clock, random, log, targetsOf: (one: Config) => alertTargets(one, context) };
-    const alerters = new Alerters(parts, config);
+    const alerters = createAlerters(parts, config);
     alerters.update(views);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
     let failed = await alerters.deliver(limit, true);
