@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders } from "../base/files/atomic-file.ts";
-import { isoTime, type Clock } from "../base/clock.ts";
+import { dayMs, isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError, throwIfAborted } from "../base/errors.ts";
 import { manifestText } from "../base/files/hashed-file.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
@@ -40,7 +40,7 @@ interface BackupParts {
  *
  * Guarantee: a backup that has a manifest is whole, read back and kept. Earlier ones are removed after that, the new one never.
  * Source of truth: the mirror; documents that its copy names were there before it.
- * Worst outcome of a crash: files without a manifest, until the next backup of the company.
+ * Worst outcome of a crash: files without a manifest, until a backup of the company a day later.
  *
  * @throws MirrorError `locked` where another process makes one, `database`, `stopped`, and those of the store
  */
@@ -59,9 +59,11 @@ export async function makeBackup(
   try {
     rmSync(files.backupStaging, { recursive: true, force: true });
     const { ids, lastNumber, unfinished } = await readBackups(store, company, signal);
-    for (const left of unfinished) await remove(left);
     let takenAtMs = clock.nowMs();
-    while (ids.includes(idOfBackup(isoTime(takenAtMs)))) takenAtMs++;
+    // What is younger may be one that another node of a fleet is making.
+    const leftBefore = idOfBackup(isoTime(takenAtMs - dayMs));
+    for (const left of unfinished) if (left < leftBefore) await remove(left);
+    while ([...ids, ...unfinished].includes(idOfBackup(isoTime(takenAtMs)))) takenAtMs++;
     const taken_at = isoTime(takenAtMs);
     const id = idOfBackup(taken_at);
     const storeAll = async (): Promise<BackupManifest> => {

@@ -103,7 +103,7 @@ export class ChangePusher {
   /** The next change that the receiver gets; null: there is none, or the mirror cannot be read at this moment. */
   private next(): Change | null {
     const { changes, receiver } = this;
-    const { context } = this.company;
+    const { context, hooks } = this.company;
     return this.guard(() => {
       const first = changes.firstSeq();
       if (this.position.seq < first - 1) {
@@ -111,10 +111,12 @@ export class ChangePusher {
         context.log.error("changes were removed before the receiver took them", about);
         this.moveTo(first - 1);
       }
-      const [next = null] = changes.after(this.position.seq, receiver.tables, 1);
+      const endSeq = Math.min(changes.lastSeq(), hooks?.sharedSeq() ?? Infinity);
+      const [next] = changes.after(this.position.seq, receiver.tables, 1);
+      if (next && next.seq <= endSeq) return next;
       // What it does not get need not be looked at again, and may be removed.
-      if (next === null) this.moveTo(Math.max(this.position.seq, changes.lastSeq()));
-      return next;
+      this.moveTo(Math.max(this.position.seq, endSeq));
+      return null;
     });
   }
 
@@ -180,6 +182,7 @@ export class ChangePusher {
     await context.turns.next();
     while (!this.guard(write) && !closed.aborted) await context.clock.sleep(lookEveryMs, closed);
     this.noted = position;
+    this.company.hooks?.onPushed();
   }
 
   private about() {

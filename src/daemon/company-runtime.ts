@@ -108,10 +108,10 @@ export class CompanyRuntime {
       onEnd: (run, ended) => this.countRun(run, ended),
       afterRun: () => context.afterRuns.add(company.name, "all"),
     });
-    this.company = { context, settings, mirror, runQueue: this.runQueue, closed };
+    this.company = { context, settings, mirror, runQueue: this.runQueue, hooks, closed };
     this.afterRun = new CompanyAfterRun(this.company);
     const isServiceThere = () => this.eventWorker.state().state === "working";
-    this.scheduler = new RunScheduler(this.company, isServiceThere, hooks !== undefined);
+    this.scheduler = new RunScheduler(this.company, isServiceThere);
   }
 
   /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */

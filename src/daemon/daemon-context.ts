@@ -53,6 +53,8 @@ export interface OpenCompany {
   readonly settings: CompanySettings;
   readonly mirror: Mirror;
   readonly runQueue: RunQueue;
+  /** @default the company is this process's alone */
+  readonly hooks?: CompanyHooks | undefined;
   /** Nothing begins any more; what is in flight may finish. */
   readonly closed: AbortSignal;
 }
@@ -74,6 +76,10 @@ export interface CompanyHooks {
   readonly onOpen: (mirror: Mirror) => void;
   /** Stores what other processes received, until `closed`. Rejects where the mirror cannot be used any more. */
   readonly followInbox: (opened: ReceivingMirror, closed: AbortSignal) => Promise<void>;
+  /** Receivers get changes up to this one: who takes the company over may give the numbers after it again. */
+  readonly sharedSeq: () => number;
+  /** How far a receiver of changes is was noted in the mirror. */
+  readonly onPushed: () => void;
 }
 
 export function companyLog(log: Log, company: string): Log {

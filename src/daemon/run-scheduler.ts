@@ -75,19 +75,16 @@ const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 export class RunScheduler {
   private readonly company: OpenCompany;
   private readonly isServiceThere: () => boolean;
-  private readonly makesUpQuick: boolean;
   private readonly names: readonly string[];
   /** Runs that are to be repeated until they are whole: when each goes on, epoch ms. */
   private readonly pending = new Set<{ atMs: number }>();
-  private readonly followed: ScheduledWork[] = [];
+  private readonly followed: { readonly work: ScheduledWork; isRunning: boolean }[] = [];
   private readonly guard: ReturnType<typeof createErrorGuard>;
 
-  /** @param makesUpQuick the last quick run that was missed before the start is made up for */
-  constructor(company: OpenCompany, isServiceThere: () => boolean, makesUpQuick = false) {
+  constructor(company: OpenCompany, isServiceThere: () => boolean) {
     const { context, settings } = company;
     this.company = company;
     this.isServiceThere = isServiceThere;
-    this.makesUpQuick = makesUpQuick;
     this.guard = createErrorGuard(context.clock, context.log);
     this.names = settings.resources.map(({ name }) => name);
   }
@@ -102,10 +99,10 @@ export class RunScheduler {
   /** When there is something to do next, epoch ms; null: nothing is known. What waits for the service is due now. */
   nextMs(nowMs: number): number | null {
     const pending = [...this.pending].map(({ atMs }) => atMs);
-    const slots = this.followed.map(({ schedule, done }) => {
+    const slots = this.followed.map(({ work: { schedule, done }, isRunning }) => {
       const slotMs = schedule.before(nowMs);
-      // The slot of a run that is repeated stays due until one is whole.
-      const isOpen = pending.length === 0 && slotMs !== null && isDue(slotMs, done(), nowMs);
+      // A run that is repeated is pending; for a backup that is, nobody holds the company.
+      const isOpen = !isRunning && slotMs !== null && isDue(slotMs, done(), nowMs);
       return isOpen ? nowMs : schedule.after(nowMs);
     });
     return firstOf([...slots, ...pending]);
@@ -125,11 +122,12 @@ export class RunScheduler {
    * run reads what lists show, and none is made up for: the next one shows the same.
    */
   async followQuick(): Promise<void> {
-    const { context, closed, runQueue, settings } = this.company;
+    const { context, closed, runQueue, settings, hooks } = this.company;
     const { config, resources } = settings;
     const { quick, timezone } = config.schedule;
     if (quick === null) return;
-    let slotMs = this.makesUpQuick ? await this.lastRunStartMs() : context.clock.nowMs();
+    // A company that is claimed for one that was missed gets it.
+    let slotMs = hooks ? await this.lastRunStartMs() : context.clock.nowMs();
     const run = async (dueMs: number) => {
       slotMs = dueMs;
       if (runQueue.isListing || !this.isServiceThere()) return;
@@ -219,8 +217,13 @@ export class RunScheduler {
 
   private keepTo(work: ScheduledWork): Promise<void> {
     const { context, closed } = this.company;
-    this.followed.push(work);
-    return runOnSchedule(work, context, closed);
+    const followed = { work, isRunning: false };
+    this.followed.push(followed);
+    const run = (slotMs: number) => {
+      followed.isRunning = true;
+      return work.run(slotMs).finally(() => (followed.isRunning = false));
+    };
+    return runOnSchedule({ ...work, run }, context, closed);
   }
 
   private isNeeded(sinceMs: number): boolean {

@@ -16,6 +16,7 @@ import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { copyMirror } from "../../src/backup/copy-mirror.ts";
+import { idOfBackup } from "../../src/backup/stored-backups.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { expectEqual, look } from "../support/truth/equal.ts";
@@ -87,10 +88,14 @@ describe("a backup", () => {
     for (const name of ["2026-01-01", "2026-11-22T03-45-00-123Z", "2026-11-22T03-45-00-456Z/files"])
       mkdirSync(path.join(own, name), { recursive: true });
     writeFileSync(path.join(own, "2026-11-22T03-45-00-456Z/mirror.db"), "unfinished");
+    // Perhaps another node of a fleet is making it.
+    const young = idOfBackup(new Date().toISOString());
+    mkdirSync(path.join(own, young));
     writeFileSync(path.join(own, "notes.txt"), "mine");
     const { code, stdout } = await run(company, ["backup", "--to", company.backups, "--keep", "2"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("1 older removed")]);
-    expect(idsIn(company)).toEqual(["2026-01-01", ids[1], expect.stringMatching(/^2.*Z$/), "notes.txt"]);
+    const made = expect.stringMatching(/^2.*Z$/);
+    expect(idsIn(company)).toEqual(["2026-01-01", ids[1], young, made, "notes.txt"]);
   });
 
   // Fault: disk | the place of backups is a file | `backup --to` | exit 10 with the cause, shown by `status`

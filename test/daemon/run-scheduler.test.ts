@@ -19,13 +19,13 @@ interface Story {
   readonly schedule?: Partial<ScheduleConfig>;
   readonly runQueue?: Pick<RunQueue, "run" | "isListing">;
   readonly isServiceThere?: () => boolean;
-  readonly makesUpQuick?: boolean;
+  readonly isOfFleet?: boolean;
 }
 
 /** A scheduler over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
 async function schedulerWith(
   outcomes: readonly Outcome[],
-  { schedule = {}, runQueue, isServiceThere = () => true, makesUpQuick }: Story = {},
+  { schedule = {}, runQueue, isServiceThere = () => true, isOfFleet = false }: Story = {},
 ) {
   const mirror = await openShop();
   const clock = new DrivenClock(noon);
@@ -47,9 +47,10 @@ async function schedulerWith(
     settings: { resources: [], config },
     context: { clock, random: seededRandom(1), log: recordingLog().log },
     closed: close.signal,
+    hooks: isOfFleet ? {} : undefined,
     // Only what a scheduler needs of a company.
   } as unknown as OpenCompany;
-  const scheduler = new RunScheduler(company, isServiceThere, makesUpQuick);
+  const scheduler = new RunScheduler(company, isServiceThere);
   /** Passes the time in steps, so that everything due has its turn. */
   const pass = async (ms: number, stepMs = 1_000) => {
     for (let left = ms; left > 0; left -= stepMs) {
@@ -161,9 +162,9 @@ describe("a run that is owed", () => {
     ["is made at the start where it was missed before", true, noon - 3 * hourMs, 1],
     ["is not made at the start where a run came after its slot", true, noon - hourMs / 2, 0],
     ["is not made at the start where that is not asked for", false, noon - 3 * hourMs, 0],
-  ])("of the quick schedule %s", async (_, makesUpQuick, lastRunMs, runs) => {
+  ])("of the quick schedule %s", async (_, isOfFleet, lastRunMs, runs) => {
     const runQueue = quietQueue();
-    const parts = { runQueue, schedule: { quick: "15 * * * *" }, makesUpQuick };
+    const parts = { runQueue, schedule: { quick: "15 * * * *" }, isOfFleet };
     const { scheduler, mirror, pass, close } = await schedulerWith([], parts);
     remember(mirror, lastRunMs, "complete");
     void scheduler.followQuick();
@@ -232,7 +233,10 @@ describe("the schedule", () => {
     await pass(90 * 60_000, 10_000);
     expect(triedMs).toEqual([]);
     remember(mirror, clock.nowMs(), "complete");
-    await pass(2 * hourMs, 10_000);
+    await pass(35 * 60_000, 10_000);
+    // No node of a fleet waits for the next attempt.
+    expect(scheduler.nextMs(clock.nowMs())).toBe(noon + 3 * hourMs);
+    await pass(85 * 60_000, 10_000);
     close.abort();
     await pass(60_000);
     await done;

@@ -109,6 +109,8 @@ export class Assignment {
         const parts = { company, inbox: tables.inbox, mirror, ingest, turns, clock, log, closed };
         return followInbox(parts, inboxWatch);
       },
+      sharedSeq: () => this.snapshots.sharedSeq(),
+      onPushed: () => this.snapshots.onPushed(),
     });
     this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor, snapshotCounts);
     const publishMirror = () => this.snapshots.publish("a month was packed", true);
@@ -146,7 +148,7 @@ export class Assignment {
         ? daemon.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
       await supervisor.stop(this.permits.hasRival() ? 0 : stopDeadlines.releasedRequests);
-      const isPublished = await this.snapshots.publish("last");
+      const isPublished = await this.snapshots.publishLast("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
       return {
@@ -179,6 +181,7 @@ export class Assignment {
     const { log } = this.daemon;
     const { epoch } = lease;
     const pointer = await context.snapshots.current(this.company, timeline, lease.lost);
+    this.snapshots.takeOver(pointer);
     if (continuesLocally(files, lease, pointer))
       return log.info("claimed: goes on from the mirror that is here", { epoch });
     discardReport(files);
@@ -230,6 +233,6 @@ export class Assignment {
     if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;
     // Where the store is away, the next attempt comes after as long.
     this.idleSinceMs = null;
-    return this.snapshots.publish("before the release");
+    return this.snapshots.publishLast("before the release");
   }
 }

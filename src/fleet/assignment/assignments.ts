@@ -172,6 +172,7 @@ export class Assignments {
     const { supervisor, lease, snapshots } = assignment;
     await this.logged(name, async () => {
       await supervisor.makeAfterRun(scope);
+      if (scope === "backup") return;
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
       const isSafe = await snapshots.publish(scope === "all" ? "after a run" : "before the report");
       const { settings } = supervisor;

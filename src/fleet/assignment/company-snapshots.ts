@@ -3,6 +3,7 @@ import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunEnd } from "../../runs/run-queue.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
+import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { NodeContext } from "./node-context.ts";
 
 /**
@@ -27,6 +28,9 @@ export function createCompanySnapshots(
   /** Requests that are in a published snapshot. */
   let noted = 0;
   let last: Promise<boolean> = Promise.resolve(true);
+  let sharedSeq = 0;
+  /** A receiver of changes is further than any snapshot says. */
+  let isBehind = false;
   const publishNext = async (why: string, isNoted: boolean): Promise<boolean> => {
     const startedMs = clock.monotonicMs();
     dueMs = startedMs + node.snapshotEveryMs;
@@ -42,6 +46,8 @@ export function createCompanySnapshots(
         const facts = { snapshot: id, seq, inbox, bytes };
         log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
         counts.published++;
+        sharedSeq = seq;
+        isBehind = false;
       }
       return true;
     } catch (error) {
@@ -56,6 +62,12 @@ export function createCompanySnapshots(
   const publish = (why: string, isNoted = false) => (last = last.then(() => publishNext(why, isNoted)));
   return {
     publish,
+    /** With how far receivers of changes are, so that the next owner sends them nothing again. */
+    publishLast: (why: string) => publish(why, isBehind),
+    /** Goes on from what is published; null: nothing is. */
+    takeOver: (pointer: SnapshotPointer | null) => void (sharedSeq = pointer?.seq ?? 0),
+    sharedSeq: () => sharedSeq,
+    onPushed: () => void (isBehind = true),
     /** @param lastRun the last run of this process */
     publishIfDue: async (lastRun: RunEnd | null) => {
       const isAfterRun = lastRun !== run;

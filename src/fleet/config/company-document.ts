@@ -29,8 +29,8 @@ export interface DocumentOfFile {
 export function companyDocument(file: LoadedConfig, name: string): DocumentOfFile {
   const { raw, config } = file;
   const company = { companies: { [name]: valueAt(raw, ["companies", name]) } };
-  const secrets = secretProblems({ ...company, alerts: valueAt(raw, ["alerts"]) });
-  const problems = [...secrets, ...fileProblems(config)];
+  const [alerts, notify] = ["alerts", "notify"].map((key) => valueAt(raw, [key]));
+  const problems = [...secretProblems({ ...company, alerts, notify }), ...fileProblems(raw, config)];
   if (problems.length > 0) {
     const lines = problems.map(({ at, message }) => `${file.placeOf(at)}: ${message}`);
     throw new MirrorError("config", lines.join("\n"), {
@@ -66,11 +66,16 @@ function secretProblems(document: unknown): DocumentProblem[] {
   });
 }
 
-function fileProblems({ files }: Config): DocumentProblem[] {
-  return (["pdf", "attachments"] as const).flatMap((key) => {
+function fileProblems(raw: unknown, { files, backup }: Config): DocumentProblem[] {
+  const kept = (["pdf", "attachments"] as const).flatMap((key) => {
     const message = `files.${key} is on, and workers keep no files: switch it off, and fetch them with \`files\` on a machine of their own`;
     return files[key] ? [{ at: ["files", key], message }] : [];
   });
+  const at = ["backup", "to"];
+  const written = String(valueAt(raw, at));
+  const isBeside = backup.to !== null && !written.startsWith("s3://") && !path.isAbsolute(written);
+  const message = `backup.to is a folder beside this config, which other machines do not have; name one that all share by its absolute path, or s3://bucket/prefix`;
+  return isBeside ? [...kept, { at, message }] : kept;
 }
 
 /** Without a folder for readers, and programs that get alerts: they are one machine's. */
@@ -82,14 +87,12 @@ function sharedPart(section: string, value: unknown): unknown {
     : value;
 }
 
-function leftOutOf({ exports, report, backup, alerts, notify }: Config): DocumentOfFile["leftOut"] {
+function leftOutOf({ exports, report, alerts }: Config): DocumentOfFile["leftOut"] {
   const published = "workers publish reports and Parquet files to fleet.reports";
   const each: readonly (readonly [key: string, isSet: boolean, reason: string])[] = [
     ["exports", exports.length > 0, published],
     ["report.out", report.out !== null, published],
-    ["backup", backup.to !== null, "workers publish snapshots to fleet.snapshots"],
     ["alerts.command", alerts.some(({ command }) => command !== null), "workers send alerts to a url alone"],
-    ["notify", notify.length > 0, "only `serve` sends changes"],
   ];
   return each.flatMap(([key, isSet, reason]) => (isSet ? [{ key, reason }] : []));
 }

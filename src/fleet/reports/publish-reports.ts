@@ -12,7 +12,7 @@ import type { ReportQuestion } from "../../connector/report-view.ts";
 import { readManifest } from "../../export/files/export-manifest.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
 import { tablesOfManifest } from "../../store/snapshot/snapshot-tables.ts";
-import { readSteps, recordStep, reportStep, stepsOf } from "../../status/after-run-record.ts";
+import { backupStep, readSteps, recordStep, reportStep, stepsOf } from "../../status/after-run-record.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { runMirrorTask } from "../snapshot/mirror-tasks.ts";
 import type { ReportFile, ReportRow, ReportsTable } from "../postgres/tables/reports-table.ts";
@@ -145,6 +145,8 @@ async function findReportFile(company: string, { report, afterRun }: MirrorFiles
   return { name: reportName, file: report, keyIn, bytes, rows: null, content, seq, columns: [] };
 }
 
+const publishedSteps = (config: Config) => stepsOf(config).filter((step) => step !== backupStep);
+
 /** Records what is published as what was made here last, so that what is due is judged by it. */
 export function notePublished(config: Config, company: string, published: ReportRow | null): void {
   const { afterRun } = mirrorFiles(config, company);
@@ -152,7 +154,7 @@ export function notePublished(config: Config, company: string, published: Report
   const { publishedAtMs: startedMs = null, seq: parquetSeq = null, files = [] } = published ?? {};
   if (startedMs === null) return;
   const reportSeq = files.find(({ name }) => name === reportName)?.seq ?? null;
-  for (const step of stepsOf(config)) {
+  for (const step of publishedSteps(config)) {
     const seq = step === reportStep ? reportSeq : parquetSeq;
     const result = { outcome: "written", error: null, seq } as const;
     if (seq !== null) recordStep(afterRun, step, result, startedMs, startedMs);
@@ -162,7 +164,7 @@ export function notePublished(config: Config, company: string, published: Report
 /** Records that what was made here could not be published: the report is made and published again. */
 export function noteUnpublished(config: Config, company: string, error: string, nowMs: number): void {
   const { afterRun } = mirrorFiles(config, company);
-  for (const step of stepsOf(config))
+  for (const step of publishedSteps(config))
     recordStep(afterRun, step, { outcome: "failed", error, seq: null }, nowMs, nowMs);
 }
 

@@ -8,7 +8,12 @@ const companies = `companies:
   acme: { token: "\${env:ACME}", webhook: { secrets: ["\${file:/run/secrets/acme}"] } }
   beta: { token: "\${env:BETA}" }
 `;
-const env = { ACME: "token-of-acme", BETA: "token-of-beta", TOKEN: "token-of-acme" };
+const env = {
+  ACME: "token-of-acme",
+  BETA: "token-of-beta",
+  TOKEN: "token-of-acme",
+  KEY: `whsec_${"A".repeat(32)}`,
+};
 const files = { "/run/secrets/acme": "secret-of-acme-0123456789", "/home/me/acme.token": "t" };
 
 /** What a document says in any case. */
@@ -69,6 +74,8 @@ resources: { exclude: [clients] }
 scrub: { cycle: 7d }
 rate_limit: { reserve: 20% }
 schedule: { sync: "0 1 * * *", timezone: UTC }
+backup: { to: "s3://bucket/backups", keep: 3 }
+notify: [{ url: "https://example.com/changes", secret: "\${env:KEY}", tables: [clients] }]
 report: { mode: "0640", redact: { clients.email: drop } }
 retention: { runs: 30d }
 `;
@@ -135,6 +142,16 @@ describe("what no other machine could use", () => {
       /^config\.yaml:\d+:\d+: alerts\[0\]\.secret stands in the file itself; [^\n]+$/,
     ],
     [
+      "I9: a secret of a receiver of changes that stands in the file",
+      `${companies}notify: [{ url: "https://a.example.com/", secret: ${env.KEY} }]`,
+      /^config\.yaml:\d+:\d+: notify\[0\]\.secret stands in the file itself; [^\n]+$/,
+    ],
+    [
+      "backups into a folder beside the config",
+      `${companies}backup: { to: ./backups }`,
+      /^config\.yaml:4:11: backup\.to is a folder beside this config, which other machines do not have; [^\n]+$/,
+    ],
+    [
       "PDFs: workers keep no files",
       minimal("files: { pdf: on }\n"),
       /^config\.yaml:4:10: files\.pdf is on, and workers keep no files/,
@@ -149,28 +166,21 @@ describe("what no other machine could use", () => {
     expect(onNode({ ...documentOf(companies).document, alerts }).alerts).toEqual([]);
   });
 
-  test("is left out with the reason: folders, exports, backups, programs and receivers of changes of one machine", () => {
+  test("is left out with the reason: folders, exports and programs of one machine", () => {
     const keys = `exports: [{ format: csv, out: ./out, after: sync }]
 report: { out: ./reports, redact: { clients.email: hash } }
-backup: { to: ./backups }
 alerts: [{ when: [failed], command: [mail, ops] }, { when: [stale], url: "\${env:CHAT}" }]
-notify: [{ url: "https://example.com/", secret: "\${env:KEY}" }]
 `;
-    const all = { ...env, CHAT: "https://chat.example.com/1", KEY: `whsec_${"A".repeat(32)}` };
+    const all = { ...env, CHAT: "https://chat.example.com/1" };
     const { document, leftOut } = companyDocument(load(`${companies}${keys}`, { env: all, files }), "acme");
-    const left = ["exports", "report.out", "backup", "alerts.command", "notify"];
+    const left = ["exports", "report.out", "alerts.command"];
     expect(leftOut.map(({ key }) => key)).toEqual(left);
     expect(leftOut[0]?.reason).toBe("workers publish reports and Parquet files to fleet.reports");
     expect(document).toMatchObject({ report: { redact: { "clients.email": "hash" } } });
     expect(document["alerts"]).toEqual([{ when: ["stale"], url: "${env:CHAT}" }]);
-    const { exports, report, backup, alerts, notify } = onNode(document);
+    const { exports, report, alerts } = onNode(document);
     expect(alerts.map(({ when, url }) => [when, url?.secret.known])).toEqual([[["stale"], false]]);
-    expect({ exports, out: report.out, to: backup.to, notify }).toEqual({
-      exports: [],
-      out: null,
-      to: null,
-      notify: [],
-    });
+    expect({ exports, out: report.out }).toEqual({ exports: [], out: null });
   });
 });
 

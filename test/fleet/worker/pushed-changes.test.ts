@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { startNode } from "../../support/fleet/short-node.ts";
+import { eventually } from "../../support/eventually.ts";
+import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { inMirror } from "../../support/company/served-company.ts";
+import { openSink, type Received } from "../../support/sandbox/webhook-sink.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
+
+const release = "the company is being released";
+const seqOf = ({ json }: Received) => (json["data"] as { readonly seq: number }).seq;
+
+describeWithPostgres("a company of the fleet", () => {
+  // Fault: fleet | a node releases a company whose changes it has sent | before another one takes it | the other one sends none of them again, and none was sent that no snapshot had
+  test("sends its changes as serve does: none before a snapshot has it, and none again by the next node", async () => {
+    const [fleet, sink] = [await aWorkedFleet({ records: 1 }), await openSink()];
+    const ahead: number[] = [];
+    sink.treat(async (request) => {
+      const published = (await fleet.tables.snapshots.current("acme"))?.seq ?? 0;
+      if (seqOf(request) > published) ahead.push(seqOf(request));
+      return 204;
+    });
+    const notify = [{ url: sink.url, secret: `whsec_${"A".repeat(32)}`, allow_private: "on" }];
+    await fleet.add("acme", { ...little, notify });
+    const hasReleased = async () => (await fleet.ownerOf("acme")) === null;
+    const one = await startNode(fleet, "one");
+    await eventually(() => sink.received.length > 0, "a change");
+    await eventually(hasReleased, "a release");
+    await one.stop();
+    const all = inMirror(one.company, "SELECT json_group_array(seq) FROM _changes");
+    expect(JSON.stringify(sink.received.map(seqOf))).toBe(all);
+
+    const two = await startNode(fleet, "two");
+    await fleet.engine.send("events", ["acme"]);
+    await eventually(() => two.said("acme").includes("claimed: restored from a snapshot"), "a restore");
+    await eventually(() => two.said("acme").includes(release), "a release");
+    await eventually(hasReleased, "no owner");
+    expect(JSON.stringify(sink.received.map(seqOf))).toBe(all);
+    expect(ahead).toEqual([]);
+  });
+
+  // Fault: fleet | the place of backups is away | a backup by its schedule, of a company that a node holds | tried again where it is held, and the company is released all the same
+  test("is backed up by its schedule, and kept from no other node by a backup that fails", async () => {
+    const fleet = await aWorkedFleet({ records: 1 });
+    const backup = { to: tempFolder(), schedule: "*/10 * * * * *" };
+    await fleet.add("acme", { ...little, backup });
+    const asked: (string | null)[] = [];
+    let releases = 0;
+    const node = await startNode(fleet, "one", {
+      afterRun: ({ config }, scope) => {
+        if (scope === "backup") asked.push(config.backup.to);
+        if (asked.length === 1) releases = released();
+        return Promise.reject(new Error("the place of backups is away"));
+      },
+    });
+    const released = () => node.said("acme").filter((message) => message === release).length;
+    await eventually(() => asked.length > 0, "a backup");
+    expect(asked[0]).toBe(backup.to);
+    await eventually(() => released() > releases, "a release");
+  });
+});
