@@ -53,10 +53,10 @@ export class Runs extends Repository {
     return JSON.parse(run?.swept ?? "{}") as Record<string, string>;
   }
 
-  /** When the last whole reading of each list was begun, by `sweepKey`. */
-  sweptTimes(): ReadonlyMap<string, string> {
-    const sql = `SELECT s.key, s.value, max(r.id) FROM _runs r, json_each(r.swept) s WHERE mode <> 'quick'
-      GROUP BY s.key`;
+  /** When the last whole reading of each list was begun, by `sweepKey`; `sinceRestore`: by a run after a restore. */
+  sweptTimes(sinceRestore = false): ReadonlyMap<string, string> {
+    const sql = `SELECT s.key, s.value, max(r.id) FROM _runs r, json_each(r.swept) s
+      WHERE mode <> 'quick' AND r.id > ${sinceRestore ? lastBeforeRestore : "0"} GROUP BY s.key`;
     const rows = this.selectAll<{ readonly key: string; readonly value: string }>(sql);
     return new Map(rows.map(({ key, value }) => [key, value]));
   }

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
+import { markRestored } from "../../src/state/meta.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { look } from "../support/truth/compare.ts";
 import { complaints, load } from "../support/connector/config.ts";
 import { openForTest, type Account } from "../support/company/open-account.ts";
@@ -57,6 +59,19 @@ describe("a night", () => {
     one.passDays(7);
     expect(await one.sync()).toMatchObject({ outcome: "complete", resources: { invoices: { deleted: 1 } } });
     expect(live(one, "invoices")).not.toContain(first);
+  });
+
+  test("I5, I11: after a restore reads the whole lists at once: events of deletions may be lost", async () => {
+    const one = await openForTest();
+    await one.sync();
+    const [first = 0] = live(one, "invoices");
+    one.changes.remove("invoices", first);
+    using db = openDatabase(one.files.mirror);
+    markRestored(db, { nowMs: Date.now(), takenAt: new Date().toISOString() });
+    expect(await one.sync()).toMatchObject({ outcome: "complete", resources: { invoices: { deleted: 1 } } });
+    one.asked();
+    await one.sync();
+    expect(one.asked()).toHaveLength(8);
   });
 
   test("I2: without a change writes none, although the account counts its calls", async () => {

@@ -1,4 +1,4 @@
-import { dayMs, elapsedSince, hourMs } from "../../base/clock.ts";
+import { dayMs, elapsedSince, hourMs, isoTime } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Listings } from "../../state/listings.ts";
 import { Meta } from "../../state/meta.ts";
@@ -79,7 +79,7 @@ export const listAgeMs = 20 * hourMs;
 
 interface WholeListFacts {
   readonly name: string;
-  /** When its last whole reading began, epoch ms; null: it was never read whole. */
+  /** When its last whole reading began, epoch ms; 0: before the mirror was restored; null: it was never read whole. */
   readonly readAtMs: number | null;
   readonly requests: number;
   /** A reading that earlier runs began, with its pages so far; null: there is none. */
@@ -116,15 +116,15 @@ export function planWholeLists(
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
 export function wholeListFacts(db: Db, resources: readonly Resource[]): WholeListFacts[] {
-  const [meta, records, listings] = [new Meta(db), new Records(db), new Listings(db)];
-  const swept = new Runs(db).sweptTimes();
+  const [meta, records, listings, runs] = [new Meta(db), new Records(db), new Listings(db), new Runs(db)];
+  const [swept, sinceRestore] = [runs.sweptTimes(), runs.sweptTimes(true)];
   return resources
     .filter((resource) => changesOf(resource) !== null)
     .map((resource) => {
       const { name } = resource;
-      const readAt = swept.get(name);
       // Without a time stamp to begin from there is no list of changes.
-      const readAtMs = readAt !== undefined && newestListed(meta, name) !== null ? Date.parse(readAt) : null;
+      const isRead = swept.has(name) && newestListed(meta, name) !== null;
+      const readAtMs = isRead ? Date.parse(sinceRestore.get(name) ?? isoTime(0)) : null;
       const requests = listRequests(resource, records.counts(name).live);
       const listing = readAtMs === null ? null : listings.find(name, "");
       const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };
