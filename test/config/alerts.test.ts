@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest";
 import { formatEffectiveConfig, secretTexts } from "../../src/config/companies.ts";
 import { complaints, load, minimal } from "../support/connector/config.ts";
 
-function alertsOf(entry: string, env = {}) {
-  return load(minimal(`alerts:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
-}
+const sectionOf =
+  (section: string) =>
+  (entry: string, env: object = {}) =>
+    load(minimal(`${section}:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
+const [alertsOf, receiversOf] = [sectionOf("alerts"), sectionOf("notify")];
 
 describe("the config's alerts", () => {
   test.each([
@@ -54,20 +56,13 @@ describe("the config's alerts", () => {
 });
 
 const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-
 const here = `{ url: https://example.com/x, secret: ${key}`;
-
-function receiversOf(entry: string, env = {}) {
-  return load(minimal(`notify:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
-}
 
 describe("the config's notify", () => {
   test("takes url and secret from the environment or a file, and no line shows them", () => {
     const env = { HOOK: "https://hooks.example.com/abc", KEY: key };
-    const { config, warnings } = receiversOf(
-      '{ url: "${env:HOOK}", secret: "${env:KEY}", tables: [clients] }',
-      env,
-    );
+    const entry = '{ url: "${env:HOOK}", secret: "${env:KEY}", tables: [clients] }';
+    const { config, warnings } = receiversOf(entry, env);
     expect(warnings).toEqual([]);
     const shown = { key: expect.stringMatching(/^hooks\.example\.com [\da-f]{8}$/), tables: ["clients"] };
     expect(config.notify).toMatchObject([{ ...shown, allowPrivate: false }]);

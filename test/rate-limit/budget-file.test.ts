@@ -147,14 +147,4 @@ describe("two rate limiters on one file", () => {
     await clock.advance(300_000);
     await Promise.all(waiting);
   });
-
-  test("after a restart the rest of a used-up window is still waited for", async () => {
-    const first = opened();
-    const rateLimiter = rateLimiterOn(first);
-    (await rateLimiter.admit("list")).answered(200, { limit: 3, remaining: 0, retryAfterS: null });
-    first.close();
-    const restarted = rateLimiterOn(opened());
-    expect(restarted.view()).toMatchObject({ limit: 3, remaining: 0 });
-    expect(restarted.view().waitMs).toBeGreaterThan(59_000);
-  });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { EventIds } from "../../src/state/inbox/event-ids.ts";
 import { InboxView } from "../../src/state/inbox/inbox.ts";
 import {
   deliveryOf,
@@ -103,19 +102,6 @@ describe("I7: a duplicate changes nothing", () => {
     const before = written(shop.mirror);
     for (let i = 0; i < 3; i++) expect(outcomes()).toEqual(["duplicate", "duplicate"]);
     expect(written(shop.mirror)).toBe(before);
-  });
-
-  test("a copy of an event that was dealt with long ago causes no read and no change", async () => {
-    const shop = await openIngest();
-    const kept = about(2, "foreign-bills.paid", "foreignBill");
-    const texts = [about(1), kept, eventText({ type: "new" }), "not json"];
-    take(shop, ...texts);
-    shop.mirror.db.exec("DELETE FROM _work; UPDATE _inbox SET state = 'done' WHERE state = 'waiting'");
-    shop.mirror.apply(() => new EventIds(shop.mirror.db).refile());
-    const before = [inbox(shop), allChanges(shop.mirror)];
-    take(shop, ...texts);
-    expect(work(shop)).toEqual([]);
-    expect([inbox(shop), allChanges(shop.mirror)]).toEqual(before);
   });
 
   test("an event that leads to no read is replayed without a second row in the change log", async () => {
