@@ -74,17 +74,14 @@ describe("the plan of the scrub", () => {
 
   test("leaves what the runs of a day have not used; what was not read is given back", async () => {
     const mirror = await aShop();
-    const used = () => 3_600 - readScrubPlan(mirror.db, question, 0).left;
     const { day } = readScrubPlan(mirror.db, question, 0);
-    giveBackScrub(mirror.meta, 3);
-    expect(used()).toBe(0);
+    const usedAfter = (givenBack: number) => {
+      giveBackScrub(mirror.meta, givenBack);
+      return 3_600 - readScrubPlan(mirror.db, question, 0).left;
+    };
+    expect(usedAfter(3)).toBe(0);
     useScrubDay(mirror.meta, day, 10);
-    giveBackScrub(mirror.meta, 0);
-    expect(used()).toBe(10);
-    giveBackScrub(mirror.meta, 1);
-    expect(used()).toBe(9);
-    giveBackScrub(mirror.meta, 99);
-    expect(used()).toBe(0);
+    expect([0, 1, 99].map(usedAfter)).toEqual([10, 9, 0]);
   });
 });
 
@@ -202,14 +199,9 @@ const behind = { covered: true };
 
 test.each([
   ["3,600 details and parents are proved whole every night", usual, 3_600, {}, [1, 3_600, 0]],
-  ["fewer of them leave time for recent activity", usual, 700, {}, [1, 700, 2_900]],
   ["nothing needs no night", usual, 0, {}, [0, 0, 3_600]],
   ["12,500 are proved every four nights, in half an hour of the budget", usual, 12_500, {}, [4, 3_125, 475]],
-  ["they are read in equal nights", small, 900, {}, [5, 180, 20]],
-  ["recent activity takes what it needs", small, 900, { recent: 30 }, [6, 145, 55]],
   ["it takes half at most", small, 900, { recent: 800 }, [8, 100, 100]],
-  ["the rest reads the others", small, 150, { recent: 150 }, [1, 50, 150]],
-  ["each is read once", small, 90, { recent: 90 }, [1, 0, 200]],
   ["behind webhooks five minutes a night are enough", usual, 12_500, behind, [21, 596, 4]],
   ["activity makes no night longer then", usual, 12_500, { ...behind, recent: 2_000 }, [30, 411, 189]],
   ["the cycle may need more", usual, 500_000, {}, [30, 16_667, 0]],
@@ -237,24 +229,13 @@ test("the plan takes whole requests and whole days, and one of each at least", (
   expect(exact).toEqual({ total: 4, nights: 2, stalest: 2, recent: 0, fills: true });
 });
 
-test("what is left of a day is its quota without what was used, and never less than nothing", () => {
-  const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
-  const left = (used: number) => scrubLeft(plan, { startedMs: 0, used, recent: 0 });
-  expect([0, 1, 4, 5, 6].map(left)).toEqual([5, 4, 1, 0, 0]);
-});
-
 describe("the day", () => {
-  test("that begins now is open", () => {
-    const now = { startedMs: 7, used: 3, recent: 2 };
-    expect(scrubDayAt(now, 7)).toBe(now);
-  });
-
   const used: ScrubDay = { startedMs: 100 * hourMs, used: 500, recent: 2 };
 
   test("is shared by runs within 20 hours, and one that follows begins at nothing", () => {
-    expect(scrubDayAt(used, 119 * hourMs)).toBe(used);
-    expect(scrubDayAt(used, 120 * hourMs)).toEqual({ startedMs: 120 * hourMs, used: 0, recent: 2 });
-    expect(scrubDayAt(used, 1_000 * hourMs)).toEqual({ startedMs: 1_000 * hourMs, used: 0, recent: 2 });
+    for (const hours of [100, 119]) expect(scrubDayAt(used, hours * hourMs)).toBe(used);
+    for (const hours of [120, 1_000])
+      expect(scrubDayAt(used, hours * hourMs)).toEqual({ startedMs: hours * hourMs, used: 0, recent: 2 });
     expect(scrubDayAt(null, 5)).toEqual({ startedMs: 5, used: 0, recent: 0 });
   });
 
@@ -263,36 +244,20 @@ describe("the day", () => {
   });
 });
 
-const list = (...ids: number[]) => ids;
-const choose = (left: number, stalest: number[], recent: number[], total = 6) => {
-  const plan = planScrub({ ...usual, timeMs: 120_000 }, facts(total, { limit: 2 }));
-  return chooseScrub(plan, left, { stalest, recent }, String);
-};
+const filled = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
+const one = { ...filled, stalest: 1 };
 
-describe("what is read", () => {
-  test("are the stalest by their quota, and recent ones in turn with them, each once", () => {
-    const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
-    expect(chooseScrub(plan, 5, { stalest: list(1, 2, 3, 4), recent: list(2, 9, 8, 7) }, String)).toEqual([
-      2, 1, 9, 3, 4,
-    ]);
-  });
-
-  test("is filled with the stalest where few have recent activity, but not beyond what the cycle needs", () => {
-    const plan = { total: 9, nights: 3, stalest: 1, recent: 3, fills: true };
-    const candidates = { stalest: list(1, 2, 3, 4, 5), recent: list(9) };
-    expect(chooseScrub(plan, 4, candidates, String)).toEqual([9, 1, 2, 3]);
-    expect(chooseScrub({ ...plan, fills: false }, 4, candidates, String)).toEqual([9, 1]);
-    const both = { stalest: list(1, 2, 3, 4), recent: list(3) };
-    expect(chooseScrub({ ...plan, recent: 1 }, 4, both, String)).toEqual([3, 1, 2, 4]);
-    const few = { stalest: list(1, 2), recent: list(1) };
-    expect(chooseScrub({ ...plan, recent: 1 }, 9, few, String)).toEqual([1, 2]);
-  });
-
-  test("is what is left of the day, the stalest first", () => {
-    expect(choose(4, list(1, 2, 3, 4, 5), list(5))).toHaveLength(4);
-    expect(choose(1, list(1, 2, 3), list(3))).toEqual([1]);
-    expect(choose(0, list(1, 2, 3), list(3))).toEqual([]);
-  });
+test.each([
+  ["the stalest and recent ones in turn", filled, 5, [1, 2, 3, 4], [2, 9, 8, 7], [2, 1, 9, 3, 4]],
+  ["more of the stalest where few are recent", { ...one, recent: 3 }, 4, [1, 2, 3, 4, 5], [9], [9, 1, 2, 3]],
+  ["not beyond what the cycle needs", { ...one, fills: false }, 4, [1, 2, 3, 4, 5], [9], [9, 1]],
+  ["each once", { ...one, recent: 1 }, 4, [1, 2, 3, 4], [3], [3, 1, 2, 4]],
+  ["what is there", { ...one, recent: 1 }, 9, [1, 2], [1], [1, 2]],
+  ["what is left of the day", filled, 4, [1, 2, 3, 4, 5], [5], [5, 1, 2, 3]],
+  ["the stalest first where one is left", filled, 1, [1, 2, 3], [3], [1]],
+  ["nothing where nothing is left", filled, 0, [1, 2, 3], [3], []],
+])("what is read: %s", (_case, plan, left, stalest, recent, expected) => {
+  expect(chooseScrub(plan, left, { stalest, recent }, String)).toEqual(expected);
 });
 
 interface Item {
