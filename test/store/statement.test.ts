@@ -51,10 +51,7 @@ describe("a statement", () => {
     put(1, { resource_id: 9_007_199_254_740_993n });
     put(2, { resource_id: 5n });
     const rows = statement((builder) => builder.selectFrom("_inbox").select(["seq", "resource_id as id"]));
-    expect(rows.exact(db)).toEqual([
-      { seq: 1, id: 9_007_199_254_740_993n },
-      { seq: 2, id: 5 },
-    ]);
+    expect(rows.exact(db).map(({ id }) => id)).toEqual([9_007_199_254_740_993n, 5]);
   });
 
   test("uses an index of rows in a state", () => {

@@ -13,6 +13,13 @@ async function asked(...ids: number[]): Promise<number[]> {
   return service.asked.map((one) => Number(one.replace("/parcels ", "")));
 }
 
+/** A service whose parcels a run has read. */
+async function readWhole(ids: readonly number[]) {
+  const service = await openParcels(ids);
+  await service.run();
+  return service;
+}
+
 describe("a list without a total", () => {
   test("ends with an empty page where the last one is full or the only one", async () => {
     expect(await asked(1, 2, 3)).toEqual([1, 2, 1, 2]);
@@ -56,24 +63,19 @@ describe("a list without a total", () => {
 
 describe("a list of changes", () => {
   test("is all that a usual night reads: one request while a page holds what changed", async () => {
-    const service = await openParcels(seven);
-    await service.run();
+    const service = await readWhole(seven);
     service.pass(dayMs);
-    service.change(7);
-    service.change(8);
+    for (const id of [7, 8]) service.change(id);
     const report = await service.run();
     expect(service.asked).toEqual(["/parcels 1 since"]);
-    expect(report).toMatchObject({
-      outcome: "complete",
-      resources: { parcels: { inserted: 1, updated: 1 } },
-    });
+    const resources = { parcels: { inserted: 1, updated: 1 } };
+    expect(report).toMatchObject({ outcome: "complete", resources });
     service.pass(dayMs);
     expect((await service.run()).resources["parcels"]).toMatchObject({ unchanged: 2, updated: 0 });
   });
 
   test("counts anew how many records there are", async () => {
-    const service = await openParcels(seven);
-    await service.run();
+    const service = await readWhole(seven);
     expect(service.expected()).toBe(7);
     service.pass(dayMs);
     service.change(8);
@@ -82,8 +84,7 @@ describe("a list of changes", () => {
   });
 
   test("I5: proves no deletion; the whole list is read when it is due, and its 404 does", async () => {
-    const service = await openParcels(seven);
-    await service.run();
+    const service = await readWhole(seven);
     service.remove(4);
     service.pass(dayMs);
     await service.run();
@@ -97,8 +98,7 @@ describe("a list of changes", () => {
   });
 
   test("of several pages is read until a reading shows nothing new, and a deletion meanwhile hides nothing", async () => {
-    const service = await openParcels(seven);
-    await service.run();
+    const service = await readWhole(seven);
     service.pass(dayMs);
     for (const id of seven) service.change(id);
     service.whenAsked((count) => count === 1 && service.remove(7));
@@ -109,8 +109,7 @@ describe("a list of changes", () => {
   });
 
   test("I10, I11: is not enough where another company's token is accepted: its whole list is read", async () => {
-    const service = await openParcels(seven);
-    await service.run();
+    const service = await readWhole(seven);
     service.pass(dayMs);
     await service.run(true);
     expect(service.asked).toEqual(["/parcels 1", "/parcels 2", "/parcels 3"]);
@@ -118,8 +117,7 @@ describe("a list of changes", () => {
 
   // Fault: pagination | a deletion moves a new record to a page already read | the whole list, read once more after weeks | the next list of changes shows it
   test("I11: what is new, and was hidden from the whole list by a deletion, is in the next list of changes", async () => {
-    const service = await openParcels([1, 2, 3, 4, 6, 7, 8]);
-    await service.run();
+    const service = await readWhole([1, 2, 3, 4, 6, 7, 8]);
     service.pass(8 * dayMs);
     service.change(5);
     service.pass(2 * hourMs);
@@ -133,8 +131,7 @@ describe("a list of changes", () => {
   });
 
   test("what changes while the whole list is read is in the next list of changes", async () => {
-    const service = await openParcels(seven);
-    await service.run();
+    const service = await readWhole(seven);
     service.pass(8 * dayMs);
     service.whenAsked((count) => {
       // Its page was read, and then it moved and changed; a later change has a newer stamp.
@@ -155,20 +152,15 @@ describe("a whole list that is larger than a run's share", () => {
   const many = Array.from({ length: 12 }, (_, i) => i + 1);
 
   test("I5, I11: is read over several nights, beside the list of changes, and then proves deletions", async () => {
-    const service = await openParcels(many);
-    await service.run();
+    const service = await readWhole(many);
     service.remove(4);
     service.pass(8 * dayMs);
     const nights: string[] = [];
     for (let night = 0; night < 6; night++) {
       if (night === 2) service.change(13);
       expect(await service.run(false, 2)).toMatchObject({ outcome: "complete" });
-      nights.push(
-        service.asked
-          .filter((one) => one.startsWith("/parcels "))
-          .toSorted()
-          .join(", "),
-      );
+      const lists = service.asked.filter((path) => path.startsWith("/parcels "));
+      nights.push(lists.toSorted().join(", "));
       expect(service.live().includes(13)).toBe(night >= 2);
       service.pass(dayMs);
     }
@@ -180,8 +172,7 @@ describe("a whole list that is larger than a run's share", () => {
   });
 
   test("takes its pages by the day, not by the run, and goes on after a run that was stopped", async () => {
-    const service = await openParcels(many);
-    await service.run();
+    const service = await readWhole(many);
     service.pass(8 * dayMs);
     for (let run = 0; run < 3; run++) await service.run(false, 2);
     expect(service.asked).toEqual(["/parcels 1 since"]);
