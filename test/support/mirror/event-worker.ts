@@ -14,6 +14,7 @@ import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { DrivenClock } from "../virtual/driven-clock.ts";
 import { loggingTo, resourcesNamed, transportTo } from "../company/open-company.ts";
 import type { Company, SyncOptions } from "../company/open-company.ts";
+import { texts } from "./store.ts";
 import { defaultRun, runOnce } from "./whole-run.ts";
 import { eventually } from "../eventually.ts";
 
@@ -45,13 +46,8 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
   const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
   const order = new AbortController();
   const { closed, graceMs } = defaultRun;
-  const eventWorker = startEventWorker(parts, {
-    resources,
-    concurrency,
-    signal: order.signal,
-    closed,
-    graceMs,
-  });
+  const limits = { concurrency, signal: order.signal, closed, graceMs };
+  const eventWorker = startEventWorker(parts, { resources, ...limits });
   let ended = false;
   /** As if the service had sent them, all in one transaction. */
   const deliver = (...events: readonly SentEvent[]) => {
@@ -130,14 +126,9 @@ function due({ db }: Mirror, clock: Clock): number {
 }
 
 /** `invoices id:7 confirm ready invoices.deleted`, all lanes. */
-export function waitingRows({ db }: Mirror): string[] {
-  const sql =
-    "SELECT resource || ' ' || target || ' ' || kind || ' ' || state || ' ' || reason FROM _work ORDER BY id";
-  return db.prepare(sql).pluck().all() as string[];
-}
+export const waitingRows = (mirror: Mirror) =>
+  texts(mirror, "SELECT resource, target, kind, state, reason FROM _work ORDER BY id");
 
 /** State and outcome of each event in the inbox: `invoices.created done inserted`. */
-export function inboxOf({ db }: Mirror): string[] {
-  const sql = "SELECT type || ' ' || state || coalesce(' ' || outcome, '') FROM _inbox ORDER BY rowid";
-  return db.prepare(sql).pluck().all() as string[];
-}
+export const inboxOf = (mirror: Mirror) =>
+  texts(mirror, "SELECT type, state || coalesce(' ' || outcome, '') AS how FROM _inbox ORDER BY rowid");

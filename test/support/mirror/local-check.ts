@@ -15,18 +15,11 @@ import { tempFolder } from "../temporary-folder.ts";
 
 export const person = (id: number, more: object = {}) => aPerson(id, { score: 1.5, ...more });
 
+const lines = ["a", "b"].map((title, i) => ({ id: i + 1, title, quantity: i + 1 }));
+
 export const order = (id: number, more: object = {}) => {
-  const lines = [
-    { id: 1, title: "a", quantity: 1 },
-    { id: 2, title: "b", quantity: 2 },
-  ];
-  return anOrder(id, {
-    number: `A${id}`,
-    total: 10.25,
-    lines,
-    receipts: [{ id: id * 10, amount: 2 }],
-    ...more,
-  });
+  const receipts = [{ id: id * 10, amount: 2 }];
+  return anOrder(id, { number: `A${id}`, total: 10.25, lines, receipts, ...more });
 };
 
 /**

@@ -15,7 +15,7 @@ import { applyDetail } from "../../../src/sync/apply/detail-answer.ts";
 import { applyList } from "../../../src/sync/apply/list-answer.ts";
 import type { NewWorkItem, WorkItem } from "../../../src/state/work-item.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { stampOf, startMs } from "./store.ts";
+import { stampOf, startMs, texts } from "./store.ts";
 
 export const stillClock: Clock = { nowMs: () => startMs, monotonicMs: () => 0, sleep: async () => undefined };
 
@@ -180,8 +180,5 @@ function bodyOf(
 }
 
 /** What is still to be read: `people id:7 confirm absent`. */
-export function waiting(run: RunContext): string[] {
-  const sql =
-    "SELECT resource || ' ' || target || ' ' || kind || ' ' || reason FROM _work ORDER BY resource, id";
-  return run.mirror.db.prepare(sql).pluck().all() as string[];
-}
+export const waiting = ({ mirror }: RunContext) =>
+  texts(mirror, "SELECT resource, target, kind, reason FROM _work ORDER BY resource, id");

@@ -49,9 +49,14 @@ export function put(
   record: object | string,
   options: PutOptions = {},
 ): ApplyResult {
-  const text = typeof record === "string" ? record : JSON.stringify(record);
-  const { id } = JSON.parse(text) as { id: number };
+  const { id, text } = sent(record);
   return putAs(mirror, resource, id, text, options);
+}
+
+/** A record as the service wrote it, with its id. */
+function sent(record: object | string) {
+  const text = typeof record === "string" ? record : JSON.stringify(record);
+  return { text, id: (JSON.parse(text) as { id: number }).id };
 }
 
 export function putAs(
@@ -84,8 +89,7 @@ export function putPreview(
   record: object | string,
   stamp: ReadStamp = stampOf(mirror),
 ): PreviewResult {
-  const text = typeof record === "string" ? record : JSON.stringify(record);
-  const { id } = JSON.parse(text) as { id: number };
+  const { id, text } = sent(record);
   return mirror.apply(() => mirror.table(resource).putPreview({ stamp, id, slice: Buffer.from(text) }));
 }
 

@@ -137,45 +137,28 @@ function partMistakes(db: Db, table: string, key: string, expected: readonly Cel
 /** Every row of every table but the named ones, as text: to see that nothing was written. */
 export function dump(file: string, except: readonly string[] = ["_runs"]): Record<string, string[]> {
   return look(file, (db) => {
-    const tables = db
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-      .pluck()
-      .all() as string[];
+    const named = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck();
+    const tables = named.all() as string[];
     const kept = tables.filter((name) => !except.includes(name) && !name.startsWith("sqlite_"));
-    return Object.fromEntries(
-      kept.map((name) => [
-        name,
-        db
-          .prepare(`SELECT * FROM "${name}"`)
-          .raw()
-          .all()
-          .map((row) => JSON.stringify(row))
-          .toSorted(),
-      ]),
-    );
+    const rowsOf = (name: string) => db.prepare(`SELECT * FROM "${name}"`).raw().all();
+    const textsOf = (name: string) => rowsOf(name).map((row) => JSON.stringify(row));
+    return Object.fromEntries(kept.map((name) => [name, textsOf(name).toSorted()]));
   });
 }
 
 export function count(file: string, sql: string, ...parameters: readonly (string | number)[]): number {
-  return look(file, (db) =>
-    Number(
-      db
-        .prepare(sql)
-        .pluck()
-        .get(...parameters),
-    ),
-  );
+  return look(file, (db) => {
+    const counted = db.prepare(sql).pluck();
+    return Number(counted.get(...parameters));
+  });
 }
 
 /** I5: records that the mirror calls deleted although the service has them. */
 export function falseTombstones(file: string, truth: Truth): string[] {
   return look(file, (db) =>
     [...truth].flatMap(([table, records]) => {
-      const ids = db
-        .prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NOT NULL`)
-        .pluck()
-        .all() as number[];
-      return ids
+      const deleted = db.prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NOT NULL`).pluck();
+      return (deleted.all() as number[])
         .filter((id) => records.has(String(id)))
         .map((id) => `${table} ${id}: deleted here, live in the service`);
     }),
