@@ -1,16 +1,16 @@
 import { describe, expect } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
-import { removeRecord, routeProofs } from "../../src/sync/deletion/deletion.ts";
+import { routeProofs } from "../../src/sync/deletion/deletion.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { manifestOf, openHasty } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs, texts } from "../support/mirror/store.ts";
-import { detail, leased, runContextOf, waiting } from "../support/mirror/run.ts";
+import { detail, leased, removeProven, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const events = ["people", "orders", "receipts"].map((resource) => {
   return { type: `${resource}.updated`, resourceType: resource, resource, action: "refetch" as const };
@@ -117,8 +117,7 @@ describe("after an event's read", () => {
     for (const cause of ["webhook", "sweep"] as const) {
       run.mirror.db.exec("DELETE FROM _work");
       put(run.mirror, "colours", { id: 3, label: cause });
-      const stamp = stampOf(run.mirror, { cause });
-      run.mirror.apply(() => removeRecord({ run, stamp }, resourceOf("colours"), 3));
+      removeProven(run, "colours", 3, stampOf(run.mirror, { cause }));
       expect(lanes(run)).toEqual([cause === "webhook" ? "orders 0 0" : "orders 2 0"]);
     }
   });
@@ -144,8 +143,7 @@ describe("I5: what counts against the limit", () => {
     for (const [id, ago] of [0, dayMs - 1, dayMs + 1, 0].entries()) {
       put(mirror, "people", person(id + 1));
       const cause = id === 3 ? "confirm" : "webhook";
-      const at = stampOf(mirror, { cause, receivedAtMs: clock.nowMs() - ago });
-      mirror.apply(() => removeRecord({ run, stamp: at }, resourceOf("people"), id + 1));
+      removeProven(run, "people", id + 1, stampOf(mirror, { cause, receivedAtMs: clock.nowMs() - ago }));
     }
     expect(dailyRemovals(mirror.db, clock).count("people")).toBe(2);
     expect(runRemovals().count("people")).toBe(0);

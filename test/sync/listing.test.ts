@@ -1,16 +1,15 @@
 import { describe, expect } from "vitest";
-import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps } from "../../src/sync/apply/listing.ts";
-import { removeRecord } from "../../src/sync/deletion/deletion.ts";
+
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { put, stampOf, startMs, written } from "../support/mirror/store.ts";
-import { childPage, detail, detailWork, leased, page, runContextOf } from "../support/mirror/run.ts";
-import { stillClock, waiting } from "../support/mirror/run.ts";
+import { answerTo, childPage, detail, detailWork, leased, page } from "../support/mirror/run.ts";
+import { removeProven, runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });
@@ -41,13 +40,11 @@ describe("I12: a record in quarantine that never became a row", () => {
 test("I1, I7: a long answer is applied in parts, and repeated after a crash between", async ({ mirror }) => {
   const run = runContextOf(mirror, {}, ["colours"]);
   const many = Array.from({ length: recordsAtOnce + 3 }, (_, i) => ({ id: i + 1, label: "x" }));
-  const last = many.length - 1;
-  const broken = `{"data":[${many.map((one, i) => (i === last ? '{"id":9999,"label":tru}' : JSON.stringify(one))).join(",")}]}`;
-  const colours = resourceNamed(mirror.manifest, "colours");
+  const records = many.slice(0, -1).map((one) => JSON.stringify(one));
+  const broken = `{"data":[${records.join(",")},{"id":9999,"label":tru}]}`;
   const place = { kind: "list", resource: "colours", target: "page::1", lane: "list" } as const;
   const item = leased(run, { ...place, reason: "sweep", payload: { variant: "", page: 1 } });
-  const answer = { run, resource: colours, item, stamp: stampOf(mirror) };
-  await expect(applyList(answer, Buffer.from(broken))).rejects.toThrow();
+  await expect(applyList(answerTo(run, item), Buffer.from(broken))).rejects.toThrow();
   run.queue.release(item);
   expect(mirror.records.counts("colours").live).toBe(recordsAtOnce);
   expect(waiting(run)).toEqual(["colours page::1 list sweep"]);
@@ -74,8 +71,7 @@ describe("a proven deletion", () => {
     const receipt = { id: 5, documentType: null, documentId: null, amount: 1 };
     detail(run, "orders", order(1, { receipts: [receipt] }), detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([5]);
-    const orders = resourceNamed(mirror.manifest, "orders");
-    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror, { cause: "confirm" }) }, orders, 1));
+    removeProven(run, "orders", 1);
     expect(mirror.records.liveIds("receipts")).toEqual([]);
     expect(run.tally.of("receipts").deleted).toBe(1);
   });
@@ -84,18 +80,15 @@ describe("a proven deletion", () => {
     put(mirror, "colours", { id: 3, label: "red" });
     put(mirror, "orders", order(1, { colour: { id: 3, label: "red" } }), { source: "detail" });
     put(mirror, "orders", order(2), { source: "detail" });
-    const colours = resourceNamed(mirror.manifest, "colours");
-    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror) }, colours, 3));
+    removeProven(run, "colours", 3);
     expect(waiting(run)).toEqual(["orders id:1 detail cascade"]);
   });
 
   test("of a parent drops its queued lists and checks its children one by one", ({ mirror, run }) => {
     put(mirror, "people", person(1));
     put(mirror, "notes", note(7, 1));
-    const list = { kind: "child", resource: "notes", target: "child:people:1:2", lane: "list" } as const;
-    run.queue.add(work({ ...list, reason: "parent" }));
-    const people = resourceNamed(mirror.manifest, "people");
-    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror) }, people, 1));
+    run.queue.add(work({ kind: "child", resource: "notes", target: "child:people:1:2", reason: "parent" }));
+    removeProven(run, "people", 1);
     expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);
   });
 

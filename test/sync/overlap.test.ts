@@ -1,10 +1,8 @@
 import { describe, expect } from "vitest";
-import { removeRecord } from "../../src/sync/deletion/deletion.ts";
-import { resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order as anOrder, person } from "../support/mirror/shop-records.ts";
 import { preview, put, row, send } from "../support/mirror/store.ts";
-import { detail, detailWork, page, runContextOf, waiting } from "../support/mirror/run.ts";
+import { detail, detailWork, page, removeProven, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const order = (id: number, number: string) => anOrder(id, { number, remark: null });
 
@@ -50,8 +48,7 @@ describe("I3, I4: reads that overlap", () => {
     put(mirror, "people", person(1, "old"));
     const [list, gone] = [send(mirror), send(mirror)];
     await page(run, "people", [person(1, "still here")], { at: list.receive() });
-    const removed = mirror.apply(() => removeRecord({ run, stamp: gone.receive() }, resourceOf("people"), 1));
-    expect(removed).toBe(false);
+    expect(removeProven(run, "people", 1, gone.receive())).toBe(false);
     expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
   });
 

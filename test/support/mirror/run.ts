@@ -7,6 +7,7 @@ import type { Mirror } from "../../../src/state/mirror.ts";
 import type { ReadStamp } from "../../../src/store/apply/read-stamp.ts";
 import type { LaneShare } from "../../../src/state/lease-order.ts";
 import { Runs } from "../../../src/state/runs.ts";
+import { removeRecord } from "../../../src/sync/deletion/deletion.ts";
 import { runRemovals } from "../../../src/sync/deletion/mass-delete-guard.ts";
 import { applyCounted, createRunContext } from "../../../src/sync/context/run-context.ts";
 import type { AnswerContext, RunContext } from "../../../src/sync/context/run-context.ts";
@@ -107,6 +108,17 @@ export function detail(
   const answer = { run, resource: resourceNamed(run.mirror.manifest, resource), item, stamp };
   applyCounted(run, () => applyDetail(answer, body));
   run.queue.release(item);
+}
+
+/** Removes a record as its own 404 proves it. */
+export function removeProven(
+  run: RunContext,
+  resource: string,
+  id: RecordId,
+  stamp: ReadStamp = stampOf(run.mirror),
+): boolean {
+  const removed = resourceNamed(run.mirror.manifest, resource);
+  return run.mirror.apply(() => removeRecord({ run, stamp }, removed, id));
 }
 
 export interface PageOptions {
