@@ -13,7 +13,7 @@ import { manifestOf, openHasty, resources, openShop, openAgain } from "../suppor
 import { test } from "../support/mirror/shop-test.ts";
 import { anyChange, applyChange } from "../support/mirror/shop-history.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { put, stampOf, startMs, remove, texts } from "../support/mirror/store.ts";
+import { put, rows, stampOf, startMs, remove, texts } from "../support/mirror/store.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { HandOverCounts, recordHandOver } from "../../src/state/as-of/hand-overs.ts";
@@ -57,11 +57,8 @@ async function historyOf(mirror: Mirror): Promise<(at: string) => unknown[]> {
   onTestFinished(() => void db.close());
   const rowsOf = (name: string, at: string) => {
     const held = "valid_from <= @at AND (valid_to IS NULL OR valid_to > @at) AND _op <> 'delete'";
-    const rows = db.prepare(`SELECT * FROM "${name}.history" WHERE ${held} ORDER BY 4, 5`).all({ at });
-    const own = new Set(["_op", "valid_from", "valid_to"]);
-    return (rows as Record<string, unknown>[]).map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([column]) => !own.has(column))),
-    );
+    const found = rows({ db }, `SELECT * FROM "${name}.history" WHERE ${held} ORDER BY 4, 5`, { at });
+    return found.map(({ _op, valid_from: _from, valid_to: _to, ...row }) => row);
   };
   return (at) => versioned.map((name) => rowsOf(name, at));
 }
@@ -249,12 +246,11 @@ describe("the change log of a mirror that is made anew", () => {
   test("numbers its first change again where its transaction was rolled back", async ({ mirror }) => {
     mirror.meta.set("log", { id: "a1", from: 7_000, first: 7_000 });
     const again = await openAgain(mirror);
-    expect(() =>
-      again.apply(() => {
-        put(again, "people", person(1));
-        throw new Error("no");
-      }),
-    ).toThrow("no");
+    const fail = () => {
+      put(again, "people", person(1));
+      throw new Error("no");
+    };
+    expect(() => again.apply(fail)).toThrow("no");
     for (const id of [1, 2]) put(again, "people", person(id));
     expect(new Changes(again.db).factsAfter(0, 9).map(({ seq }) => seq)).toEqual([7_000, 7_001]);
   });

@@ -7,16 +7,15 @@ import { wholeListSettings } from "../../src/runs/company-run.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { startMs } from "../support/mirror/store.ts";
 
-const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"), resourceOf("notes")];
+const list = ["people", "colours", "counters", "notes"].map(resourceOf);
 
 /** @param open by `sweepKey`: how long ago each open sweep was begun */
 function planned(unfinished: Unfinished | null, open: Readonly<Record<string, number>> = {}) {
-  const lists = list.flatMap((one) =>
-    variantsOf(one).map((variant) => {
-      const agoMs = open[sweepKey(one.name, variant)];
-      return { resource: one.name, variant, openSinceMs: agoMs === undefined ? null : startMs - agoMs };
-    }),
-  );
+  const parts = list.flatMap((one) => variantsOf(one).map((variant) => ({ resource: one.name, variant })));
+  const lists = parts.map(({ resource, variant }) => {
+    const agoMs = open[sweepKey(resource, variant)];
+    return { resource, variant, openSinceMs: agoMs === undefined ? null : startMs - agoMs };
+  });
   return planSweeps(lists, unfinished, startMs);
 }
 
@@ -54,8 +53,7 @@ describe("which lists a run begins with", () => {
   // Fault: clock | a list that was read in the future | the plan of a run | read again: its age is unknown
   // Fault: clock | the clock is set back by a year between two runs | the lists of the last run | lists of unknown age are read again
   test("a list read after the clock was set back is read again: its age is unknown", () => {
-    const yearMs = 365 * 24 * 3_600_000;
-    const swept = { people: -yearMs, colours: -1_000, "counters:order": 0, "counters:credit-note": 0 };
+    const swept = { people: -365 * dayMs, colours: -1_000, "counters:order": 0, "counters:credit-note": 0 };
     expect(plan(interrupted(swept))).toEqual(["people"]);
   });
 });
