@@ -30,6 +30,14 @@ async function shuffled(run: RunContext, attempt: number, first: number[], secon
   await page(run, "people", people(...second), { page: 2, total: 3, attempt });
 }
 
+/** What is queued when one of the records is gone that two such readings showed. */
+async function queuedWithout(run: RunContext, gone: number): Promise<string[]> {
+  await shuffled(run, 1, [1, 2], [2]);
+  await shuffled(run, 2, [3, 2], [2]);
+  removeProven(run, "people", gone);
+  return waiting(run);
+}
+
 describe("repeated readings", () => {
   // Fault: pagination | ties that are shuffled from reading to reading | a list's answers | readings count together
   test("count together: a list that shuffles ties is complete once each was shown", async ({ run }) => {
@@ -43,12 +51,6 @@ describe("repeated readings", () => {
   });
 
   test("that count together begin anew, once, where a record is gone that only an earlier one showed", async () => {
-    const queuedWithout = async (run: RunContext, gone: number) => {
-      await shuffled(run, 1, [1, 2], [2]);
-      await shuffled(run, 2, [3, 2], [2]);
-      removeProven(run, "people", gone);
-      return waiting(run);
-    };
     const [run, other] = [await aRun(), await aRun()];
     expect(await queuedWithout(run, 1)).toEqual([again]);
     expect(await queuedWithout(run, 1)).toEqual([]);

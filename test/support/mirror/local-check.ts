@@ -15,11 +15,11 @@ import { tempFolder } from "../temporary-folder.ts";
 
 export const person = (id: number, more: object = {}) => aPerson(id, { score: 1.5, ...more });
 
-const lines = ["a", "b"].map((title, i) => ({ id: i + 1, title, quantity: i + 1 }));
+const twoLines = ["a", "b"].map((title, i) => ({ id: i + 1, title, quantity: i + 1 }));
 
 export const order = (id: number, more: object = {}) => {
   const receipts = [{ id: id * 10, amount: 2 }];
-  return anOrder(id, { number: `A${id}`, total: 10.25, lines, receipts, ...more });
+  return anOrder(id, { number: `A${id}`, total: 10.25, lines: twoLines, receipts, ...more });
 };
 
 /**
