@@ -85,6 +85,13 @@ describe("create", () => {
   });
 });
 
+const breakRename = new URL("../support/program/break-rename.ts", import.meta.url).href;
+
+/** The program as a process of its own, to which this happens when it would put a secret in its place. */
+function atRename(what: "SIGKILL" | "EBUSY") {
+  return { NODE_OPTIONS: `--import ${breakRename}`, AT_RENAME: what };
+}
+
 describe("rotate", () => {
   test("accepts the old secret and the new one, the old one for a day or as --keep-old says, and logs none (I9)", async () => {
     const setup = await openWebhookSetup();
@@ -171,16 +178,7 @@ describe("rotate", () => {
     await setup.json(`rotate ${id}`);
     expect(setup.mode("hook")).toBe(0o600);
   });
-});
 
-const breakRename = new URL("../support/program/break-rename.ts", import.meta.url).href;
-
-/** The program as a process of its own, to which this happens when it would put a secret in its place. */
-function atRename(what: "SIGKILL" | "EBUSY") {
-  return { NODE_OPTIONS: `--import ${breakRename}`, AT_RENAME: what };
-}
-
-describe("rotate", () => {
   // Fault: process | kill -9 between the service's new secret and its file | a process of `webhooks rotate` | the next command finds the secret; nothing is lost
   test("killed between the service's answer and the file has lost nothing: the next command finds it", async () => {
     const setup = await openWebhookSetup();

@@ -72,7 +72,7 @@ export const progressFaults = faultsIn(
     - if (previous !== null) this.execute(
     + if (previous === -1) this.execute(
   parents-share-anew, I7: each resumed run reads a share of parents' lists of its own, and the same lists again
-    src/sync/run/begin-run.ts, found by test/e2e/resume.test.ts
+    src/sync/run/begin-run.ts, found by test/e2e/runs.test.ts
     - full || parentsPerRun !== "auto" ? firstRun : 0
     + isSome ? Number.MAX_SAFE_INTEGER : full || parentsPerRun !== "auto" ? firstRun : 0
 `,
