@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import { lookText, type QuietLook } from "./checks/soak-judgement.ts";
 import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
 import { profiles } from "./scenarios/scenario-from-seed.ts";
 import { soak } from "./soak.ts";
@@ -15,7 +14,6 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "10" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
-    workers: { type: "string" },
     profile: { type: "string" },
     soak: { type: "string" },
   },
@@ -35,7 +33,7 @@ async function runSoak(duration: string): Promise<boolean> {
   const durationMs = durationOf(duration);
   const roundMs = Math.max(1_000, durationMs / 600);
   const restMs = Math.min(140_000, durationMs / 4);
-  const plan = { companies: 50, kills: 2, roundMs, quietLooks: 10, restMs, onLook };
+  const plan = { companies: 50, kills: 2, roundMs, restMs };
   const { lines, broken } = await soak({ durationMs, ...plan });
   process.stdout.write([...lines, ...broken.map((what) => `BROKEN ${what}`), ""].join("\n"));
   return broken.length === 0;
@@ -47,14 +45,9 @@ function durationOf(text: string): number {
   return Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"];
 }
 
-function onLook(look: QuietLook): void {
-  process.stderr.write(`${lookText(look)}\n`);
-}
-
 function runInMemory(count: number): Promise<boolean> {
   const profile = profiles.find((one) => one === values.profile);
   if (values.profile !== undefined && !profile) throw new Error(`--profile is one of ${profiles.join(", ")}`);
   if (again) return replaySeed(from, profile);
-  const workers = values.workers === undefined ? {} : { workers: Number(values.workers) };
-  return runSeeds({ from, count, minutes, profile, ...workers });
+  return runSeeds({ from, count, minutes, profile });
 }

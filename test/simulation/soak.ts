@@ -12,7 +12,6 @@ import {
   judgeHeap,
   judgeStalls,
   type Descriptors,
-  type QuietLook,
   type SoakResult,
   type StallSample,
 } from "./checks/soak-judgement.ts";
@@ -26,18 +25,15 @@ const deliveries = { losses: 0.2, duplicates: 0.2, reorder: 1 };
 
 /** What is served, and for how long. */
 export interface SoakPlan {
-  /** Under load. Each quiet look takes its time besides. */
+  /** Under load. */
   readonly durationMs: number;
   readonly companies: number;
   /** Kills of the daemon before it is measured. */
   readonly kills: number;
   /** Time between two rounds of the load. */
   readonly roundMs: number;
-  /** At the daemon at rest, the first one after the warm-up. */
-  readonly quietLooks: number;
-  /** Before each of them. Rechecks are due a minute later, and statements that nobody uses go each minute. */
+  /** Until the daemon is at rest. Rechecks are due a minute later, and statements that nobody uses go each minute. */
   readonly restMs: number;
-  readonly onLook?: (look: QuietLook) => void;
 }
 
 /** A soak under way. */
@@ -47,14 +43,13 @@ interface Soak {
   daemon: Process;
   readonly stalls: StallSample[];
   readonly runs: Promise<void>[];
-  loadMs: number;
 }
 
 /**
  * Serves companies for so long: changes, deliveries of which some are lost, doubled or late, runs, reports, SIGHUPs, and
  * kills in the first tenth.
- * From the warm-up on, the load stops from time to time, so that what is in flight does not count as memory. At the
- * end all mirrors must be equal to the service, and memory and descriptors must not have grown.
+ * After the warm-up and at the end the load stops, so that what is in flight does not count as memory. At the end all
+ * mirrors must be equal to the service, and memory and descriptors must not have grown.
  */
 export async function soak(plan: SoakPlan): Promise<SoakResult> {
   const many = await openManyCompanies(plan.companies, 10, { deliveries });
@@ -66,7 +61,7 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     return daemon;
   };
   try {
-    const one: Soak = { many, plan, daemon: await serve(), stalls: [], runs: [], loadMs: 0 };
+    const one: Soak = { many, plan, daemon: await serve(), stalls: [], runs: [] };
     for (let kill = 1; kill <= plan.kills; kill++) {
       const stop = startChanges(many, plan.durationMs);
       await load(one, (plan.durationMs * shares.kills) / plan.kills);
@@ -75,18 +70,15 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
       await stop();
     }
     await loadWithChanges(one, plan.durationMs * shares.warmUp);
-    const looks = [await lookQuietly(one)];
+    const heapBytes = await heapAtRest(one);
     const [before, eventsBefore] = [descriptorsOf(one.daemon), eventsIn(many)];
     one.stalls.length = 0;
-    const measuredMs = plan.durationMs * (1 - shares.kills - shares.warmUp);
-    while (looks.length < plan.quietLooks) {
-      await loadWithChanges(one, measuredMs / (plan.quietLooks - 1));
-      looks.push(await lookQuietly(one));
-    }
+    await loadWithChanges(one, plan.durationMs * (1 - shares.kills - shares.warmUp));
+    const heap = judgeHeap(heapBytes, await heapAtRest(one));
     const work = `measured: ${eventsIn(many) - eventsBefore} events stored`;
     const broken = await comeToRest(one);
     const descriptors = await descriptorsAtRest(one, before);
-    const judged = [judgeHeap(looks), descriptors, judgeStalls(one.stalls)];
+    const judged = [heap, descriptors, judgeStalls(one.stalls)];
     const { code } = await endServe(one.daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${one.daemon.stderr().slice(-500)}`);
     const logs = processes.map(
@@ -137,7 +129,6 @@ async function load(one: Soak, durationMs: number): Promise<void> {
     if (round % 15 === 7) daemon.child.kill("SIGHUP");
     stalls.push(await askProbe(daemon.child, { collect: false }));
   }
-  one.loadMs += performance.now() - startedMs;
 }
 
 /** A `sync` beside the daemon: it asks the daemon for the run, whose end brings a report. */
@@ -147,14 +138,11 @@ async function runOne({ folder, names }: ManyCompanies, nth: number): Promise<vo
 }
 
 /** Waits until nothing is sent, and then for the daemon to come to rest. */
-async function lookQuietly({ many, plan, daemon, runs, loadMs }: Soak): Promise<QuietLook> {
+async function heapAtRest({ many, plan, daemon, runs }: Soak): Promise<number> {
   await many.sandbox.control.webhooks.idle(minuteMs, { withinMs: Infinity });
   await Promise.all(runs);
   await pause(plan.restMs);
-  const { heapBytes } = await askProbe(daemon.child, { collect: true });
-  const quiet = { loadMs, heapBytes, rssBytes: processFacts(daemon.child.pid ?? 0).rssBytes };
-  plan.onLook?.(quiet);
-  return quiet;
+  return (await askProbe(daemon.child, { collect: true })).heapBytes;
 }
 
 /** Of all companies so far. */

@@ -1,22 +1,15 @@
-import { hourMs, minuteMs } from "../../../src/base/clock.ts";
 import { longestBy, stallText, type Stall } from "../../support/program/stall.ts";
 
-const aims = { growthBytesPerHour: 2 ** 20, stallMs: 200 };
-/** By so much the heap may be larger at the end of any soak: what the engine compiled since counts as well. */
-const mostHeapGrowthBytes = 3 * 2 ** 20;
+/** By so much the heap may be larger at the end: what the engine compiled since counts as well. */
+const mostGrowthBytes = 3 * 2 ** 20;
+const mostStallMs = 200;
+/** Connections to the service that a company keeps for a minute after a run, at most. */
+const keptConnections = 6;
 
 /** The longest stalls since the look before. */
 export interface StallSample {
   readonly busiest: Stall;
   readonly longest: Stall;
-}
-
-/** The daemon at rest: nothing comes in, nothing is due, and all garbage is collected. */
-export interface QuietLook {
-  /** Time under load before it. */
-  readonly loadMs: number;
-  readonly heapBytes: number;
-  readonly rssBytes: number;
 }
 
 /** Open files and sockets. */
@@ -30,9 +23,6 @@ export interface SoakResult {
   readonly lines: readonly string[];
   readonly broken: readonly string[];
 }
-
-/** Connections to the service that a company keeps for a minute after a run, at most. */
-const keptConnections = 6;
 
 /** Pure: files as many as after the warm-up, and sockets, but for those that each company keeps to the service. */
 export function judgeDescriptors(before: Descriptors, after: Descriptors, companies: number): SoakResult {
@@ -56,44 +46,15 @@ export function judgeStalls(samples: readonly StallSample[]): SoakResult {
     samples.map((sample) => sample.longest),
   );
   const lines = [`busiest stall: ${stallText(busiest)}`, `longest stall: ${stallText(longest)}`];
-  return { lines, broken: busiest.cpuMs > aims.stallMs ? [`the event loop stalls: ${lines[0]}`] : [] };
+  return { lines, broken: busiest.cpuMs > mostStallMs ? [`the event loop stalls: ${lines[0]}`] : [] };
 }
 
-/**
- * Pure: memory grows where it is larger by 3 MB, and after a minute where the slope is above its aim by more than three
- * times its error: before, the engine still compiles what runs often. An hour is one under load.
- */
-export function judgeHeap(looks: readonly QuietLook[]): SoakResult {
-  const slopeText = (pick: (look: QuietLook) => number) => {
-    const { slope, error } = slopeOf(looks.map((look) => [look.loadMs / hourMs, pick(look)]));
-    return { slope, error, text: `${mb(slope)} ± ${mb(error)} MB an hour` };
+/** Pure: all garbage is collected, after the warm-up and at the end. */
+export function judgeHeap(beforeBytes: number, afterBytes: number): SoakResult {
+  const [before, after] = [beforeBytes, afterBytes].map((bytes) => (bytes / 2 ** 20).toFixed(2));
+  const line = `heap at rest: ${before} MB after warm-up, ${after} MB at the end`;
+  return {
+    lines: [line],
+    broken: afterBytes - beforeBytes > mostGrowthBytes ? [`memory grows: ${line}`] : [],
   };
-  const heap = slopeText(({ heapBytes }) => heapBytes);
-  const rss = slopeText(({ rssBytes }) => rssBytes);
-  const lastedMs = (looks.at(-1)?.loadMs ?? 0) - (looks[0]?.loadMs ?? 0);
-  const growth = (looks.at(-1)?.heapBytes ?? 0) - (looks[0]?.heapBytes ?? 0);
-  const line = `heap at rest: ${heap.text} over ${(lastedMs / minuteMs).toFixed(1)} minutes, ${looks.map((look) => mb(look.heapBytes)).join(" ")} MB`;
-  const lines = [line, `resident: ${rss.text}, ${looks.map((look) => mb(look.rssBytes)).join(" ")} MB`];
-  const grows = lastedMs > minuteMs && heap.slope - 3 * heap.error > aims.growthBytesPerHour;
-  return { lines, broken: grows || growth > mostHeapGrowthBytes ? [`memory grows: ${line}`] : [] };
-}
-
-/** Pure. */
-export function lookText({ loadMs, heapBytes, rssBytes }: QuietLook): string {
-  return `after ${(loadMs / minuteMs).toFixed(1)} minutes under load, at rest: heap ${mb(heapBytes)} MB, resident ${mb(rssBytes)} MB`;
-}
-
-function mb(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(2);
-}
-
-/** Least squares, with the standard error of the slope. */
-function slopeOf(points: readonly (readonly [x: number, y: number])[]): { slope: number; error: number } {
-  const n = points.length;
-  const mean = (pick: 0 | 1) => points.reduce((sum, point) => sum + point[pick], 0) / n;
-  const [mx, my] = [mean(0), mean(1)];
-  const sxx = points.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
-  const slope = points.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0) / sxx;
-  const left = points.reduce((sum, [x, y]) => sum + (y - my - slope * (x - mx)) ** 2, 0);
-  return { slope, error: Math.sqrt(left / (n - 2) / sxx) };
 }
