@@ -1,5 +1,4 @@
-import { unlikeItsInvoice, unlikeLists } from "./after-usual-run.ts";
-import { leftToRead, lostDeliveries, misjudgedEvents } from "./deliveries.ts";
+import { leftToRead, lostDeliveries } from "./deliveries.ts";
 import { unequal } from "./equality.ts";
 import {
   changesUnlikeTheirRead,
@@ -30,7 +29,6 @@ const always: readonly Check[] = [
   falseTombstones,
   unaskedDeletions,
   lostDeliveries,
-  misjudgedEvents,
   keptEvents,
   lostFields,
 ];
@@ -38,11 +36,6 @@ const always: readonly Check[] = [
 /** Every broken invariant of a mirror between two processes; what only takes longer to see is left out. */
 export function brokenNow(mirror: MirrorContents, seen: Observation): string[] {
   return always.flatMap((check) => check(mirror, seen));
-}
-
-/** What a usual run at rest left unequal. */
-export function brokenAfterUsualRun(mirror: MirrorContents, seen: Observation): string[] {
-  return [unlikeLists, unlikeItsInvoice].flatMap((check) => check(mirror, seen));
 }
 
 /** Every broken invariant once nothing changes, all events are in, and everything was read. */

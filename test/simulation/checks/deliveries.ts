@@ -14,16 +14,6 @@ export const lostDeliveries: Check = (mirror, { acknowledged }) => {
   return [...doubled, ...lost];
 };
 
-/** Types of events that lead to a read here. */
-const readTypes =
-  /^(clients|business-cases|price-list-items|invoices|document-payments|contact-activity-logs)\.(created|updated|deleted|paid|stock-updated)$/;
-
-/** I12: an event whose type is known is not called unknown, and one that nobody knows is kept as that. */
-export const misjudgedEvents: Check = (mirror) =>
-  mirror.events
-    .filter(({ type, state }) => readTypes.test(type ?? "") !== (state === "waiting" || state === "done"))
-    .map(({ event_id: id, type, state }) => `I12 ${type} ${id}: its state is ${state}`);
-
 /** I4: at rest no event waits, and nothing is left to read. */
 export const leftToRead: Check = (mirror) => {
   const work = "SELECT resource || ' ' || target || ': ' || state || ', ' || reason FROM _work";

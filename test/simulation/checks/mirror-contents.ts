@@ -69,17 +69,6 @@ export class MirrorContents {
     return this.db.prepare("SELECT 1 FROM sqlite_master WHERE name = '_changes'").get() === undefined;
   }
 
-  /** Interesting states that it shows between two processes, each once. */
-  paths(): string[] {
-    const reasons = this.db.prepare("SELECT DISTINCT reason FROM _work").pluck().all() as string[];
-    const records = [...this.everyRecord()];
-    return [
-      ...reasons.map((reason) => `left for the next process: ${reason}`),
-      ...(records.some(({ isDeleted }) => isDeleted) ? ["tombstone"] : []),
-      ...(records.some((one) => one.isProvisional && !one.isDeleted) ? ["provisional row left"] : []),
-    ];
-  }
-
   /** By id. */
   records(table: TableName): ReadonlyMap<number, MirrorRecord> {
     this.allRecords ??= readRecords(this.db);

@@ -32,11 +32,6 @@ export class CompanyTokens {
     return service;
   }
 
-  /** Services of other companies. */
-  get foreign(): SimulatedService[] {
-    return [...this.services.values()].filter((one) => one !== this.company);
-  }
-
   /** What must stand nowhere: of each token the beginning of its secret part, so that half a token is found, too. */
   get secrets(): string[] {
     return [...this.services.keys()].map((token) => token.slice(token.indexOf("|") + 1).slice(0, 8));

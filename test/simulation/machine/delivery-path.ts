@@ -13,33 +13,22 @@ export async function deliver(
   const goesWrong = (share: number) => share > 0 && choice.probability(share);
   const arrive = async () => (await programNow()?.receive(headers, body)) ?? null;
   if (goesWrong(deliveries.lost)) {
-    machine.meet("delivery lost");
     await time.sleep(10_000);
     return "lost";
   }
   if (goesWrong(deliveries.forged)) {
-    machine.meet("delivery forged");
     const changed = Buffer.from(body.toString().replace(/\d+\}\}$/, "99}}"));
     const status = await programNow()?.receive(headers, changed);
     if (status !== undefined && status !== null && status < 300 && !changed.equals(body))
       machine.broken.push(`a forged delivery was answered ${status}`);
   }
-  if (goesWrong(deliveries.doubled)) {
-    machine.meet("delivery doubled");
-    time.after(choice.below(200_000), () => void arrive());
-  }
+  if (goesWrong(deliveries.doubled)) time.after(choice.below(200_000), () => void arrive());
   const late = goesWrong(deliveries.late);
-  if (late) machine.meet("delivery late");
   await time.sleep(late ? choice.below(9_000) : choice.below(100));
-  if (goesWrong(deliveries.gathered)) {
-    machine.meet("delivery gathered");
-    await machine.gather();
-  }
+  if (goesWrong(deliveries.gathered)) await machine.gather();
   const status = await arrive();
   machine.note(`delivery ${id.slice(0, 12)}: ${status ?? "no answer"}`);
   if (status === null) return "lost";
   if (status === 400) machine.broken.push(`I12 delivery ${id}: signed, and answered 400`);
-  if (!goesWrong(deliveries.answerLost)) return status;
-  machine.meet("answer to a delivery lost");
-  return "lost";
+  return goesWrong(deliveries.answerLost) ? "lost" : status;
 }

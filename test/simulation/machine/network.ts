@@ -13,11 +13,12 @@ import { HttpCounters, type Wire } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import { indiscretions } from "./indiscreet-answers.ts";
-import { latencyOf, wayThereMs } from "./request-times.ts";
 import { noteAsked, noteRead } from "./seen-read.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
+/** Where requests take long, the service takes long: one that is aborted reaches it all the same, soon. */
+const longestWayMs = 300;
 const never = new AbortController().signal;
 const nothing = () => undefined;
 const noAnswer: Promise<never> = new Promise(() => undefined);
@@ -122,12 +123,11 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const [route = "", search = ""] = pathname.split("?", 2);
   const asked = isOwn ? noteAsked(machine, route) : null;
   const latencyMs = latencyOf(machine);
-  if (latencyMs >= 2_000) machine.meet("slow request");
   const kind = whatGoesWrong(network, choice.below(1_000_000) / 1_000_000);
-  const thereMs = wayThereMs(machine, latencyMs);
+  const wayMs = latencyMs * (choice.below(100) / 100);
+  const thereMs = network.spreadMs > 0 || network.evenMs > 0 ? Math.min(wayMs, longestWayMs) : wayMs;
   await time.sleep(thereMs);
   if (kind === "lost") {
-    machine.meet("request lost");
     machine.note(`${route} is lost`);
     return noAnswer;
   }
@@ -141,7 +141,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (watched && kind !== "answer lost") machine.budgetWatch.ended(watched);
   const reply = withFault(machine, kind, { ...request, route }, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
-  if (reply?.status === 404 && route.startsWith("/contact-activity-logs/")) machine.meet("CRM event denied");
+  if (reply?.status === 404 && route.startsWith("/contact-activity-logs/")) machine.denials += 1;
   if (reply === null || signal.aborted) return noAnswer;
   const requestId = reply.headers["X-Request-Id"] ?? null;
   if (asked) asked.requestId = requestId;
@@ -151,6 +151,13 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (!sender.passes("answer not applied")) return noAnswer;
   if (machine.busy === 0 && kind === null) noteRead(machine, sender, { route, sentAtMs }, reply);
   return replyOf(reply);
+}
+
+/** How long a request takes until its answer is here. */
+function latencyOf({ network: { slow, spreadMs, evenMs }, choice }: SimulatedMachine): number {
+  if (slow > 0 && choice.probability(slow)) return 2_000 + choice.below(40_000);
+  if (evenMs > 0) return 30 + choice.below(evenMs);
+  return spreadMs > 0 ? 30 + spreadMs * (choice.below(1_000) / 1_000) ** 3 : 30 + choice.below(200);
 }
 
 type Wrong = "lost" | "answer lost" | "reset" | "odd" | "indiscreet" | null;
@@ -174,23 +181,13 @@ function withFault(
   reply: ServiceReply,
 ): ServiceReply | null {
   const { network, choice } = machine;
-  if (kind === "answer lost") {
-    machine.meet("answer lost");
-    return null;
-  }
-  if (kind === "reset") {
-    machine.meet("connection reset");
-    throw networkError("ECONNRESET", "read ECONNRESET");
-  }
-  if (kind === "odd") {
-    const [name, change] = choice.one(oddAnswers);
-    machine.meet(`odd answer: ${name}`);
-    return { ...reply, ...change(reply) };
-  }
+  if (kind === "answer lost") return null;
+  if (kind === "reset") throw networkError("ECONNRESET", "read ECONNRESET");
+  if (kind === "odd") return { ...reply, ...choice.one(oddAnswers)(reply) };
   const { route } = request;
   if (kind === "indiscreet") return indiscreetReply(machine, request, routeReply(machine, route, reply));
   const { proxy } = network;
-  if (proxy > 0 && choice.probability(proxy)) return proxyReply(machine, route, reply);
+  if (proxy > 0 && choice.probability(proxy)) return proxyReply(route, reply);
   return routeReply(machine, route, reply);
 }
 
@@ -203,35 +200,26 @@ function routeReply(machine: SimulatedMachine, route: string, reply: ServiceRepl
     if (reply.status === 200) machine.workedAtMs.set(brokenRoute, passedMs);
     return reply;
   }
-  machine.meet(breaksAfterMs > 0 ? "route stops to work" : "route answers 404");
   const [, table = "", id = ""] = route.split("/");
   machine.deniedAtMs.set(`${table.replaceAll("-", "_")} ${id}`, passedMs);
   return { ...reply, ...failing(404, "No query results for model.")(reply) };
 }
 
 /** What a proxy in front of the service answers on some routes. */
-function proxyReply(machine: SimulatedMachine, route: string, reply: ServiceReply): ServiceReply {
-  if (/\/\d+$/.test(route)) {
-    machine.meet("404 page");
+function proxyReply(route: string, reply: ServiceReply): ServiceReply {
+  if (/\/\d+$/.test(route))
     return { status: 404, headers: { "Content-Type": "text/html" }, body: "<h1>Not found</h1>" };
-  }
-  if (route !== "/units" || reply.status !== 200) return reply;
-  machine.meet("empty list");
-  return { ...reply, body: '{"data":[]}' };
+  return route === "/units" && reply.status === 200 ? { ...reply, body: '{"data":[]}' } : reply;
 }
 
 /** The network's own errors may hold the request. */
 function indiscreetReply(machine: SimulatedMachine, request: Request, reply: ServiceReply): ServiceReply {
   const { choice } = machine;
-  if (choice.probability(0.1)) {
-    machine.meet("indiscreet answer: error of the network");
+  if (choice.probability(0.1))
     throw Object.assign(networkError("EODD", `broken: ${JSON.stringify(request.headers)}`), { request });
-  }
-  const [name, change] = choice.one(indiscretions);
-  machine.meet(`indiscreet answer: ${name}`);
   const { path, headers } = request;
   const token = headers["authorization"]?.slice("Bearer ".length) ?? "";
-  return { ...reply, ...change({ path, token, headers: reply.headers, choice }) };
+  return { ...reply, ...choice.one(indiscretions)({ path, token, headers: reply.headers, choice }) };
 }
 
 /** Gives what is other than in the service's own answer. */
@@ -242,18 +230,18 @@ function failing(status: number, message: string, more: Readonly<Record<string, 
 }
 
 /** Answers other than the service's own: errors of the interface, and what stands in for an answer now and then. */
-export const oddAnswers: readonly (readonly [name: string, change: Odd])[] = [
-  ["500", failing(500, "Server Error")],
-  ["500", failing(500, "Server Error")],
-  ["503", failing(503, "Service Unavailable")],
-  ["503 with Retry-After", failing(503, "Service Unavailable", { "Retry-After": "7" })],
-  ["403", failing(403, "This action is unauthorized.")],
-  ["422", failing(422, "The given data was invalid.")],
-  ["html", () => ({ status: 200, headers: { "Content-Type": "text/html" }, body: "<h1>Soon</h1>" })],
-  ["half", ({ body }) => ({ body: body.slice(0, body.length >> 1) })],
-  ["empty", () => ({ status: 200, body: "" })],
-  ["204", () => ({ status: 204, headers: {}, body: "" })],
-  ["another object", () => ({ body: '{"data":{"id":1}}' })],
+const oddAnswers: readonly Odd[] = [
+  failing(500, "Server Error"),
+  failing(500, "Server Error"),
+  failing(503, "Service Unavailable"),
+  failing(503, "Service Unavailable", { "Retry-After": "7" }),
+  failing(403, "This action is unauthorized."),
+  failing(422, "The given data was invalid."),
+  () => ({ status: 200, headers: { "Content-Type": "text/html" }, body: "<h1>Soon</h1>" }),
+  ({ body }) => ({ body: body.slice(0, body.length >> 1) }),
+  () => ({ status: 200, body: "" }),
+  () => ({ status: 204, headers: {}, body: "" }),
+  () => ({ body: '{"data":{"id":1}}' }),
 ];
 
 function networkError(code: string, message: string): Error {

@@ -80,12 +80,10 @@ export class SimulatedDisk {
     return copy;
   }
 
-  /** The file of the budget is not synchronous: the power takes its last steps along. True: there was something. */
-  loseBudget(choice: SeededChoice): boolean {
+  /** The file of the budget is not synchronous: the power takes its last steps along. */
+  loseBudget(choice: SeededChoice): void {
     const log = `${this.budget}-wal`;
-    if (!existsSync(log)) return false;
-    truncateSync(log, choice.below(readFileSync(log).length + 1));
-    return true;
+    if (existsSync(log)) truncateSync(log, choice.below(readFileSync(log).length + 1));
   }
 
   remove(): void {

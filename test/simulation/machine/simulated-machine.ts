@@ -11,12 +11,8 @@ import type { SimulatedService } from "../service/simulated-service.ts";
 import { leaks, type SentRequest } from "../checks/secrecy.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import { CompanyTokens } from "./company-tokens.ts";
-import { KeptBudget } from "./kept-budget.ts";
 import type { SimulatedDisk } from "./simulated-disk.ts";
 import type { SimulatedTime } from "../../support/virtual/simulated-time.ts";
-
-/** What a simulation met, by name, and how often. */
-export type Met = Map<string, number>;
 
 /** A read of whole records, as a process sent and received it. */
 export interface SeenRead {
@@ -41,7 +37,8 @@ export class SimulatedMachine {
   readonly time: SimulatedTime;
   readonly service: SimulatedService;
   readonly disk: SimulatedDisk;
-  readonly met: Met = new Map();
+  /** How many CRM events a 404 denied. */
+  denials = 0;
   /** What happened, a line each. */
   readonly story: string[] = [];
   readonly broken: string[] = [];
@@ -72,7 +69,6 @@ export class SimulatedMachine {
   choice: SeededChoice = seededChoice(seededRandom(0));
   /** Was the mirror ever opened to its end? Before, its tables need not be there. */
   hasMirror: boolean;
-  readonly budget = new KeptBudget();
   readonly budgetWatch = new BudgetWatch(this.broken);
   readonly tokens: CompanyTokens;
   /** Requests that did not go the way of all others, to the service. */
@@ -116,10 +112,6 @@ export class SimulatedMachine {
   gather(): Promise<void> {
     this.gathering ??= this.time.sleep(4_000).then(() => void (this.gathering = null));
     return this.gathering;
-  }
-
-  meet(what: string, count = 1): void {
-    if (count > 0) this.met.set(what, (this.met.get(what) ?? 0) + count);
   }
 
   /** The machine lost its power: its monotonic clock begins anew. */

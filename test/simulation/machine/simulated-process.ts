@@ -110,7 +110,6 @@ export class SimulatedProcess implements Sender {
     const { failure } = this;
     this.failure = null;
     if (failure === null) return;
-    this.machine.meet(`transaction fails: ${failure}`);
     throw new Database.SqliteError("simulated", failure);
   }
 
@@ -130,9 +129,7 @@ export class SimulatedProcess implements Sender {
       });
     if (ending.kind === "stopped")
       time.after(ending.atMs, () => {
-        if (!this.isAlive) return;
-        machine.meet(ending.now ? "interrupted" : "stopped");
-        (ending.now ? this.interrupted : this.closed).abort();
+        if (this.isAlive) (ending.now ? this.interrupted : this.closed).abort();
       });
   }
 
@@ -144,8 +141,6 @@ export class SimulatedProcess implements Sender {
     this.isAlive = false;
     this.clock.stop();
     const isDurable = this.db === null || this.db.pragma("synchronous", { simple: true }) === 2;
-    machine.meet(`crash ${this.isOpening ? "at opening" : point}`);
-    if (power) machine.meet("power loss");
     machine.note(`the process dies ${point}${power ? ", by a loss of power" : ""}`);
     this.removeFiles = disk.moveOn();
     const lastCommit = this.boundaries.at(-1) ?? 0;
@@ -155,7 +150,7 @@ export class SimulatedProcess implements Sender {
       disk.cutLog(disk.mirror, kept, choice.probability(0.5) ? disk.tornFrames(choice) : Buffer.alloc(0));
     if (power) {
       machine.reboot();
-      if (disk.loseBudget(choice)) machine.meet("budget lost with the power");
+      disk.loseBudget(choice);
     }
     this.crashed.resolve({ how: "crashed" });
   }
@@ -170,7 +165,6 @@ export class SimulatedProcess implements Sender {
     this.throwFailure();
     this.reach("in a transaction");
     if (busy === 0 || this.isOpening || !choice.probability(busy)) return;
-    this.machine.meet("database busy");
     throw Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
   }
 

@@ -25,10 +25,8 @@ export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest 
       // Groups are few, and the rest of one has to be stored alone.
       const share = deliveries.length > 1 ? 4 * unstorable : unstorable;
       if (unstorable > 0 && choice.probability(share)) process.failNextTransaction(choice.one(failures));
-      if (deliveries.length > 1) machine.meet("deliveries in one transaction");
       if (!deliveries.every(({ eventId }) => acknowledged.has(eventId)))
         return ingest.store(deliveries, receivedAtMs);
-      machine.meet("delivery replayed");
       return changingNothing(parts, "a delivery that was stored before", () =>
         ingest.store(deliveries, receivedAtMs),
       );
@@ -41,7 +39,6 @@ export function replayInbox(ingest: CompanyIngest, parts: WatchedParts, nowMs: n
   const { machine, mirror } = parts;
   const ids = mirror.db.prepare("SELECT event_id FROM _inbox").pluck().all() as string[];
   const { queued } = changingNothing(parts, "a replay", () => ingest.replay(ids, nowMs), "");
-  machine.meet("events replayed", ids.length);
   machine.note(`${ids.length} events are replayed, ${queued} of them are to be read`);
 }
 

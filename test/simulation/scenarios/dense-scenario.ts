@@ -35,7 +35,6 @@ export function denseScenario(seed: number): Scenario {
   return {
     seed,
     service: serviceOptions(choice),
-    budgetFile: false,
     fresh: choice.probability(0.02),
     phases: [first, ...more],
     restsBesideServe: choice.probability(0.3),
@@ -86,7 +85,7 @@ function densePhase(choice: SeededChoice): Phase {
 /** Transactions fail, also those that add a column. */
 function busyDatabase(choice: SeededChoice, runAtMs: number): Pick<Phase, "busy" | "oddities"> {
   const busy = choice.one([0.05, 0.3]);
-  return { busy, oddities: [{ atMs: runAtMs, seed: choice.below(2 ** 31), what: "long number" }] };
+  return { busy, oddities: [{ atMs: runAtMs, seed: choice.below(2 ** 31), what: "unknown field" }] };
 }
 
 /** A record is changed again and again while its list and its own route are slow: reads of both overlap. */

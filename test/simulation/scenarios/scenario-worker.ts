@@ -3,9 +3,7 @@ import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
 
 /** What came of one seed, as it is sent to the runner. */
-export interface SeedReport extends Pick<SeedResult, "seed" | "broken" | "requests"> {
-  readonly met: readonly (readonly [what: string, count: number])[];
-}
+export type SeedReport = Pick<SeedResult, "seed" | "broken" | "requests">;
 
 process.once("disconnect", () => {
   removeSimulations();
@@ -16,7 +14,7 @@ process.once("disconnect", () => {
 const [from, count, profile] = process.argv.slice(2);
 for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
   const scenario = scenarioFromSeed(seed, profile as Profile | undefined);
-  const { broken, requests, met } = await simulateScenario(scenario);
-  process.send?.({ seed, broken, requests, met: [...met] } satisfies SeedReport);
+  const { broken, requests } = await simulateScenario(scenario);
+  process.send?.({ seed, broken, requests } satisfies SeedReport);
 }
 process.disconnect();

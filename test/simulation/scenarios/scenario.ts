@@ -55,8 +55,6 @@ export const calmNetwork = {
   /** Of answers that are errors or no answers of the interface. */
   odd: 0,
   slow: 0,
-  /** Of requests that the service counts long after they were given up. */
-  stray: 0,
   /** Requests take up to this long, most of them far less, ms. 0: a few tenths of a second. */
   spreadMs: 0,
   /** Requests take up to this long, any time as likely as another, ms. 0: as `spreadMs` says. */
@@ -102,14 +100,13 @@ export type TokenKind = (typeof tokenKinds)[number];
 
 /** What the service sends or shows now and then that nobody expects. */
 export const oddities = [
-  "event of an unknown type",
-  "event without a route",
+  "odd event",
+  "company renamed",
   "unreadable event",
-  "long number",
+  "unknown field",
   "malformed record",
   "record without an id",
   "malformed record changed",
-  "company renamed",
 ] as const;
 export type Oddity = (typeof oddities)[number];
 
@@ -146,10 +143,6 @@ export interface Phase {
 export interface Scenario {
   readonly seed: number;
   readonly service: Omit<ServiceOptions, "random" | "clock">;
-  /** Is the budget in a file, as with `serve` and `sync`, or in memory? */
-  readonly budgetFile: boolean;
-  /** How many ids of events stand in memory before they are filed. @default as the product has it */
-  readonly mostUnfiled?: number;
   /** Does the first process make the mirror's file? */
   readonly fresh: boolean;
   /** How many parents' lists each run reads. @default "auto" */

@@ -12,7 +12,7 @@ import { unkeptRecords } from "../checks/odd-records.ts";
 import { leaks, strayRequests, watchStrayRequests } from "../checks/secrecy.ts";
 import { emptyMirror, newFolder } from "../machine/simulation-folders.ts";
 import { SimulatedDisk } from "../machine/simulated-disk.ts";
-import { SimulatedMachine, type Met } from "../machine/simulated-machine.ts";
+import { SimulatedMachine } from "../machine/simulated-machine.ts";
 import { deliver } from "../machine/delivery-path.ts";
 import { isFresh, isListed, type EndedRun } from "../machine/ended-run.ts";
 import { configWith } from "../machine/simulated-config.ts";
@@ -40,7 +40,6 @@ export interface SeedResult {
   readonly seed: number;
   readonly broken: readonly string[];
   readonly story: readonly string[];
-  readonly met: Met;
   readonly traceHash: string;
   readonly requests: number;
 }
@@ -67,12 +66,10 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
     unwatch();
     disk.remove();
   }
-  for (const [what, count] of service.pathsMet) machine.meet(`service: ${what}`, count);
   return {
     seed: scenario.seed,
     broken: machine.broken,
     story: machine.story,
-    met: machine.met,
     traceHash: machine.traceHash(),
     requests: service.exchanges.length,
   };
@@ -171,7 +168,6 @@ class Simulation {
   private jumpWall(byMs: number): void {
     this.machine.wallOffsetMs += byMs;
     this.machine.clockLosses.settings.push(this.machine.time.passedMs);
-    this.machine.meet(byMs > 0 ? "clock set forward" : "clock set back");
     this.machine.note(`the clock is set by ${byMs} ms`);
   }
 
@@ -216,7 +212,6 @@ class Simulation {
         machine.broken.push("I6 events were answered 2xx, and there is no mirror");
       return;
     }
-    for (const what of lookAt(machine.disk.mirror, (db) => db.paths())) machine.meet(what);
     const found = lookAt(machine.disk.mirror, (db) => [
       ...brokenNow(db, machine),
       ...this.parentShares.judge(db),
@@ -243,7 +238,6 @@ class Simulation {
   private lookBeside(): void {
     const { machine, program } = this;
     if (!program || !machine.hasMirror || machine.broken.length > 0) return;
-    machine.meet("judged beside a process");
     const found = lookAt(machine.disk.mirror, (db) => (db.isEmpty ? [] : brokenNow(db, machine)));
     machine.broken.push(
       ...found.filter((what) => !this.isAllowed(what)).map((what) => `${what} (beside a process)`),

@@ -22,7 +22,6 @@ export function wideScenario(seed: number): Scenario {
   return {
     seed,
     service: serviceOptions(choice),
-    budgetFile: choice.probability(0.15),
     fresh: choice.probability(0.04),
     phases: [first, ...more],
     restsBesideServe: choice.probability(0.5),

@@ -1,3 +1,5 @@
+import type { ServiceOptions } from "./service-types.ts";
+
 /** Records as people change them; what the service shows of them follows in `record-views.ts`. */
 interface ClientModel {
   readonly id: number;
@@ -65,10 +67,8 @@ export interface CompanyState {
   amountsAsText: boolean;
   /** Do lists of full records write their keys in another order? */
   readonly reordersKeys: boolean;
-  /** Do invoices and clients show a field that no connector knows? */
+  /** Do invoices and clients show fields that no connector knows, one with a number of 19 digits? */
   hasUnknownField: boolean;
-  /** Do clients show a number of 19 digits in a field that no connector knows? */
-  hasLongNumbers: boolean;
   readonly clients: Map<number, ClientModel>;
   readonly units: Map<number, UnitModel>;
   readonly price_list_items: Map<number, PriceListItemModel>;
@@ -80,3 +80,26 @@ export interface CompanyState {
 
 /** A record of one of its tables. */
 export type RecordOf<T extends keyof CompanyState> = CompanyState[T] extends Map<number, infer R> ? R : never;
+
+/** A company without records. */
+export function emptyState({
+  name,
+  key,
+  amountsAsText,
+  reordersKeys,
+}: Pick<Required<ServiceOptions>, "name" | "key" | "amountsAsText" | "reordersKeys">): CompanyState {
+  return {
+    name,
+    businessId: `b-${key}`,
+    amountsAsText,
+    reordersKeys,
+    hasUnknownField: false,
+    clients: new Map(),
+    units: new Map(),
+    price_list_items: new Map(),
+    invoices: new Map(),
+    document_payments: new Map(),
+    business_cases: new Map(),
+    contact_activity_logs: new Map(),
+  };
+}

@@ -54,9 +54,8 @@ function amount({ amountsAsText }: CompanyState, cents: number): number | string
 }
 
 function client(state: CompanyState, { id, name, city, updatedAtMs }: RecordOf<"clients">): Shown {
-  const more = state.hasUnknownField ? { loyalty: { level: id % 3 } } : {};
-  const odd = state.hasLongNumbers ? { registry: longNumber } : {};
-  return asListed(state, { id, name, type: "company", city, updatedAt: iso(updatedAtMs), ...more, ...odd });
+  const unknown = state.hasUnknownField ? { loyalty: [id % 3], registry: longNumber } : {};
+  return asListed(state, { id, name, type: "company", city, updatedAt: iso(updatedAtMs), ...unknown });
 }
 
 function businessCase(state: CompanyState, one: RecordOf<"business_cases">): Shown {

@@ -3,7 +3,7 @@ import { seededChoice, type SeededChoice } from "../../support/company/scenario.
 import type { Oddity } from "../scenarios/scenario.ts";
 import { makeOdd } from "./changes/odd-changes.ts";
 import type { ChangeContext, HotTable } from "./changes/change-context.ts";
-import { emptyState } from "./empty-company.ts";
+import { emptyState } from "./record-models.ts";
 import {
   childPage,
   invalid,
@@ -24,27 +24,12 @@ import {
 } from "./service-types.ts";
 
 const windowMs = 60_000;
-const lists: Readonly<Record<string, TableName>> = {
-  "/units": "units",
-  "/clients": "clients",
-  "/invoices": "invoices",
-  "/business-cases": "business_cases",
-  "/price-list-items": "price_list_items",
-};
-const details: Readonly<Record<string, TableName>> = {
-  "/clients": "clients",
-  "/invoices": "invoices",
-  "/business-cases": "business_cases",
-  "/price-list-items": "price_list_items",
-  "/document-payments": "document_payments",
-  "/contact-activity-logs": "contact_activity_logs",
-};
+const both = ["clients", "invoices", "business_cases", "price_list_items"] as const;
+const lists: readonly TableName[] = ["units", ...both];
+const details: readonly TableName[] = [...both, "document_payments", "contact_activity_logs"];
 const parents = { clientId: "clients", businessCaseId: "business_cases" } as const;
 
 const missing = { status: 404, message: "No query results for model." };
-
-/** What odd things were met, by name: to show that they happen. */
-export type PathCounts = Map<string, number>;
 
 /**
  * The Fintoro service in memory and in simulated time, with a history of every record. It shares no code with the
@@ -54,7 +39,6 @@ export class SimulatedService {
   readonly options: Required<ServiceOptions>;
   readonly limiter: Limiter;
   readonly exchanges: Exchange[] = [];
-  readonly pathsMet: PathCounts = new Map();
   readonly company: SimulatedCompany;
   /** Bearer tokens that are accepted; null: all are. */
   private tokens: ReadonlySet<string> | null = null;
@@ -90,7 +74,6 @@ export class SimulatedService {
 
   /** Shows or sends what nobody expects; returns what, for the trace. */
   beOdd(what: Oddity): string {
-    this.meet(what);
     return makeOdd(this.changeContext(false), what);
   }
 
@@ -146,7 +129,6 @@ export class SimulatedService {
     const requestId = `req-${this.options.key}-${++this.count}`;
     const asOfMs = this.asOfMs();
     const { status, body } = failed ?? this.read(route, query, asOfMs);
-    if (status >= 400) this.meet(`${status}`);
     this.exchanges.push({ requestId, route, hitAtMs, asOfMs, status });
     const own = { "Content-Type": "application/json", "X-Request-Id": requestId };
     return { status, headers: { ...own, ...headers }, body };
@@ -156,20 +138,20 @@ export class SimulatedService {
   private asOfMs(): number {
     const nowMs = this.options.clock.monotonicMs();
     if (this.isResting || this.options.lag !== "replica" || this.choice.probability(0.5)) return nowMs;
-    this.meet("lagging read");
     return nowMs - this.choice.below(this.options.lagMs);
   }
 
   private read(route: string, query: URLSearchParams, asOfMs: number): Failure {
     const { log } = this.company;
-    if (route === "/whoami")
-      return {
-        status: 200,
-        body: log.at("company", 1, asOfMs)?.detail ?? firstDetail(log.history("company", 1)),
-      };
+    if (route === "/whoami") {
+      const shown = log.at("company", 1, asOfMs) ?? log.history("company", 1)[0]?.shown;
+      return { status: 200, body: shown?.detail ?? "{}" };
+    }
     if (route === "/contact-activity-logs") return this.asReply(this.children(query, asOfMs));
-    const listed = lists[route];
-    if (listed) {
+    const [, name, id] = /^\/([a-z-]+)(?:\/(\d+))?$/.exec(route) ?? [];
+    const isNamed = (table: TableName) => table === name?.replaceAll("-", "_");
+    const listed = lists.find(isNamed);
+    if (listed && id === undefined) {
       const rows = log.live(listed, asOfMs);
       const isWhole = listed === "units" || listed === "clients";
       const odd = this.company.malformed.live(listed, asOfMs);
@@ -177,12 +159,9 @@ export class SimulatedService {
         isWhole ? wholeList([...rows, ...odd]) : recordPage(listed, rows, query, this.rules(query)),
       );
     }
-    const at = route.lastIndexOf("/");
-    const table = details[route.slice(0, at)];
-    const id = Number(route.slice(at + 1));
-    if (!table || !Number.isSafeInteger(id))
-      return failure(404, `The route ${route.slice(1)} could not be found.`);
-    const shown = log.at(table, id, asOfMs) ?? this.company.malformed.at(table, id, asOfMs);
+    const table = details.find(isNamed);
+    if (!table || id === undefined) return failure(404, `The route ${route.slice(1)} could not be found.`);
+    const shown = log.at(table, Number(id), asOfMs) ?? this.company.malformed.at(table, Number(id), asOfMs);
     return shown ? { status: 200, body: shown.detail } : this.asReply(missing);
   }
 
@@ -193,10 +172,8 @@ export class SimulatedService {
     );
     if (!table || others.length > 0) return invalid("businessCaseId", "Exactly one parent must be present.");
     const id = Number(query.get(param));
-    if (!log.at(table, id, asOfMs)) {
-      this.meet("child list of a parent that is gone");
+    if (!log.at(table, id, asOfMs))
       return this.options.refusal === 404 ? missing : invalid(param, `The selected ${param} is invalid.`);
-    }
     const rows = log
       .live("contact_activity_logs", asOfMs)
       .filter(([, { keys }]) => keys["parent"] === `${table} ${id}`);
@@ -207,7 +184,6 @@ export class SimulatedService {
     const { mostPerPage, refusesSort, shufflesTies, stuckPages, random } = this.options;
     const isStuck =
       !this.isResting && Number(query.get("page") ?? 1) > 1 && this.choice.probability(stuckPages);
-    if (isStuck) this.meet("stuck page");
     return { mostPerPage, refusesSort, shufflesTies: shufflesTies && !this.isResting, isStuck, random };
   }
 
@@ -223,10 +199,7 @@ export class SimulatedService {
     if (othersPerSecond > 0) {
       const wait = () => (-Math.log(1 - random.next()) * 1000) / othersPerSecond;
       const fromMs = Math.max(this.othersUntilMs, nowMs - 2 * windowMs);
-      for (let atMs = fromMs + wait(); atMs < nowMs; atMs += wait()) {
-        this.limiter.hit(atMs, "others");
-        this.meet("request of others");
-      }
+      for (let atMs = fromMs + wait(); atMs < nowMs; atMs += wait()) this.limiter.hit(atMs, "others");
     }
     this.othersUntilMs = nowMs;
   }
@@ -235,10 +208,6 @@ export class SimulatedService {
     const { company, choice, bin } = this;
     const { clock, deletion } = this.options;
     return { company, choice, bin, deletion, silent, isHot, nowMs: () => clock.nowMs() };
-  }
-
-  private meet(path: string): void {
-    this.pathsMet.set(path, (this.pathsMet.get(path) ?? 0) + 1);
   }
 }
 
@@ -249,8 +218,4 @@ interface Failure {
 
 function failure(status: number, message: string): Failure {
   return { status, body: JSON.stringify({ message }) };
-}
-
-function firstDetail(history: readonly { readonly shown: { readonly detail: string } | null }[]): string {
-  return history[0]?.shown?.detail ?? "{}";
 }

@@ -77,13 +77,22 @@ export const renameCompany: Change = ({ company, choice }) => {
 };
 
 /** A new version of the service shows a field that no connector knows, or writes amounts otherwise. */
-export const changeFormat: Change = ({ company, choice }) => {
+export const changeFormat: Change = (context) => {
+  const { company, choice } = context;
+  if (choice.probability(0.5)) return toggleUnknownField(context);
   const { state } = company;
-  if (choice.probability(0.5)) state.amountsAsText = !state.amountsAsText;
-  else state.hasUnknownField = !state.hasUnknownField;
-  company.touch("clients", "invoices", "document_payments", "price_list_items", "contact_activity_logs");
+  state.amountsAsText = !state.amountsAsText;
+  company.touch("invoices", "document_payments", "price_list_items", "contact_activity_logs");
   company.publish();
-  return `format: amounts ${state.amountsAsText ? "text" : "numbers"}, unknown field ${state.hasUnknownField}`;
+  return `format: amounts ${state.amountsAsText ? "text" : "numbers"}`;
+};
+
+/** A new version of the service shows fields that no connector knows, or no more. */
+export const toggleUnknownField: Change = ({ company }) => {
+  company.state.hasUnknownField = !company.state.hasUnknownField;
+  company.touch("clients", "invoices");
+  company.publish();
+  return `unknown field: ${company.state.hasUnknownField}`;
 };
 
 /** Events of received documents, which have no route, and of a type that no connector knows. */

@@ -1,57 +1,37 @@
 import type { Oddity } from "../../scenarios/scenario.ts";
-import type { ChangeContext } from "./change-context.ts";
+import type { Change, ChangeContext } from "./change-context.ts";
+import { oddEvent, renameCompany, toggleUnknownField } from "./edits.ts";
 
 /** Ids of malformed records: no other record has them. */
 const firstMalformedId = 900_000;
 
 /** The service shows or sends what nobody expects; gives what, for the story. */
 export function makeOdd(context: ChangeContext, what: Oddity): string {
-  const detail = makers[what](context);
-  return detail === "" ? what : `${what}: ${detail}`;
+  const make = makers[what];
+  return make ? (make(context) ?? what) : `${what}: ${writeMalformed(context, what)}`;
 }
 
-const makers: Readonly<Record<Oddity, (context: ChangeContext) => string>> = {
-  "event of an unknown type": ({ company, choice }) => {
-    company.emit("loyalty-points.granted", "loyaltyPoint", 1 + choice.below(99));
-    return "";
-  },
-  "event without a route": ({ company, choice }) => {
-    company.emit("received-invoices.paid", "receivedInvoice", 1 + choice.below(99));
-    return "";
-  },
+/** All but malformed records. */
+const makers: Readonly<Partial<Record<Oddity, Change>>> = {
   // Its body is the sender's.
-  "unreadable event": () => "",
-  "long number": ({ company }) => {
-    company.state.hasLongNumbers = !company.state.hasLongNumbers;
-    company.touch("clients");
-    company.publish();
-    return String(company.state.hasLongNumbers);
-  },
-  "malformed record": (context) => writeMalformed(context, true),
-  "record without an id": ({ company, choice }) => {
-    const id = firstMalformedId + company.nextId("malformed");
-    company.writeMalformed("clients", id, `{"name":"Nobody ${choice.below(1_000)}","type":"company"}`);
-    return "";
-  },
-  "malformed record changed": (context) => writeMalformed(context, false),
-  "company renamed": ({ company, choice }) => {
-    company.state.name = `Acme ${choice.below(1_000)}`;
-    company.touch("company", "invoices");
-    company.publish();
-    return company.state.name;
-  },
+  "unreadable event": () => null,
+  "odd event": oddEvent,
+  "company renamed": renameCompany,
+  "unknown field": toggleUnknownField,
 };
 
-/** A client whose name is no text; `isNew`: another one, else the same that was there before, if there was one. */
-function writeMalformed({ company, choice }: ChangeContext, isNew: boolean): string {
-  const known = [...company.malformed.ids("clients")].find((one) =>
-    company.malformed.history("clients", one).at(-1)?.shown?.detail.startsWith('{"id"'),
-  );
-  const id = isNew || known === undefined ? firstMalformedId + company.nextId("malformed") : known;
-  company.writeMalformed(
-    "clients",
-    id,
-    `{"id":${id},"name":{"odd":${choice.below(1_000_000)}},"type":"company"}`,
-  );
-  return String(id);
+/** A client without an id, or one whose name is no text: another one, or one that was there before with another name. */
+function writeMalformed({ company, choice }: ChangeContext, what: Oddity): number {
+  const { malformed } = company;
+  const isKnown = (one: number) =>
+    malformed.history("clients", one).at(-1)?.shown?.detail.startsWith('{"id"') === true;
+  const known = what === "malformed record changed" ? [...malformed.ids("clients")].find(isKnown) : undefined;
+  const id = known ?? firstMalformedId + company.nextId("malformed");
+  const odd = choice.below(1_000_000);
+  const text =
+    what === "record without an id"
+      ? `{"name":"Nobody ${odd}","type":"company"}`
+      : `{"id":${id},"name":{"odd":${odd}},"type":"company"}`;
+  company.writeMalformed("clients", id, text);
+  return id;
 }
