@@ -326,12 +326,13 @@ function openLimiter(isBroken = () => false) {
 // Fault: limiter | every third answer is 503, with --max-requests | the permits of a run | repeated requests count too: exactly so many are sent
 test("a run gets so many permits as it may have, and one that was not given does not count", async () => {
   let isBroken = true;
-  const { limiter } = openLimiter(() => isBroken);
+  const { limiter, asked } = openLimiter(() => isBroken);
   const limited = limitRequests(limiter, { mostRequests: 2 });
   for (let i = 0; i < 3; i++) await expect(limited.admit("list")).rejects.toThrow("no permit");
   isBroken = false;
   for (let i = 0; i < 2; i++) await expect(limited.admit("list")).resolves.toBe(anyPermit);
   await expect(limited.admit("list")).rejects.toMatchObject({ kind: "stopped" });
+  expect(asked).toHaveLength(5);
 });
 
 test("a closed run gets none; who waits hears of it, and of its own signal", async () => {

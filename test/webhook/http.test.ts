@@ -209,14 +209,11 @@ describe("a page is shown under known host names only", () => {
   // Fault: webhook | a browser is led here under a name of somebody else (DNS rebinding) | raw sockets, all kinds of Host | 421 without the page
   test.each([
     ["127.0.0.1:8787", "200"],
-    ["localhost", "200"],
     ["LOCALHOST.:8787", "200"],
     ["[::1]:8787", "200"],
     ["10.1.2.3:8787", "200"],
-    ["mirror.internal.example.com", "200"],
     ["Mirror.Internal.Example.com:443", "200"],
     ["localhost.attacker.example", "421"],
-    ["attacker.example:8787", "421"],
     ["127.0.0.1.attacker.example", "421"],
     ["attacker", "421"],
     ["a b", "421"],
