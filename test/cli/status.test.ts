@@ -8,7 +8,7 @@ import { aCompany, aMirroredCompany, sync, type Company } from "../support/compa
 import { jsonReply } from "../support/company/proxy.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { statusOf } from "../support/company/served-company.ts";
-import { damageRuns, readEarlier, wound } from "../support/verify/verify.ts";
+import { damageTable, readEarlier, wound } from "../support/verify/verify.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { count } from "../support/truth/equal.ts";
 
@@ -29,7 +29,7 @@ async function damagedBesideWhole(): Promise<Company> {
     ["acme", "beta"].map((name) => ({ name, token })),
   );
   copyFileSync(company.file, path.join(company.folder, "beta.db"));
-  damageRuns(company);
+  damageTable(company, "_runs");
   return company;
 }
 

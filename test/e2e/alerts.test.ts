@@ -13,7 +13,7 @@ import { eventually } from "../support/eventually.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
-import { damageRuns } from "../support/verify/verify.ts";
+import { damageTable } from "../support/verify/verify.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
 const key = "alerts-secret-0123456789";
@@ -50,7 +50,7 @@ test("a sync whose mirror is damaged inside sends an alert that names the damage
   const company = await aMirroredCompany({ records: 3 });
   const sink = await openSink();
   writeServeConfig(company, `alerts: [{ when: [failed], url: "${sink.url}" }]\n${off}`);
-  damageRuns(company);
+  damageTable(company, "_runs");
   expect(await runCommand(["sync"], { cwd: company.folder, clock: impatientClock })).toMatchObject({
     code: 10,
   });

@@ -61,14 +61,11 @@ describe("permits of a fleet", () => {
   });
 
   test("wait until Postgres knows whose account they are of, also while it is away", async () => {
-    let isAway = true;
-    const { admit, asked, identify, time } = somePermits(null, () =>
-      isAway
-        ? new PostgresError("Postgres does not answer", { retryable: true })
-        : { rival: null, quietMs: null },
-    );
+    const away = new PostgresError("Postgres does not answer", { retryable: true });
+    let answer: AccountUse | Error = away;
+    const { admit, asked, identify, time } = somePermits(null, () => answer);
     identify();
-    time.after(3_000, () => (isAway = false));
+    time.after(3_000, () => (answer = { rival: null, quietMs: null }));
     await admit();
     expect(time.passedMs).toBeGreaterThanOrEqual(3_000);
     const before = asked.length;
@@ -84,10 +81,8 @@ describe("permits of a fleet", () => {
   });
 
   test("are given to none while another company of the account is owned", async () => {
-    const { admit, identify, lease, rivals, permits, time } = somePermits(null, () => ({
-      rival: "branch",
-      quietMs: 0,
-    }));
+    const use: AccountUse = { rival: "branch", quietMs: 0 };
+    const { admit, identify, lease, rivals, permits, time } = somePermits(null, () => use);
     identify();
     time.after(1_000, () => lease.end("it was released"));
     await expect(admit()).rejects.toMatchObject({ kind: "locked" });

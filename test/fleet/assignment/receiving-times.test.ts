@@ -10,12 +10,7 @@ const lost = "events may have been lost while no deliveries were received";
 test.each<[string, readonly [fromHours: number, toHours: number][], number, string | null]>([
   ["while receivers were up: nothing is lost", span(200, 100, 99.99, 0), 1_000, null],
   ["while every receiver was down: events may be lost", span(200, 10, 0.1, 0), 1_000, lost],
-  [
-    "while they were down shorter than the service tries for: nothing is lost",
-    span(200, 6, 5.5, 0),
-    1_000,
-    null,
-  ],
+  ["while they were down shorter than the service tries: nothing is lost", span(200, 6, 5.5, 0), 1_000, null],
   ["before it joined the fleet: they received nothing of it", span(200, 0), 0.5, lost],
   ["half an hour before it joined: nothing is lost", span(200, 0), 9.5, null],
 ])("nobody held a company for ten hours, %s", async (_, times, joinedHours, reason) => {

@@ -86,13 +86,9 @@ describe("an ownership", () => {
     const [acme, beta] = [await claim("acme"), await claim("beta")];
     await pass(60_000);
     expect([acme.isHeld(), beta.isHeld()]).toEqual([true, true]);
-    expect(owners.renewals.slice(-2)).toEqual([
-      ["acme", "beta"],
-      ["acme", "beta"],
-    ]);
-    expect(owners.renewals.filter((companies) => companies.length > 0).length).toBeLessThanOrEqual(
-      60_000 / renewEveryMs + 1,
-    );
+    expect(owners.renewals.at(-1)).toEqual(["acme", "beta"]);
+    const sent = owners.renewals.filter((companies) => companies.length > 0).length;
+    expect(sent).toBeLessThanOrEqual(60_000 / renewEveryMs + 1);
   });
 
   test("ends alone when Postgres names another owner", async () => {
@@ -101,7 +97,6 @@ describe("an ownership", () => {
     owners.takenOver.add("acme");
     await pass(renewEveryMs + 100);
     expect([acme.isHeld(), beta.isHeld()]).toEqual([false, true]);
-    expect(acme.lost.aborted).toBe(true);
     expect(() => acme.assertHeld()).toThrow("Postgres names another owner");
   });
 
@@ -116,16 +111,6 @@ describe("an ownership", () => {
     const again = await claim("acme");
     await pass(30_000);
     expect([acme.isHeld(), again.isHeld()]).toEqual([false, true]);
-  });
-
-  test("survives a Postgres that was away for less than its time", async () => {
-    const { owners, pass, claim } = aNode();
-    const acme = await claim("acme");
-    owners.isAway = true;
-    await pass(5_000);
-    owners.isAway = false;
-    await pass(30_000);
-    expect(acme.isHeld()).toBe(true);
   });
 
   test("lasts from before its statement was sent: an answer that comes too late renews nothing", async () => {
@@ -145,9 +130,13 @@ describe("an ownership", () => {
     expect([acme.isHeld(), keeper.size]).toEqual([false, 0]);
   });
 
-  test("is renewed although an earlier renewal is never answered", async () => {
+  test("survives a Postgres that was away for a while, and never answered a renewal", async () => {
     const { owners, pass, claim } = aNode();
     const acme = await claim("acme");
+    owners.isAway = true;
+    await pass(5_000);
+    owners.isAway = false;
+    await pass(30_000);
     owners.answerMs = 3_600_000;
     await pass(renewEveryMs);
     owners.answerMs = 5;

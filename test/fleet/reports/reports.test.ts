@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, test as plainTest } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
@@ -17,6 +17,11 @@ import { publish } from "../../support/export/published.ts";
 import { put } from "../../support/mirror/store.ts";
 
 type TestLake = Awaited<ReturnType<typeof aReportStore>>;
+
+/** With the first owner of `acme`. */
+const test = plainTest
+  .extend("lake", () => aReportStore())
+  .extend("owner", async ({ lake }) => leaseOf(await lake.owned("acme")));
 
 /** A company with so many people, on the disk of a node. */
 async function aCompany(people: number) {
@@ -38,32 +43,35 @@ async function aCompany(people: number) {
 /** The files that count, by name: as Postgres says, and as the pointer does. */
 async function countingIn({ reports, store }: TestLake) {
   const files = (await reports.current("acme"))?.files ?? [];
-  const text = await readText(store, pointerKey, new AbortController().signal);
+  const text = await readText(store, pointerKey, signal);
   const pointed = JSON.parse(text ?? "[]") as { company: string; name: string; key: string }[];
   expect(pointed.map(({ company, key }) => [company, key])).toEqual(files.map(({ key }) => ["acme", key]));
   return Object.fromEntries(files.map((file) => [file.name, file]));
 }
 
 /** Lets a day and an hour pass for what does not count any more. */
-async function aDayLater({ postgres }: Fleet): Promise<void> {
-  await postgres.query(`UPDATE fintoro_mirror.reports SET old =
-    (SELECT coalesce(jsonb_object_agg(key, value::bigint - 90000001), '{}') FROM jsonb_each_text(old))`);
-}
+const aDayLater = ({ set }: Fleet) =>
+  set(
+    "reports",
+    "old = (SELECT coalesce(jsonb_object_agg(key, value::bigint - 90000001), '{}') FROM jsonb_each_text(old))",
+  );
 
 /** Every key that is stored. */
-async function storedIn({ store }: TestLake): Promise<string[]> {
-  return (await store.list("", new AbortController().signal)).toSorted();
-}
+const storedIn = async ({ store }: TestLake) => (await store.list("", signal)).toSorted();
 
+const { signal } = new AbortController();
 const pointerKey = "pointers/acme.json";
 const keyOf = (name: string, publication: string) => `company=acme/${name}/data-${publication}.parquet`;
 const reportKeyOf = (publication: string) => `company=acme/report-${publication}.db`;
 
+const inStatus: ReportQuestion["inStatus"] = ({ people }) => `there are ${people}`;
+
 describeWithPostgres("after a run", () => {
-  test("the report and all tables are stored, and later what has changed", async () => {
-    const lake = await aReportStore();
-    const owner = leaseOf(await lake.owned("acme"));
+  test("the report and all tables are stored, and later what has changed", async ({ lake, owner }) => {
     const { mirror, files, make } = await aCompany(3);
+    const notYet = mirrorFiles({ dataDir: tempFolder(), report: { out: null } }, "acme");
+    expect(await lake.publish(owner, notYet)).toBeNull();
+    expect(await lake.reports.current("acme")).toBeNull();
     const first = await lake.publish(owner, files);
     expect(first?.written).toEqual(expect.arrayContaining([keyOf("people", "1-1"), reportKeyOf("1-1")]));
     expect(await lake.reports.current("acme")).toMatchObject({ epoch: 1, number: 1, seq: 3 });
@@ -89,20 +97,13 @@ describeWithPostgres("after a run", () => {
     expect(readFileSync(lake.fileOf(reportKeyOf("1-1"))).equals(report)).toBe(true);
   });
 
-  test("what its questions say that concern everybody stands beside it, as of the report that is stored", async () => {
-    const lake = await aReportStore();
-    const owner = leaseOf(await lake.owned("acme"));
+  test("what its questions say in status stands beside it, as of what is stored", async ({ lake, owner }) => {
     const { mirror, files, make } = await aCompany(1);
+    const texts = { title: "", doc: "" };
     const questions: readonly ReportQuestion[] = [
-      { name: "silent", title: "", doc: "", sql: "SELECT 1", inStatus: () => null },
-      { name: "asked_only", title: "", doc: "", sql: "SELECT :name" },
-      {
-        name: "people",
-        title: "",
-        doc: "",
-        sql: "SELECT count(*) AS people FROM people",
-        inStatus: ({ people }) => `there are ${people}`,
-      },
+      { ...texts, name: "silent", sql: "SELECT 1", inStatus: () => null },
+      { ...texts, name: "asked_only", sql: "SELECT :name" },
+      { ...texts, name: "people", sql: "SELECT count(*) AS people FROM people", inStatus },
     ];
     const publishAgain = (schedule?: Parameters<TestLake["publish"]>[2]) =>
       lake.publish(owner, files, schedule, lake.store, questions);
@@ -118,9 +119,7 @@ describeWithPostgres("after a run", () => {
     expect(await answers()).toBeNull();
   });
 
-  test("what does not count any more stays for a day, and then goes", async () => {
-    const lake = await aReportStore();
-    const owner = leaseOf(await lake.owned("acme"));
+  test("what does not count any more stays for a day, and then goes", async ({ lake, owner }) => {
     const { files, make } = await aCompany(1);
     await lake.publish(owner, files);
     const first = await storedIn(lake);
@@ -133,11 +132,11 @@ describeWithPostgres("after a run", () => {
     await aDayLater(lake);
     const { store } = lake;
     const refused = new MirrorError("unavailable", "the pointer is refused");
-    const refusing: typeof store = {
-      ...store,
-      put: (key, ...rest) => (key === pointerKey ? Promise.reject(refused) : store.put(key, ...rest)),
-    };
-    expect(await rejectionOf(lake.publish(owner, files, undefined, refusing))).toBe(refused);
+    const refusing: typeof store.put = (key, ...rest) =>
+      key === pointerKey ? Promise.reject(refused) : store.put(key, ...rest);
+    expect(await rejectionOf(lake.publish(owner, files, undefined, { ...store, put: refusing }))).toBe(
+      refused,
+    );
     expect(await storedIn(lake)).toEqual(first);
     const staying = [keyOf("people", "1-1"), reportKeyOf("1-1"), pointerKey];
     const gone = first.filter((key) => !staying.includes(key));
@@ -147,9 +146,7 @@ describeWithPostgres("after a run", () => {
     expect(await lake.publish(owner, files)).toBeNull();
   });
 
-  test("a report that this node has not made stays, and counts no more when the config asks for none", async () => {
-    const lake = await aReportStore();
-    const owner = leaseOf(await lake.owned("acme"));
+  test("a report of another node stays, unless the config asks for none", async ({ lake, owner }) => {
     const { files } = await aCompany(1);
     await lake.publish(owner, files);
     rmSync(files.report);
@@ -161,9 +158,7 @@ describeWithPostgres("after a run", () => {
   });
 
   // Fault: fleet | the owner is lost, and the next one has made the report only, after events | no Parquet files on the node | the report is stored, the Parquet files of the owner before stay
-  test("Parquet files that this node has not made stay beside a new report", async () => {
-    const lake = await aReportStore();
-    const owner = leaseOf(await lake.owned("acme"));
+  test("Parquet files that this node has not made stay beside a new report", async ({ lake, owner }) => {
     const { mirror, files, make } = await aCompany(1);
     await lake.publish(owner, files);
     const before = await countingIn(lake);
@@ -175,22 +170,12 @@ describeWithPostgres("after a run", () => {
     expect(after["people"]).toEqual(before["people"]);
     expect(after["report.db"]?.content).not.toBe(before["report.db"]?.content);
   });
-
-  test("nothing is stored before a run was followed by files", async () => {
-    const lake = await aReportStore();
-    const owner = leaseOf(await lake.owned("acme"));
-    const files = mirrorFiles({ dataDir: tempFolder(), report: { out: null } }, "acme");
-    expect(await lake.publish(owner, files)).toBeNull();
-    expect(await lake.reports.current("acme")).toBeNull();
-  });
 });
 
 describeWithPostgres("only the owner", () => {
   // Fault: fleet | a node publishes reports after another one has taken over its company | ownership expired in Postgres, still believed on the node | no file and no row changes
-  test("says what counts: one of an older epoch changes nothing", async () => {
-    const lake = await aReportStore();
+  test("says what counts: one of an older epoch changes nothing", async ({ lake, owner: stale }) => {
     const [one, other] = [await aCompany(1), await aCompany(2)];
-    const stale = leaseOf(await lake.owned("acme", "node-1"));
     await lake.publish(stale, one.files);
     await lake.expire("acme");
     await lake.publish(leaseOf(await lake.owned("acme", "node-2")), other.files);
@@ -203,12 +188,11 @@ describeWithPostgres("only the owner", () => {
   });
 
   // Fault: fleet | a node is lost while it publishes reports | after the first of several files, and after the pointer | what counted still counts in Postgres; the next owner stores files under names of its own and writes the pointer, and what the lost one left goes after a day
-  test.each([reportKeyOf("2-2"), pointerKey])(
+  test.for([reportKeyOf("2-2"), pointerKey])(
     "is followed by one that takes back what a lost owner has stored: lost after %s",
-    async (last) => {
-      const lake = await aReportStore();
+    async (last, { lake, owner }) => {
       const { mirror, files, make } = await aCompany(1);
-      await lake.publish(leaseOf(await lake.owned("acme", "node-1")), files);
+      await lake.publish(owner, files);
       const before = await countingIn(lake);
       await lake.expire("acme");
 
@@ -216,17 +200,13 @@ describeWithPostgres("only the owner", () => {
       put(mirror, "people", { id: 9, name: "of the lost owner", email: null, score: 1 });
       await make();
       const { store } = lake;
-      const dying = {
-        ...store,
-        put: async (...args: Parameters<typeof store.put>) => {
-          const sent = await store.put(...args);
-          if (args[0] === last) lost.end("the node died");
-          return sent;
-        },
+      const dying: typeof store.put = async (key, ...rest) => {
+        const sent = await store.put(key, ...rest);
+        if (key === last) lost.end("the node died");
+        return sent;
       };
-      expect(await rejectionOf(lake.publish(lost, files, undefined, dying))).toMatchObject({
-        kind: "locked",
-      });
+      const failure = await rejectionOf(lake.publish(lost, files, undefined, { ...store, put: dying }));
+      expect(failure.kind).toBe("locked");
       const torn = await lake.reports.current("acme");
       expect(torn).toMatchObject({ epoch: 2, number: 2, seq: 1 });
       expect(torn?.files).toEqual(Object.values(before));
@@ -243,9 +223,7 @@ describeWithPostgres("only the owner", () => {
     },
   );
 
-  test("stores again what was published after the backup that Postgres was restored from", async () => {
-    const lake = await aReportStore();
-    const owner = leaseOf(await lake.owned("acme"));
+  test("stores again what was published after the backup that was restored", async ({ lake, owner }) => {
     const { files } = await aCompany(1);
     await lake.publish(owner, files);
     const written = (await lake.reports.current("acme"))?.files.map(({ key }) => key) ?? [];

@@ -21,42 +21,28 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const node = await fleet.node("node-1");
     const mirror = await node.open();
     const runs = new Runs(mirror.db);
-    const whole = { requests: { total: 70 }, troubles: [] };
-    runs.finish(runs.begin("full", hoursAgo(26), null, {}), hoursAgo(25), "complete", whole);
-    runs.finish(runs.begin("full", hoursAgo(3), null, {}), hoursAgo(2), "partial", {
-      requests: { total: 12 },
-      troubles: [{ resource: "people", kind: "failed", message: "503" }],
-    });
-    runs.finish(runs.begin("incremental", hoursAgo(1), null, {}), hoursAgo(1), "failed", {
-      requests: { total: 3 },
-      troubles: [],
-      error: { message: "the service is away" },
-    });
+    const run = (ago: number, outcome: string, total: number, more: object = {}) =>
+      runs.finish(runs.begin("full", hoursAgo(ago), null, {}), hoursAgo(ago), outcome, {
+        requests: { total },
+        troubles: [],
+        ...more,
+      });
+    run(26, "complete", 70);
+    run(3, "partial", 12, { troubles: [{ resource: "people", kind: "failed", message: "503" }] });
+    run(1, "failed", 3, { error: { message: "the service is away" } });
     mirror.apply(() => {
       for (const target of ["id:1", "id:2"])
         new WorkQueue(mirror.db).add({ ...work, target, dirtySeq: mirror.sequence.next() });
     });
     const pointer = await node.make(await node.claim());
+    const message = "the last run did not finish: failed: the service is away";
+    const reads = { handed_over: null, read_since: null, verified_at: null };
     expect(pointer?.facts["summary"]).toEqual({
       whole_at: expect.stringContaining(hoursAgo(3).slice(0, 13)) as string,
       reads_waiting: 2,
       day_requests: 15,
-      conditions: [
-        {
-          kind: "failed",
-          subject: "reading",
-          blocks: true,
-          message: "the last run did not finish: failed: the service is away",
-        },
-      ],
-      radar: {
-        needs_someone: false,
-        token: "accepted",
-        webhook: "off",
-        handed_over: null,
-        read_since: null,
-        verified_at: null,
-      },
+      conditions: [{ kind: "failed", subject: "reading", blocks: true, message }],
+      radar: { needs_someone: false, token: "accepted", webhook: "off", ...reads },
     });
   });
 
@@ -66,27 +52,20 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const mirror = await node.open();
     const [sinceMs, nowMs] = [Date.parse(hoursAgo(50)), Date.now()];
     const { company } = node.scope;
-    const scope = { ...node.scope, manifest: mirror.manifest };
-    const radarOf = (more: Partial<StatusScope>, readMs: number | null = sinceMs) =>
-      readSummary(mirror.db, { ...scope, ...more }, {}, { oldestMs: readMs, verifiedAt: null }, nowMs).radar;
+    const { manifest } = mirror;
+    const radarOf = (more: Partial<StatusScope>, oldestMs: number | null = sinceMs) => {
+      const scope = { ...node.scope, manifest, ...more };
+      return readSummary(mirror.db, scope, {}, { oldestMs, verifiedAt: null }, nowMs).radar;
+    };
     expect(radarOf({})).toMatchObject({ token: "untried", webhook: "off", read_since: isoTime(sinceMs) });
     expect(radarOf({ resources: mirror.manifest.resources })).toMatchObject({ read_since: null });
     expect(radarOf({}, null)).toMatchObject({ read_since: null });
     const missing = Secret.absent(new MirrorError("config", "the variable is not set"));
     const webhook = { ...company.webhook, secrets: [company.token] };
-    expect(radarOf({ company: { ...company, token: missing, webhook } })).toMatchObject({
-      token: "missing",
-      webhook: "no event yet",
-    });
-    for (const month of ["2026-09", "2026-10"])
-      recordHandOver(mirror.db, {
-        month,
-        log: readLog(mirror.db).id,
-        seq: 0,
-        at: hoursAgo(9),
-        command: "package",
-        files: {},
-      });
+    const silent = { ...company, token: missing, webhook };
+    expect(radarOf({ company: silent })).toMatchObject({ token: "missing", webhook: "no event yet" });
+    const handOver = { log: readLog(mirror.db).id, seq: 0, at: hoursAgo(9), command: "package", files: {} };
+    for (const month of ["2026-09", "2026-10"]) recordHandOver(mirror.db, { month, ...handOver });
     expect(radarOf({})).toMatchObject({ handed_over: { month: "2026-10", at: hoursAgo(9), changed: 0 } });
     const identity = { outcome: "identity", at: hoursAgo(1), message: "another company's" };
     mirror.meta.set("failed_start", identity);
@@ -120,13 +99,9 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const failed = { outcome: "unauthenticated", at: hoursAgo(1), message: "the token is refused" };
     mirror.meta.set("failed_start", failed);
     const pointer = await node.make(ownership);
-    expect(pointer?.facts).toMatchObject({
-      failed_start: "unauthenticated",
-      summary: {
-        conditions: [{ kind: "failed", message: expect.stringContaining("the token is refused") as string }],
-        radar: { token: "refused" },
-      },
-    });
+    const message = expect.stringContaining("the token is refused") as string;
+    const summary = { conditions: [{ kind: "failed", message }], radar: { token: "refused" } };
+    expect(pointer?.facts).toMatchObject({ failed_start: "unauthenticated", summary });
     mirror.meta.set("failed_start", { ...failed, at: hoursAgo(0) });
     expect(await node.make(ownership)).toBeNull();
   });

@@ -64,14 +64,10 @@ describeWithPostgres("a snapshot", () => {
     expect(await fleet.snapshots.current("acme")).toEqual(pointer);
     const found = new Changes(mirror.db).factsAfter(0, 10);
     const { id: log } = readLog(mirror.db);
-    expect(await publishedChanges(fleet)).toEqual(
-      found.map(({ recordId, at, ...facts }) => ({
-        log,
-        ...facts,
-        recordId: String(recordId),
-        at: new Date(at),
-      })),
-    );
+    const changes = found.map(({ recordId, at, ...facts }) => {
+      return { log, ...facts, recordId: String(recordId), at: new Date(at) };
+    });
+    expect(await publishedChanges(fleet)).toEqual(changes);
     await fleet.expire();
     const next = await other.claim();
     await other.restore();
@@ -84,25 +80,19 @@ describeWithPostgres("a snapshot", () => {
   test("has a manifest beside it that says what it is", async () => {
     const { fleet, node, mirror, ownership } = await aNode();
     const runs = new Runs(mirror.db);
-    const run = runs.begin("full", "2026-11-22T01:00:00.000Z", null, {});
-    runs.finish(run, "2026-11-22T01:05:00.000Z", "complete", {});
+    const at = "2026-11-22T01:05:00.000Z";
+    runs.finish(runs.begin("full", at, null, {}), at, "complete", {});
     const pointer = await node.make(ownership);
     const [mirrorKey = "", manifestKey = ""] = await keysOf(fleet);
     expect(manifestKey).toBe(`acme/e1/${pointer?.id}.json`);
     const manifest: unknown = JSON.parse(readFileSync(fleet.fileOf(manifestKey), "utf8"));
+    const owner = { company: "acme", epoch: 1, node: "node-1" };
+    const packed = { size_bytes: readFileSync(fleet.fileOf(mirrorKey)).length, sha256: pointer?.sha256 };
+    expect(manifest).toMatchObject({ format: 1, version: "1.2.3", id: pointer?.id, ...owner, packed });
+    expect(manifest).toMatchObject({ seq: 5, inbox_seq: 0, rows: { people: 5, _change_log: 5 } });
     expect(manifest).toMatchObject({
-      format: 1,
-      company: "acme",
-      epoch: 1,
-      node: "node-1",
-      id: pointer?.id,
-      version: "1.2.3",
       identity: { name: "Acme", business_id: "123" },
-      seq: 5,
-      inbox_seq: 0,
-      last_run: { id: 1, outcome: "complete", finished_at: "2026-11-22T01:05:00.000Z" },
-      packed: { size_bytes: readFileSync(fleet.fileOf(mirrorKey)).length, sha256: pointer?.sha256 },
-      rows: { people: 5, _change_log: 5 },
+      last_run: { id: 1, outcome: "complete", finished_at: at },
     });
   });
 
@@ -119,9 +109,10 @@ describeWithPostgres("a snapshot", () => {
     mirror.meta.set(inboxPositionKey, 1);
     expect(await node.make(ownership)).toMatchObject({ inbox_seq: 1 });
     const runs = new Runs(mirror.db);
-    const run = runs.begin("incremental", "2026-11-22T01:00:00.000Z", null, {});
+    const at = "2026-11-22T01:00:00.000Z";
+    const run = runs.begin("incremental", at, null, {});
     expect(await node.make(ownership)).toBeNull();
-    runs.finish(run, "2026-11-22T01:05:00.000Z", "complete", {});
+    runs.finish(run, at, "complete", {});
     expect(await node.make(ownership)).not.toBeNull();
     expect(await node.make(ownership)).toBeNull();
     await fleet.expire();
@@ -136,24 +127,22 @@ describeWithPostgres("a snapshot", () => {
       ids.push((await node.make(ownership))?.id);
     };
     for (let each = 0; each < 3; each++) await publish();
-    const keysOfLast = (epochs: readonly number[]) =>
-      ids
-        .slice(-2)
-        .flatMap((id, at) => [`acme/e${epochs[at]}/${id}.db.zst`, `acme/e${epochs[at]}/${id}.json`]);
-    expect(await keysOf(fleet)).toEqual(keysOfLast([1, 1]));
+    const keysOfLast = (...epochs: number[]) => {
+      const keys = ids.slice(-2).map((id, at) => `acme/e${epochs[at]}/${id}`);
+      return keys.flatMap((key) => [`${key}.db.zst`, `${key}.json`]);
+    };
+    expect(await keysOf(fleet)).toEqual(keysOfLast(1, 1));
 
-    const lost = [
-      "acme/e1/2026-01-01T00-00-00-000Z-3.db.zst",
-      "acme/e2/2026-01-01T00-00-00-000Z-3.db.zst.0a1b2c3d.partial",
-    ];
-    const others = ["acme/e3/2026-01-01T00-00-00-000Z-9.db.zst", "acme/notes.txt", "acme2/e1/a.db.zst"];
+    const name = "2026-01-01T00-00-00-000Z-3.db.zst";
+    const lost = [`acme/e1/${name}`, `acme/e2/${name}.0a1b2c3d.partial`];
+    const others = [`acme/e3/${name}`, "acme/notes.txt", "acme2/e1/a.db.zst"];
     for (const key of [...lost, ...others]) await fleet.store.put(key, node.files.mirror, aRight());
     await fleet.expire();
     const second = await node.claim();
     await publish(second);
-    expect(await keysOf(fleet)).toEqual([...keysOfLast([1, 2]), ...others.slice(0, 2)].toSorted());
+    expect(await keysOf(fleet)).toEqual([...keysOfLast(1, 2), ...others.slice(0, 2)].toSorted());
     await publish(second);
-    expect(await keysOf(fleet)).toEqual([...keysOfLast([2, 2]), ...others.slice(0, 2)].toSorted());
+    expect(await keysOf(fleet)).toEqual([...keysOfLast(2, 2), ...others.slice(0, 2)].toSorted());
     expect(await fleet.store.list("acme2/", signal)).toEqual(["acme2/e1/a.db.zst"]);
   });
 

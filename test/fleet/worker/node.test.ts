@@ -1,21 +1,12 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
+import { damageTable } from "../../support/verify/verify.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
 import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -69,9 +60,8 @@ describeWithPostgres("a node", () => {
     await eventually(() => counts().snapshots.published === 1, "a snapshot that counts while it is held");
     expect(node.node.assignments.requests["200"]).toBeGreaterThan(0);
     await fleet.add("acme", { ...little, language: "sk" });
-    const opened = () =>
-      node.said("acme").filter((message) => message.startsWith("the mirror is open")).length;
-    await eventually(() => opened() === 2, "a mirror that was opened anew");
+    const opened = () => node.said("acme").filter((message) => message.startsWith("the mirror is open"));
+    await eventually(() => opened().length === 2, "a mirror that was opened anew");
     await fleet.tables.companies.remove("acme");
     await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
     await eventually(() => node.node.assignments.size === 0, "nothing held");
@@ -174,12 +164,10 @@ describeWithPostgres("a node", () => {
     const { node, said } = await startNode(fleet, "four");
     const isSaid = () => said("acme").some((message) => message.endsWith("it is left alone for a while"));
     await eventually(isSaid, "what it does not take");
-    const refusedBefore = node.assignments.counts.claims.set_aside;
+    const refused = () => node.assignments.counts.claims.set_aside;
+    const before = refused();
     await fleet.engine.send("run", ["acme"]);
-    await eventually(
-      () => node.assignments.counts.claims.set_aside > refusedBefore,
-      "a claim that was refused",
-    );
+    await eventually(() => refused() > before, "a claim that was refused");
     await eventually(async () => (await fleet.tables.snapshots.current("beta")) !== null, "beta's snapshot");
     const { companies } = await readFleetStatus(fleet.postgres, null);
     expect(companies["acme"]).toMatchObject({ epoch: 3, held: false, problems: [{ kind: "nodes_died" }] });
@@ -263,26 +251,12 @@ describeWithPostgres("a node", () => {
     const node = await startNode(fleet, "one", { times: { openMs: 1_500 } });
     await eventually(() => node.said("acme").includes(released), "a release");
     await eventually(() => node.node.assignments.size === 0, "nothing held");
-    damageTable(node.company.file, "_work");
+    damageTable(node.company, "_work");
     await fleet.engine.send("events", ["acme"]);
     await eventually(() => node.said("acme").includes(goesOn), "a claim");
     await eventually(() => node.said("acme").includes(restored), "the snapshot, restored");
-    await eventually(
-      () => node.said("acme").filter((message) => message === released).length > 1,
-      "a release",
-    );
+    const releases = () => node.said("acme").filter((message) => message === released);
+    await eventually(() => releases().length > 1, "a release");
     expectEqual(node.company, { tables: ["clients"] });
   });
 });
-
-/** Overwrites the first page of a table. */
-function damageTable(file: string, table: string): void {
-  const db = new Database(file);
-  const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").pluck().get(table));
-  const sizeBytes = Number(db.pragma("page_size", { simple: true }));
-  db.pragma("wal_checkpoint(TRUNCATE)");
-  db.close();
-  const handle = openSync(file, "r+");
-  writeSync(handle, Buffer.alloc(sizeBytes, 0xa5), 0, sizeBytes, (page - 1) * sizeBytes);
-  closeSync(handle);
-}

@@ -90,9 +90,10 @@ export async function aLake(reader: LakeReader) {
     publish,
     /** How many companies were looked at. */
     commit: (keptMs = dayMs) => commitSnapshot(fleet.postgres, folder, keptMs),
-    /** Postgres' time. */
-    now: async () => {
-      const [row] = await fleet.postgres.query<{ now: string }>("SELECT clock_timestamp()::text AS now");
+    /** Postgres' time, or so long before it. */
+    now: async (ago = "0 s") => {
+      const sql = "SELECT (clock_timestamp() + $1::interval)::text AS now";
+      const [row] = await fleet.postgres.query<{ now: string }>(sql, [ago]);
       return row?.now ?? "";
     },
     ask: await openLake(reader, fleet),

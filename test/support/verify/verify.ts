@@ -54,11 +54,12 @@ export function readEarlier({ file }: Pick<Company, "file">, days: number): void
   db.exec(`UPDATE _parents SET listed_at = listed_at - ${days * dayMs}`);
 }
 
-/** Has the mirror open as before, but the page where its runs begin is damaged. */
-export function damageRuns({ file }: Pick<Company, "file">): void {
+/** Has the mirror open as before, but the page where a table begins is damaged. */
+export function damageTable({ file }: Pick<Company, "file">, table: string): void {
   using db = openDatabase(file);
   db.pragma("wal_checkpoint(TRUNCATE)");
-  const root = db.prepare("SELECT rootpage FROM sqlite_master WHERE name = '_runs'").pluck().get() as number;
+  const pages = db.prepare("SELECT rootpage FROM sqlite_master WHERE name = ?").pluck();
+  const root = pages.get(table) as number;
   const size = db.pragma("page_size", { simple: true }) as number;
   db.close();
   const bytes = readFileSync(file);
