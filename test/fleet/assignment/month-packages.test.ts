@@ -13,18 +13,10 @@ import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const month = "2026-10";
 const budget = { limit: 120, granted: 120, remaining: null, waitMs: 0 };
+const view = { company: "acme", elapsedMs: 0, resources: [], requests: 0, queued: 1, windowMs: 60_000 };
 
 /** A run that reads lists, or one that scrubs. */
-const run = (scrub: ProgressView["scrub"]): ProgressView => ({
-  company: "acme",
-  elapsedMs: 0,
-  resources: [],
-  requests: 0,
-  queued: 1,
-  scrub,
-  budget,
-  windowMs: 60_000,
-});
+const run = (scrub: ProgressView["scrub"]): ProgressView => ({ ...view, scrub, budget });
 
 describeWithPostgres("the packages of a company", () => {
   test("wait for the lists of a run and not for its scrub, and each gets a name of its own", async () => {
@@ -41,10 +33,8 @@ describeWithPostgres("the packages of a company", () => {
         packagePlaces: new Semaphore(1),
         publish: {
           report: () => Promise.resolve(null),
-          month: (...[, , , , , key]) => {
-            keys.push(key);
-            return Promise.resolve("2 of 3 documents equal the service");
-          },
+          month: (...[, , , , , key]) =>
+            Promise.resolve(`${keys.push(key)} of 3 documents equal the service`),
         },
       },
       { log: silentLog, manifest },

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
@@ -12,6 +12,7 @@ import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { eventAbout } from "../../support/program/deliveries.ts";
+import { inMirror } from "../../support/company/served-company.ts";
 import { look } from "../../support/truth/compare.ts";
 
 /** A company that `start` has a node read, and the month of it with the most invoices. */
@@ -68,14 +69,10 @@ describeWithPostgres("the month of a company", () => {
     const folder = path.join(reports, "packages", month, "acme");
     expect(made?.key).toBe(`packages/${month}/acme/acme-${month}-${owner?.epoch}-1.zip`);
     const bytes = readFileSync(path.join(reports, made?.key ?? ""));
-    expect([made?.bytes, made?.sha256]).toEqual([
-      bytes.length,
-      createHash("sha256").update(bytes).digest("hex"),
-    ]);
+    expect([made?.bytes, made?.sha256]).toEqual([bytes.length, hash("sha256", bytes)]);
     const manifest = manifestIn(path.join(reports, made?.key ?? ""), month);
-    expect(manifest.files.filter((file) => file.path.endsWith(".pdf")).length).toBeGreaterThanOrEqual(
-      invoices,
-    );
+    const pdfs = manifest.files.filter((file) => file.path.endsWith(".pdf"));
+    expect(pdfs.length).toBeGreaterThanOrEqual(invoices);
     expect(manifest.hand_over).toMatchObject({ log: made?.log, position: made?.position });
     // What a snapshot has survives this node.
     expect((await fleet.tables.snapshots.current("acme"))?.seq).toBe(made?.position);
@@ -89,10 +86,7 @@ describeWithPostgres("the month of a company", () => {
     fleet.company.sandbox.control.alter("invoices", id, { note: "changed after the hand-over" });
     await fleet.receive(eventAbout("invoices.updated", "invoice", id));
     const isRead = "SELECT note = 'changed after the hand-over' FROM invoices WHERE id = ?";
-    await eventually(
-      () => look(one.company.file, (db) => db.prepare(isRead).pluck().get(id)) === 1,
-      "the change, read",
-    );
+    await eventually(() => inMirror(one.company, isRead, id) === 1, "the change, read");
     await fleet.tables.packages.ask(["acme"], month, true);
     await eventually(async () => (await statusOf(fleet, month)).made?.proved === true, "a proved package");
     const again = await until(fleet, month, "done");
@@ -112,16 +106,11 @@ describeWithPostgres("the month of a company", () => {
     );
     await fleet.tables.packages.ask(["acme"], month, false);
     await eventually(() => pdfs > 0, "a request for a PDF");
-    expect(await statusOf(fleet, month)).toMatchObject({
-      outcome: "late",
-      message: "one has it",
-    });
+    expect(await statusOf(fleet, month)).toMatchObject({ outcome: "late", message: "one has it" });
     await one.end("SIGKILL");
     clear();
-    await eventually(
-      async () => (await statusOf(fleet, month)).message === "one was lost with it",
-      "a lost worker",
-    );
+    const isLost = async () => (await statusOf(fleet, month)).message === "one was lost with it";
+    await eventually(isLost, "a lost worker");
     await startNode(fleet, "two", { reports });
     const { made } = await until(fleet, month, "done");
     const names = readdirSync(path.join(reports, "packages", month, "acme"));
@@ -141,10 +130,8 @@ describeWithPostgres("the month of a company", () => {
 
     sandbox.control.alter("invoices", id, { note: "no event tells of it" });
     await fleet.tables.packages.ask(["acme"], month, true);
-    await eventually(
-      async () => (await statusOf(fleet, month)).reason === "not_proved",
-      "a month that differs",
-    );
+    const differs = async () => (await statusOf(fleet, month)).reason === "not_proved";
+    await eventually(differs, "a month that differs");
     expect(readdirSync(reports)).not.toContain("packages");
 
     proxy.obstruct(({ path: asked }) =>

@@ -59,10 +59,8 @@ describeWithPostgres("a node that holds a company", () => {
   test("loses it while Postgres is away for longer than a lease, sends nothing without it, and takes it again", async () => {
     const { server, fleet, node, sentMs, stopSlowing } = await aNodeInARun();
     await server.crash();
-    await eventually(
-      () => node.said("acme").some((text) => text.startsWith("the company is lost")),
-      "a loss",
-    );
+    const isLost = () => node.said("acme").some((text) => text.startsWith("the company is lost"));
+    await eventually(isLost, "a loss");
     const lostMs = performance.now();
     await pause(2_000);
     expect(sentMs.filter((ms) => ms > lostMs)).toEqual([]);

@@ -26,12 +26,10 @@ async function change({ company: { sandbox }, receive }: WorkedFleet, id: number
 }
 
 /** How often a client has changed, as far as the node's mirror knows. */
+const updates =
+  "SELECT count(*) FROM _changes WHERE resource = 'clients' AND record_id = ? AND op = 'update'";
 const changesOf = ({ company }: Awaited<ReturnType<typeof startNode>>, id: number) =>
-  inMirror(
-    company,
-    "SELECT count(*) FROM _changes WHERE resource = 'clients' AND record_id = ? AND op = 'update'",
-    id,
-  );
+  inMirror(company, updates, id);
 
 const snapshotFolder = ({ company }: WorkedFleet) => path.join(company.folder, "snapshots", "acme");
 
@@ -106,12 +104,8 @@ async function aWatch({ url }: Fleet, { address, env }: TestStore, node = "one")
 }
 
 /** As after the restore of a backup of so many heartbeats ago. */
-async function putBack({ postgres }: Fleet, to: Timeline): Promise<void> {
-  await postgres.query(
-    "UPDATE fintoro_mirror.timeline SET number = $1, id = $2::uuid, beats = $3, marked_at = NULL",
-    [to.number, to.id, to.beats],
-  );
-}
+const putBack = ({ set }: Fleet, { number, id, beats }: Timeline) =>
+  set("timeline", `number = ${number}, id = '${id}', beats = ${beats}, marked_at = NULL`);
 
 describeWithPostgres("a node that watches the timeline", () => {
   test("notices at its next look that the database was set back, and of several nodes one begins a new timeline", async () => {
@@ -136,8 +130,7 @@ describeWithPostgres("a node that watches the timeline", () => {
     expect(await fleet.owners.claim("new", "two", 10_000)).toMatchObject({ epoch: 1_000_000_001 });
   });
 
-  test("knows at its start from the store what the database was, however often it is restored", async () => {
-    const fleet = await openFleet();
+  test("knows at its start what the database was, however often it is restored", async ({ fleet }) => {
     const stored = await aFileStore("folder");
     const { watch: first } = await aWatch(fleet, stored);
     const backup = first.current;
@@ -155,8 +148,7 @@ describeWithPostgres("a node that watches the timeline", () => {
     expect(said()).toEqual([]);
   });
 
-  test("says that another database has the same store, and leaves that one's mark alone", async () => {
-    const fleet = await openFleet();
+  test("says that another database has the same store, and leaves its mark alone", async ({ fleet }) => {
     const stored = await aFileStore("folder");
     const file = stored.fileOf(".fleet/timeline.json");
     const { watch, said } = await aWatch(fleet, stored);

@@ -19,17 +19,13 @@ async function aLake() {
   const { folder, publishParquet, ask } = await aReportStore();
   const dataDir = tempFolder();
   /** Makes and publishes a company's files, as a worker does after a run. */
-  const publish = async (
-    company: string,
-    mirror: Mirror,
-    redact: readonly RedactRule[] = [],
-    reportDate = "2027-11-22",
-  ) => {
+  const publish = async (company: string, mirror: Mirror, redact: readonly RedactRule[] = [], day = 22) => {
     const files = mirrorFiles({ dataDir, report: { out: null } }, company);
     const out = path.dirname(files.parquetFolder);
     const views = mirror.manifest.views?.some(({ name }) => name === ownViews[0]) ? ownViews : [];
     const tables = ["invoices", ...views];
-    await exportOf(mirror, { format: "parquet", company, out, tables }, { redact, reportDate });
+    const options = { redact, reportDate: `2027-11-${day}` };
+    await exportOf(mirror, { format: "parquet", company, out, tables }, options);
     return publishParquet(company, files);
   };
   return { folder, publish, ask };
@@ -75,12 +71,10 @@ describeWithPostgres("the query of the page about many machines", () => {
     const types = `SELECT typeof(any_value(total)), typeof(sum(total_with_vat)), typeof(any_value(company)) ${all}`;
     expect(await lake.ask(types)).toEqual([["DECIMAL(18,6)", "DECIMAL(38,6)", "VARCHAR"]]);
     const byName = `SELECT company, count(issued_on), count(issue_date) ${all} GROUP BY ALL ORDER BY ALL`;
-    expect((await lake.ask(byName)).map(([company, cz, sk]) => [company, cz === "0", sk === "0"])).toEqual([
-      ["007", true, false],
-      ["acme", true, false],
-      ["czech", false, true],
-      ["secret", true, false],
-    ]);
+    const dated = (await lake.ask(byName)).map(([company, cz, sk]) => [company, [cz !== "0", sk !== "0"]]);
+    const slovak = [false, true];
+    const expected = { "007": slovak, acme: slovak, czech: [true, false], secret: slovak };
+    expect(Object.fromEntries(dated)).toEqual(expected);
     rmSync(path.join(lake.folder, "pointers/007.json"));
     expect((await lake.ask(byName)).map(([company]) => company)).toEqual(["acme", "czech", "secret"]);
   });
@@ -89,10 +83,8 @@ describeWithPostgres("the query of the page about many machines", () => {
     const lake = await aLake();
     const { mirror } = await aCompany();
     for (const company of ["12", "13"]) await lake.publish(company, mirror);
-    expect(await lake.ask(`SELECT DISTINCT company, typeof(company) ${all} ORDER BY company`)).toEqual([
-      ["12", "VARCHAR"],
-      ["13", "VARCHAR"],
-    ]);
+    const names = await lake.ask(`SELECT DISTINCT company || typeof(company) ${all} ORDER BY 1`);
+    expect(names.flat()).toEqual(["12VARCHAR", "13VARCHAR"]);
   });
 
   test("has views with the day that their ages are counted against, stored again on another day", async () => {
@@ -103,8 +95,8 @@ describeWithPostgres("the query of the page about many machines", () => {
     expect(written).toContain(viewKey("2027-11-22", "1-1"));
     expect(written).toContain("company=acme/v_client_balance/data-1-1.parquet");
     expect(await lake.publish("acme", mirror)).toEqual([]);
-    expect(await lake.publish("acme", mirror, [], "2027-11-24")).toEqual([viewKey("2027-11-24", "3-2")]);
-    await lake.publish("beta", mirror, [], "2027-11-23");
+    expect(await lake.publish("acme", mirror, [], 24)).toEqual([viewKey("2027-11-24", "3-2")]);
+    await lake.publish("beta", mirror, [], 23);
     const days = `SELECT company, report_date, count(*) FROM ${ofAll("v_receivables")} GROUP BY ALL ORDER BY ALL`;
     const count = String(company.rows("v_receivables").length);
     expect(await lake.ask(days)).toEqual([

@@ -66,11 +66,8 @@ describeWithPostgres("after a claim", () => {
     const reporter = aReporter();
     const answers = ["the store is away", null];
     const publishReport = () => Promise.resolve(answers.shift() ?? null);
-    await startNode(fleet, "one", {
-      afterRun: reporter.afterRun,
-      publish: { report: publishReport },
-      reports,
-    });
+    const publish = { report: publishReport };
+    await startNode(fleet, "one", { afterRun: reporter.afterRun, publish, reports });
     await eventually(() => answers.length === 0, "two publications");
     expect(reporter.asked).toEqual(["all", "report"]);
   });

@@ -136,12 +136,8 @@ export async function sendJob({ postgres, url }: Fleet, kind: JobKind, dueSecond
   const due = "now() - $1::int * interval '1 second'";
   await postgres.query(`UPDATE pgboss.job SET created_on = ${due}, start_after = ${due}`, [dueSeconds]);
   // A worker does it every ten seconds.
-  const boss = new PgBoss({
-    connectionString: url,
-    supervise: false,
-    schedule: false,
-    persistQueueStats: true,
-  });
+  const quiet = { supervise: false, schedule: false, persistQueueStats: true };
+  const boss = new PgBoss({ connectionString: url, ...quiet });
   await boss.start();
   await boss.supervise(kind);
   await boss.stop({ graceful: false });
@@ -171,14 +167,8 @@ export function snapshotOf(seq: number, inbox_seq = 0) {
 
 /** The change log of a mirror that ends with `seq`. */
 export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[][] {
-  const row = {
-    log: "a1",
-    resource: "orders",
-    recordId: "1",
-    op: "update",
-    at: "2026-03-01T00:00:00.000Z",
-    cause: "sweep",
-  };
+  const record = { resource: "orders", recordId: "1", op: "update", cause: "sweep" };
+  const row = { ...record, log: "a1", at: "2026-03-01T00:00:00.000Z" };
   return (afterSeq) => [
     Array.from({ length: seq - afterSeq }, (_, i) => ({ ...row, seq: afterSeq + 1 + i })),
   ];

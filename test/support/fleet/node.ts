@@ -57,14 +57,7 @@ function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "sto
   const said: string[] = [];
   const snapshots = new SnapshotsTable(postgres);
   const aborts = new AbortController();
-  const mirrors = (given: Partial<PublishOptions> = {}) =>
-    new MirrorSnapshots({
-      store: given.store ?? store,
-      snapshots,
-      clock: given.clock ?? systemClock,
-      log: loggingTo(said),
-      version: "1.2.3",
-    });
+  const parts = { store, snapshots, clock: systemClock, log: loggingTo(said), version: "1.2.3" };
   return {
     name,
     files,
@@ -77,13 +70,16 @@ function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "sto
       if (!("epoch" in claim)) throw new Error(`${name} may not claim: ${JSON.stringify(claim)}`);
       return leaseOf({ company: "acme", epoch: claim.epoch, node: name });
     },
-    make: (ownership: Lease, more: Partial<PublishOptions> = {}) =>
-      mirrors(more).publish(ownership, more.scope ?? scope, more.requests ?? 0, more.signal ?? aborts.signal),
+    make: (ownership: Lease, more: Partial<PublishOptions> = {}) => {
+      const given = { scope, requests: 0, signal: aborts.signal, ...more };
+      const mirrors = new MirrorSnapshots({ ...parts, ...more });
+      return mirrors.publish(ownership, given.scope, given.requests, given.signal);
+    },
     /** Restores what is published. */
     restore: async ({ pointer, signal = aborts.signal }: RestoreOptions = {}) => {
       const published = pointer ?? (await snapshots.current("acme"));
       if (!published) throw new Error("nothing is published");
-      await mirrors().restore(published, files, signal);
+      await new MirrorSnapshots(parts).restore(published, files, signal);
     },
   };
 }

@@ -18,23 +18,11 @@ export function healthyFacts(
   wholeAtMs: number = Date.now() - 3_600_000,
 ) {
   const at = isoTime(wholeAtMs);
+  const reads = { handed_over: { month: "2026-10", at, changed: 0 }, read_since: at, verified_at: null };
+  const radar = { needs_someone: false, token: "accepted", webhook: "receives", ...reads };
   return {
     last_run: { id: 1, outcome: "complete", finished_at: at },
     failed_start: null,
-    summary: {
-      whole_at: at,
-      reads_waiting: 0,
-      day_requests: 40,
-      conditions: [],
-      radar: {
-        needs_someone: false,
-        token: "accepted",
-        webhook: "receives",
-        handed_over: { month: "2026-10", at, changed: 0 },
-        read_since: at,
-        verified_at: null,
-      },
-      ...more,
-    },
+    summary: { whole_at: at, reads_waiting: 0, day_requests: 40, conditions: [], radar, ...more },
   };
 }

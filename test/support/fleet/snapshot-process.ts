@@ -49,21 +49,13 @@ function watched(postgres: Postgres): Postgres {
 
 const scope = scopeIn(process.cwd());
 const files = mirrorFiles(scope.config, "acme");
-const store = openStore(path.resolve("store"), {
-  clock: systemClock,
-  env: {},
-  onSecrets: () => undefined,
-});
+const onSecrets = () => undefined;
+const store = openStore(path.resolve("store"), { clock: systemClock, env: {}, onSecrets });
 const postgres = watched(await openPostgres({ url, node: "node-1", log: silentLog }));
 const snapshots = new SnapshotsTable(postgres);
 const { signal } = new AbortController();
-const mirrors = new MirrorSnapshots({
-  store,
-  snapshots,
-  clock: systemClock,
-  log: silentLog,
-  version: "1.2.3",
-});
+const parts = { store, snapshots, clock: systemClock, log: silentLog, version: "1.2.3" };
+const mirrors = new MirrorSnapshots(parts);
 try {
   if (what === "make") {
     const facts = { company: "acme", epoch: Number(epoch), node: "node-1", heldMs: 600_000 };

@@ -36,10 +36,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
   onTestFinished(() => engine.stop());
   /** Puts a company into the fleet; `more`: keys of its document; `of`: the sandbox's company, by index. */
   const add = async (name: string, more: object = {}, of = 0) => {
-    const own = {
-      token: `\${env:TOKEN${of === 0 ? "" : of}}`,
-      webhook: { secrets: ["${env:WEBHOOK_SECRET}"] },
-    };
+    const own = { token: `\${env:TOKEN${of}}`, webhook: { secrets: ["${env:WEBHOOK_SECRET}"] } };
     const shared = { connector: "fintoro", base_url: company.proxy.baseUrl, schedule: { publish: "off" } };
     await tables.companies.put(name, { ...shared, ...more, companies: { [name]: own } });
     await engine.send("run", [name]);
@@ -52,10 +49,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     const [owner] = await tables.owners.ownersOf([name]);
     return owner?.live ? owner.node : null;
   };
-  const tokens = company.sandbox.companies.map(({ token }, index) => [
-    `TOKEN${index === 0 ? "" : index}`,
-    token,
-  ]);
+  const tokens = company.sandbox.companies.map(({ token }, index) => [`TOKEN${index}`, token]);
   /** What nodes read secrets from. */
   const secrets: Readonly<Record<string, string>> = {
     DATABASE_URL: url,
@@ -78,13 +72,10 @@ interface WorkerOptions {
 export async function startWorker(
   { company, secrets }: WorkedFleet,
   node: string,
-  {
-    role = "all",
-    capacity = 50,
-    reports,
-    snapshots = path.join(company.folder, "snapshots"),
-  }: WorkerOptions = {},
+  options: WorkerOptions = {},
 ) {
+  const { role = "all", capacity = 50, reports } = options;
+  const { snapshots = path.join(company.folder, "snapshots") } = options;
   const folder = path.join(company.folder, node);
   mkdirSync(folder, { recursive: true });
   const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };

@@ -53,9 +53,7 @@ export function findPostgres(): string | undefined {
   const byVersion = versions.toSorted((a, b) => Number(b) - Number(a));
   const onPath = (process.env["PATH"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
   const folders = [...onPath, ...byVersion.map((version) => path.join(installed, version, "bin"))];
-  return folders.find((folder) =>
-    ["initdb", "postgres"].every((name) => existsSync(path.join(folder, name))),
-  );
+  return folders.find((folder) => existsSync(`${folder}/initdb`) && existsSync(`${folder}/postgres`));
 }
 
 /** How a server is started. */
@@ -67,20 +65,14 @@ export interface ServerOptions {
 }
 
 /** Starts a server. */
-export async function startPostgres({
-  durable = false,
-  more = [],
-}: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres(how: ServerOptions = {}): Promise<PostgresServer> {
+  const { durable = false, more = [] } = how;
   const programs = findPostgres();
   if (programs === undefined) throw new Error("there is no Postgres on this machine");
   const folder = mkdtempSync(path.join(durable ? os.tmpdir() : memoryFolder(), "postgres-"));
   spawnSync("cp", ["-a", templateOf(programs), path.join(folder, "data")]);
-  const server = new PostgresServer(
-    programs,
-    folder,
-    await portToKeep(),
-    durable ? more : [...careless, ...more],
-  );
+  const options = durable ? more : [...careless, ...more];
+  const server = new PostgresServer(programs, folder, await portToKeep(), options);
   await server.start();
   return server;
 }
@@ -102,27 +94,17 @@ function templateOf(programs: string): string {
   const access = `host all ${guardedRole} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n`;
   writeFileSync(path.join(made, "pg_hba.conf"), access);
   mkdirSync(cacheFolder, { recursive: true });
-  keep(made, template);
-  rmSync(made, { recursive: true });
+  // Of processes that do it at the same time the first one is kept.
+  const beside = `${template}-${process.pid}`;
+  spawnSync("cp", ["-a", made, beside]);
+  if (!existsSync(template)) renameSync(beside, template);
+  for (const folder of [made, beside]) rmSync(folder, { recursive: true, force: true });
   return template;
 }
 
 function versionOf(programs: string): string {
   const { stdout } = spawnSync(path.join(programs, "postgres"), ["--version"], { encoding: "utf8" });
   return /\d+\.\d+/.exec(stdout)?.[0] ?? "";
-}
-
-/** Copies a folder, once: of processes that do it at the same time the first is kept. */
-function keep(folder: string, kept: string): string {
-  if (existsSync(kept)) return kept;
-  const beside = `${kept}-${process.pid}`;
-  spawnSync("cp", ["-a", folder, beside]);
-  try {
-    renameSync(beside, kept);
-  } catch {
-    rmSync(beside, { recursive: true });
-  }
-  return kept;
 }
 
 /**
