@@ -181,6 +181,24 @@ describeWithPostgres("fleet remove", () => {
     expect(await one.json("list")).toMatchObject({ companies: {}, removed: {} });
   });
 
+  test("waits no longer for its release once it is interrupted", async () => {
+    const one = await operator();
+    await one.run("add --all");
+    await new OwnersTable(one.postgres).claim("acme", "worker-7", 60_000);
+    const { signals, run } = createTestInvocation(["fleet", "remove", "acme", "--forget"], {
+      commands,
+      clock: systemClock,
+      cwd: temporaryFolder({ "config.yaml": companies + fleet }),
+      env: { DATABASE_URL: one.url, ACME: "token-of-acme" },
+    });
+    const ended = run();
+    await eventually(async () => (await rowsOf(one)).some(({ removed }) => removed), "it is removed");
+    signals.emit("SIGINT");
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain("acme was removed, and is not forgotten");
+  });
+
   test("of a company that is not there names the nearest; it can be added again", async () => {
     const one = await operator();
     await one.run("add --all");

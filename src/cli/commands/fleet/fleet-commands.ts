@@ -6,7 +6,7 @@ import { forgetCompany, readRemovedCompanies } from "../../../fleet/postgres/tab
 import type { CommandRun } from "../../program/command-table.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
 import { chosenMembers, fleetOf, namedCompanies, withPostgres } from "./open-fleet.ts";
-import { MirrorError } from "../../../base/errors.ts";
+import { MirrorError, throwIfAborted } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -102,7 +102,7 @@ const releaseMs = 60_000;
 const lookEveryMs = 500;
 
 /** Forgets a removed company as soon as nobody has it. Throws MirrorError `locked` where that takes too long. */
-async function forgetReleased({ clock, log }: CommandContext, postgres: Postgres, company: string) {
+async function forgetReleased({ clock, log, signal }: CommandContext, postgres: Postgres, company: string) {
   const endMs = clock.monotonicMs() + releaseMs;
   for (let looks = 0; ; looks++) {
     const outcome = await forgetCompany(postgres, company);
@@ -115,7 +115,8 @@ async function forgetReleased({ clock, log }: CommandContext, postgres: Postgres
         hint: "Run it again when `fleet list` shows that no worker has it.",
       });
     if (looks === 0) log.info(`waiting until ${node} has released it`, { company });
-    await clock.sleep(lookEveryMs);
+    await clock.sleep(lookEveryMs, signal);
+    throwIfAborted(signal, `stopped: ${company} was removed, and is not forgotten`);
   }
 }
 
