@@ -75,7 +75,7 @@ async function openBed(resources: AsyncDisposableStack) {
   const schedule = 'schedule: { sync: "*/2 * * * *" }';
   await add("all", [`base_url: ${sandbox.url}`, schedule, "companies:", ...companies]);
   const step = async (name: string, node: string): Promise<StepCost> => {
-    const since = await nowOf(postgres);
+    const since = Date.now() / 1_000;
     const requestsBefore = await requestsOf(postgres);
     store.reset();
     const worker = startWorker(node);
@@ -91,7 +91,7 @@ async function openBed(resources: AsyncDisposableStack) {
       workerSeconds: processorSeconds(worker.child.pid ?? 0) / count,
       postgresSeconds: usedSeconds / count,
       statements: statements / count,
-      ofStore: (kind: string) => (stored[kind] ?? 0) / count,
+      ofStore: (kind: string) => (stored.get(kind) ?? 0) / count,
       sentBytes: sentBytes / count,
       receivedBytes: receivedBytes / count,
     };
@@ -99,11 +99,6 @@ async function openBed(resources: AsyncDisposableStack) {
     return cost;
   };
   return { step, sizes: () => sizesOf(postgres) };
-}
-
-async function nowOf(postgres: Postgres): Promise<number> {
-  const [row] = await postgres.query<{ at: number }>("SELECT extract(epoch FROM now())::float8 AS at");
-  return row?.at ?? 0;
 }
 
 /** Every company has made a run that began after `since`, and there was time for reports. Notes the most memory seen. */
@@ -188,16 +183,8 @@ async function sizesOf(postgres: Postgres): Promise<string> {
   return `snapshot ${(snapshot / 1_000).toFixed(0)} kB; reports ${(reports / 1_000).toFixed(0)} kB in ${files.toFixed(0)} files, their row ${rowBytes.toFixed(0)} B; ${changes.toFixed(0)} changes`;
 }
 
-/** Requests to an object store since the last reset. */
-interface StoreCounts {
-  /** By method; a list is counted as `LIST`. */
-  readonly requests: Readonly<Record<string, number>>;
-  /** Of bodies, without headers. */
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
-}
-
-const none: StoreCounts = { requests: {}, sentBytes: 0, receivedBytes: 0 };
+/** Requests to an object store since the last reset by method, a list as `LIST`; bytes of bodies, without headers. */
+const noCounts = () => ({ requests: new Map<string, number>(), sentBytes: 0, receivedBytes: 0 });
 
 /**
  * A real S3 server with the bucket `fleet`, behind a proxy that counts. Signatures name the proxy's address: the server
@@ -206,15 +193,14 @@ const none: StoreCounts = { requests: {}, sentBytes: 0, receivedBytes: 0 };
 async function startCountingStore(folder: string) {
   const behind = await startS3(folder, "fleet");
   const { port } = new URL(behind.url);
-  let counts = none;
-  const add = (more: Partial<StoreCounts>) => (counts = { ...counts, ...more });
+  let counts = noCounts();
   const server = createServer((incoming: IncomingMessage, response: ServerResponse) => {
     const kind = incoming.url?.includes("list-type=2") ? "LIST" : (incoming.method ?? "");
-    add({ requests: { ...counts.requests, [kind]: (counts.requests[kind] ?? 0) + 1 } });
-    incoming.on("data", ({ length }: Buffer) => add({ sentBytes: counts.sentBytes + length }));
+    counts.requests.set(kind, (counts.requests.get(kind) ?? 0) + 1);
+    incoming.on("data", ({ length }: Buffer) => (counts.sentBytes += length));
     const { method, url, headers } = incoming;
     const outgoing = request({ host: "127.0.0.1", port, method, path: url, headers }, (answer) => {
-      answer.on("data", ({ length }: Buffer) => add({ receivedBytes: counts.receivedBytes + length }));
+      answer.on("data", ({ length }: Buffer) => (counts.receivedBytes += length));
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(response);
     });
@@ -224,7 +210,7 @@ async function startCountingStore(folder: string) {
   return {
     url: `http://127.0.0.1:${await listen(server)}`,
     counts: () => counts,
-    reset: () => void (counts = none),
+    reset: () => void (counts = noCounts()),
     close: async () => {
       await closeAll(server);
       await behind.close();

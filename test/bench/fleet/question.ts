@@ -9,6 +9,7 @@ import { treeProcessorSeconds } from "./process-cost.ts";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { exportTables } from "../../../src/export/export-tables.ts";
+import type { ManifestFile } from "../../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { exportParts, plainRequest } from "../../support/export/export-request.ts";
 import { putAs } from "../../support/mirror/store.ts";
@@ -210,22 +211,9 @@ async function publishCompanies(folder: string, count: number): Promise<void> {
   mirror.close();
 }
 
-interface MadeFile {
-  readonly table: string;
-  readonly file: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly report_date?: string;
-}
-
-function publishCompany(folder: string, company: string, files: readonly MadeFile[]): void {
-  const others = otherTables.map((name) => ({
-    company,
-    name,
-    key: keyOf(company, name),
-    rows: 1,
-    bytes: 500,
-  }));
+function publishCompany(folder: string, company: string, files: readonly ManifestFile[]): void {
+  const small = { company, rows: 1, bytes: 500 };
+  const others = otherTables.map((name) => ({ ...small, name, key: keyOf(company, name) }));
   const made = files.map(({ table: name, file, rows, bytes, report_date: day }) => {
     const key = keyOf(company, day === undefined ? name : `${name}/report_date=${day}`);
     mkdirSync(path.dirname(path.join(folder, key)), { recursive: true });
