@@ -10,15 +10,10 @@ import { order as orderOf, person } from "../support/mirror/shop-records.ts";
 import { allChanges, brokenLinks, liveRecords, put, putPreview } from "../support/mirror/store.ts";
 import { remove, replay, row, rows, stampOf, texts, written } from "../support/mirror/store.ts";
 
+const lines = ["a", "b"].map((title, i) => ({ id: i + 1, title, quantity: i + 1 }));
+
 /** An order with two lines. */
-const order = (id: number, more: object = {}) =>
-  orderOf(id, {
-    lines: [
-      { id: 1, title: "a", quantity: 1 },
-      { id: 2, title: "b", quantity: 2 },
-    ],
-    ...more,
-  });
+const order = (id: number, more: object = {}) => orderOf(id, { lines, ...more });
 
 const { text, integer, decimal, orNull } = schema;
 const asBefore = { name: text(), email: orNull(text()), score: orNull(decimal()) };
@@ -53,7 +48,7 @@ describe("rows of another version of the decoding", () => {
   test("are compared with their JSON, and healed with the cause `schema`", async ({ mirror }) => {
     for (const id of [1, 2, 3, 4, 5]) put(mirror, "orders", order(id), { source: "detail" });
     for (const id of [1, 2]) put(mirror, "people", person(id));
-    const [lines, orders] = [linesOf(mirror), rows(mirror, "SELECT * FROM orders")];
+    const [held, orders] = [linesOf(mirror), rows(mirror, "SELECT * FROM orders")];
     mirror.db.exec(`UPDATE orders SET total = 2 WHERE id = 1;
       DELETE FROM orders WHERE id = 2;
       UPDATE order_lines SET title = 'x' WHERE order_id = 3 AND position = 0;
@@ -61,7 +56,7 @@ describe("rows of another version of the decoding", () => {
       INSERT INTO order_lines (order_id, position) VALUES (5, 9), (77, 0);
       INSERT INTO people (id, name, _synced_at) VALUES (9, 'nobody', '')`);
     const again = await derivedAgain(mirror);
-    expect(linesOf(again)).toEqual(lines);
+    expect(linesOf(again)).toEqual(held);
     const synced = { _synced_at: expect.any(String) as string };
     expect(rows(again, "SELECT * FROM orders")).toEqual(orders.map((one) => ({ ...one, ...synced })));
     expect(rows(again, "SELECT id FROM people")).toEqual([{ id: 1 }, { id: 2 }]);
@@ -129,10 +124,8 @@ describe("rows of another version of the decoding", () => {
 
   test("keep what is not in their JSON: whose document a payment is of", async ({ mirror }) => {
     const overrides = { document_type: "order", document_id: 9 };
-    const slice = Buffer.from('{"id":1,"amount":2}');
-    mirror.apply(() =>
-      mirror.table("receipts").put({ stamp: stampOf(mirror), id: 1, slice, source: "list", overrides }),
-    );
+    const receipt = { id: 1, slice: Buffer.from('{"id":1,"amount":2}'), source: "list", overrides } as const;
+    mirror.apply(() => mirror.table("receipts").put({ stamp: stampOf(mirror), ...receipt }));
     mirror.db.exec("UPDATE receipts SET amount = 3");
     const again = await derivedAgain(mirror);
     expect(row(again, "receipts", 1)).toMatchObject({ amount: 2, ...overrides });

@@ -67,26 +67,20 @@ const whole = (path: string) => ({ kind: "whole", path }) as const;
 const paged = (path: string, perPage: number, params = {}) =>
   ({ kind: "paged", path, perPage, params }) as const;
 const variants = { param: "documentType", values: ["order", "credit-note"], field: "documentType" };
+const inVariants = { ...whole("/counters"), variants };
 const ofOrders = { resource: "orders", type: "order", typeField: "documentType", idField: "documentId" };
 const ofPeople = { resource: "people", param: "personId", field: "personId" };
+const ofParents = { kind: "parents", path: "/notes", perPage: 2, parents: [ofPeople] } as const;
 
 /** A small shop with one resource of each kind the store and the run have to deal with. */
 export const resources: Readonly<Record<string, Resource>> = {
   shop: published("shop", "shop", { record: shop, list: { kind: "single", path: "/shop" } }, false),
   colours: published("colours", "colour", { record: colour, list: whole("/colours") }, false),
-  counters: published(
-    "counters",
-    "counter",
-    { record: counter, list: { ...whole("/counters"), variants } },
-    false,
-  ),
+  counters: published("counters", "counter", { record: counter, list: inVariants }, false),
   people: published("people", "person", { record: person, list: paged("/people", 2, { sortBy: "id" }) }),
   orders: published("orders", "order", { record: order, preview: orderPreview, list: paged("/orders", 3) }),
   receipts: published("receipts", "receipt", { record: receipt, list: { kind: "owned", by: [ofOrders] } }),
-  notes: published("notes", "note", {
-    record: note,
-    list: { kind: "parents", path: "/notes", perPage: 2, parents: [ofPeople] },
-  }),
+  notes: published("notes", "note", { record: note, list: ofParents }),
 };
 
 /** The shop with people of other fields, as a later version of the connector declares them. */
@@ -137,11 +131,8 @@ export const numberedFromOne = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 
 
 /** A mirror of the shop in a real file, closed when the test ends. Its changes are numbered from 1. */
 export async function openShop(options: OpenShop = {}): Promise<Mirror> {
-  const path = options.path ?? join(tempFolder(), "shop.db");
-  const mirror = await openMirror(path, options.manifest ?? manifestOf(), {
-    ...options,
-    clock: numberedFromOne,
-  });
+  const { path = join(tempFolder(), "shop.db"), manifest = manifestOf(), ...more } = options;
+  const mirror = await openMirror(path, manifest, { ...more, clock: numberedFromOne });
   onTestFinished(() => mirror.close());
   return mirror;
 }
