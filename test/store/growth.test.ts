@@ -122,12 +122,11 @@ test("I1: a growth that is rolled back leaves plan and database, reports nothing
 }) => {
   const { newColumns } = mirror.notices.current;
   put(mirror, "people", person(1));
-  expect(() =>
-    mirror.apply(() => {
-      put(mirror, "people", person(2, { nickName: "Ed", pet: "cat" }));
-      throw new Error("the power went");
-    }),
-  ).toThrow("the power went");
+  const cutOff = () => {
+    put(mirror, "people", person(2, { nickName: "Ed", pet: "cat" }));
+    throw new Error("the power went");
+  };
+  expect(() => mirror.apply(cutOff)).toThrow("the power went");
   expect(newColumns).toEqual([]);
   expect(grownColumns(mirror, "people")).toEqual([]);
   expect(put(mirror, "people", person(3))).toBe("inserted");
@@ -144,13 +143,12 @@ test("I1: a rolled back growth leaves the plan as it was while nothing can be wr
     if (isHeld) throw new Error("another program holds the database");
   });
   const grow = (id: number) => put(mirror, "people", person(id, { nickName: "Ed" }));
-  expect(() =>
-    mirror.apply(() => {
-      grow(1);
-      isHeld = true;
-      throw new Error("the disk is full");
-    }),
-  ).toThrow("the disk is full");
+  const fillDisk = () => {
+    grow(1);
+    isHeld = true;
+    throw new Error("the disk is full");
+  };
+  expect(() => mirror.apply(fillDisk)).toThrow("the disk is full");
   isHeld = false;
   expect([put(mirror, "people", person(2)), grow(1)]).toEqual(["inserted", "inserted"]);
   expect(row(mirror, "people", 1)).toMatchObject({ nick_name: "Ed" });

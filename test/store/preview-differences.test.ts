@@ -64,14 +64,12 @@ describe("a column that previews show otherwise than details", () => {
   });
 
   test("of a transaction that is rolled back is forgotten", ({ mirror }) => {
-    const ids = [1, 2, 3, 4];
-    expect(() =>
-      mirror.apply(() => {
-        for (const id of ids) mirror.differences.note("orders", "total", id);
-        expect(mirror.differences.uncompared("orders").size).toBe(1);
-        throw new Error("the disk is full");
-      }),
-    ).toThrow("the disk is full");
+    const cutOff = () => {
+      for (const id of [1, 2, 3, 4]) mirror.differences.note("orders", "total", id);
+      expect(mirror.differences.uncompared("orders").size).toBe(1);
+      throw new Error("the disk is full");
+    };
+    expect(() => mirror.apply(cutOff)).toThrow("the disk is full");
     mirror.apply(() => {
       expect(mirror.differences.uncompared("orders").size).toBe(0);
       expect(mirror.differences.note("orders", "total", 1)).toBe(false);
@@ -183,10 +181,8 @@ test.each(["5", "9007199254740993", "true"])(
 );
 
 test("a preview that is no object makes no row", ({ mirror }) => {
-  const slice = Buffer.from("[1]");
-  const result = mirror.apply(() =>
-    mirror.table("orders").putPreview({ stamp: stampOf(mirror), id: 1, slice }),
-  );
+  const shown = { stamp: stampOf(mirror), id: 1, slice: Buffer.from("[1]") };
+  const result = mirror.apply(() => mirror.table("orders").putPreview(shown));
   expect(result).toMatchObject({ result: "unchanged", read: { reason: "new" } });
   expect(row(mirror, "orders", 1)).toBeUndefined();
 });
