@@ -60,17 +60,13 @@ describe("a lake", () => {
     "of %s holds what changed by date, deletions without one",
     async (format) => {
       const mirror = await aMirror({ "2025-12-31": 1.5, "2026-01-01": 2 });
-      remove(mirror, "bills", 1);
+      remove(mirror, "invoices", 1);
       const since = { log: null, seq: 0 };
-      const { manifest: written } = await exportOf(mirror, {
-        format,
-        partition: "year",
-        since,
-        tables: ["bills"],
-      });
+      const request = { format, partition: "year", since, tables: ["invoices"] } as const;
+      const { manifest: written } = await exportOf(mirror, request);
       expect(written.files.map(({ file }) => path.dirname(file))).toEqual([
-        "../company=acme/bills/year=__HIVE_DEFAULT_PARTITION__",
-        "../company=acme/bills/year=2026",
+        "../company=acme/invoices/year=__HIVE_DEFAULT_PARTITION__",
+        "../company=acme/invoices/year=2026",
       ]);
     },
   );
