@@ -68,7 +68,6 @@ export const requestFaults = faultsIn(
     -     foreign
     +     spent: [],
     +     foreign
-    outside: the simulated service counts no request long after it was given up
   parts-of-the-token-shown, I9: a service that echoes the part of the token behind the bar gives it away
     src/http/http-errors.ts, found by test/http/secrecy.test.ts
     - createRedactor([...secrets, ...parts])

@@ -17,8 +17,10 @@ import { noteAsked, noteRead } from "./seen-read.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
-/** Where requests take long, the service takes long: one that is aborted reaches it all the same, soon. */
+/** Where requests take long, the service takes long: an aborted one reaches it soon, unless it strays. */
 const longestWayMs = 300;
+const givenUpMs = 45_000;
+const longestStrayMs = 14_500;
 const never = new AbortController().signal;
 const nothing = () => undefined;
 const noAnswer: Promise<never> = new Promise(() => undefined);
@@ -124,8 +126,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const asked = isOwn ? noteAsked(machine, route) : null;
   const latencyMs = latencyOf(machine);
   const kind = whatGoesWrong(network, choice.below(1_000_000) / 1_000_000);
-  const wayMs = latencyMs * (choice.below(100) / 100);
-  const thereMs = network.spreadMs > 0 || network.evenMs > 0 ? Math.min(wayMs, longestWayMs) : wayMs;
+  const thereMs = wayThereMs(machine, latencyMs);
   await time.sleep(thereMs);
   if (kind === "lost") {
     machine.note(`${route} is lost`);
@@ -153,8 +154,16 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   return replyOf(reply);
 }
 
+/** How long a request is on its way to the service. */
+function wayThereMs({ network, choice }: SimulatedMachine, latencyMs: number): number {
+  if (latencyMs >= givenUpMs) return latencyMs;
+  const wayMs = latencyMs * (choice.below(100) / 100);
+  return network.spreadMs > 0 || network.evenMs > 0 ? Math.min(wayMs, longestWayMs) : wayMs;
+}
+
 /** How long a request takes until its answer is here. */
-function latencyOf({ network: { slow, spreadMs, evenMs }, choice }: SimulatedMachine): number {
+function latencyOf({ network: { slow, stray, spreadMs, evenMs }, choice }: SimulatedMachine): number {
+  if (stray > 0 && choice.probability(stray)) return givenUpMs + choice.below(longestStrayMs);
   if (slow > 0 && choice.probability(slow)) return 2_000 + choice.below(40_000);
   if (evenMs > 0) return 30 + choice.below(evenMs);
   return spreadMs > 0 ? 30 + spreadMs * (choice.below(1_000) / 1_000) ** 3 : 30 + choice.below(200);

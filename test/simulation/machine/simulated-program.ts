@@ -31,7 +31,7 @@ import { replayInbox, watchIngest } from "./watched-ingest.ts";
 export const webhookSecret = "whsec_of_the_simulation_0123456789";
 
 /** What a process does. */
-export interface ProgramOptions extends Pick<Scenario, "parentsPerRun"> {
+export interface ProgramOptions extends Pick<Scenario, "mostUnfiled" | "parentsPerRun"> {
   readonly activity: Exclude<Activity, { kind: "down" }>;
   /** How long `serve` serves. */
   readonly durationMs: number;
@@ -199,8 +199,8 @@ export class SimulatedProgram {
     const selected = new Set(manifest.resources.map(({ name }) => name));
     const keyring = { accepted: () => [webhookSecret], refresh: () => false };
     const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
-    // Ids of events are filed early, so that some are and some are not.
-    Object.assign(ingest, { ids: new EventIds(mirror.db, 3) });
+    const { mostUnfiled } = this.options;
+    if (mostUnfiled !== undefined) Object.assign(ingest, { ids: new EventIds(mirror.db, mostUnfiled) });
     ingest.requeueLost(this.process.clock.nowMs());
     return ingest;
   }

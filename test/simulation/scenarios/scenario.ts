@@ -55,6 +55,8 @@ export const calmNetwork = {
   /** Of answers that are errors or no answers of the interface. */
   odd: 0,
   slow: 0,
+  /** Of requests that the service counts long after they were given up. */
+  stray: 0,
   /** Requests take up to this long, most of them far less, ms. 0: a few tenths of a second. */
   spreadMs: 0,
   /** Requests take up to this long, any time as likely as another, ms. 0: as `spreadMs` says. */
@@ -143,6 +145,8 @@ export interface Phase {
 export interface Scenario {
   readonly seed: number;
   readonly service: Omit<ServiceOptions, "random" | "clock">;
+  /** How many ids of events stand in memory before they are filed. @default as the product has it */
+  readonly mostUnfiled?: number;
   /** Does the first process make the mirror's file? */
   readonly fresh: boolean;
   /** How many parents' lists each run reads. @default "auto" */

@@ -1,5 +1,6 @@
 import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { hotTables } from "../service/changes/change-context.ts";
 import { denseScenario } from "./dense-scenario.ts";
 import { byTime, calmPhase, recheckMs, someChanges, usualSync } from "./phases.ts";
 import {
@@ -23,7 +24,8 @@ export function unusualScenario(seed: number): Scenario {
   const phases = base.phases.map((phase) => unusualPhase(choice, phase));
   const at = 1 + choice.below(phases.length);
   const withTokens = choice.probability(0.7) ? phases.toSpliced(at, 0, ...tokenPhases(choice)) : phases;
-  const scenario = { ...base, fresh: false, phases: withTokens };
+  const mostUnfiled = choice.one([1, 3, 8]);
+  const scenario = { ...base, fresh: false, mostUnfiled, phases: withTokens };
   return choice.probability(0.3) ? withQuietChanges(choice, scenario) : withBudget(choice, scenario);
 }
 
@@ -68,17 +70,47 @@ function quietServe(choice: SeededChoice): Phase {
   };
 }
 
-/** The windows are used up slowly and together with others, so that the mirror sees what these take. */
+/** The windows are used up: by the mirror alone, or slowly and together with others, so that it sees what these take. */
 function withBudget(choice: SeededChoice, scenario: Scenario): Scenario {
-  const isShared = choice.below(3) === 2;
+  const kind = choice.one(["usual", "alone", "shared"] as const);
   const size = 8 + choice.below(6);
-  if (!isShared) return scenario;
+  if (kind === "usual") return scenario;
+  if (kind === "alone")
+    return {
+      ...scenario,
+      service: { ...scenario.service, size, limit: choice.one([12, 15]), othersPerSecond: 0, silentShare: 0 },
+      phases: [...scenario.phases, strayServe(choice), ...straysAndSync(choice)],
+    };
   const phases = [...scenario.phases, calmPhase(choice, fullSync), calmPhase(choice, fullSync)];
   return {
     ...scenario,
     service: { ...scenario.service, size, limit: 40, othersPerSecond: 0.3 },
     phases: phases.map((one) => ({ ...one, network: { ...one.network, spreadMs: 25_000 } })),
   };
+}
+
+/** Reads of events are given up in one window and counted in the next one, which a run uses up. */
+function strayServe(choice: SeededChoice): Phase {
+  const on = () => choice.one(hotTables);
+  const changes = someChanges(choice, 10, () => choice.below(28_000), on);
+  return {
+    ...calmPhase(choice, { kind: "serve", runAtMs: 61_000 + choice.below(3_000), full: true }),
+    durationMs: 200_000,
+    changes,
+    network: { ...calmNetwork, stray: choice.one([0.1, 0.25]) },
+  };
+}
+
+/** The same, and the run that uses up the next window is slow, and may leave nothing of it to events or for a last look. */
+function straysAndSync(choice: SeededChoice): Phase[] {
+  const on = () => choice.one(hotTables);
+  const serve: Phase = {
+    ...calmPhase(choice, { kind: "serve", runAtMs: null, full: false }),
+    durationMs: 35_000,
+    changes: someChanges(choice, 12, () => choice.below(30_000), on),
+    network: { ...calmNetwork, stray: choice.one([0.2, 0.4]) },
+  };
+  return [serve, { ...calmPhase(choice, fullSync), network: { ...calmNetwork, evenMs: 8_000 } }];
 }
 
 const fullSync: Activity = { ...usualSync, mode: "full" };
