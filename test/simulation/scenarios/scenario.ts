@@ -97,8 +97,7 @@ export interface PlannedChange {
  * With which token a process asks: the company's own; one that replaces it; or one of another company, which has another
  * name or the same.
  */
-export const tokenKinds = ["own", "replaced", "foreign", "namesake"] as const;
-export type TokenKind = (typeof tokenKinds)[number];
+export type TokenKind = "own" | "replaced" | "foreign" | "namesake";
 
 /** What the service sends or shows now and then that nobody expects. */
 export const oddities = [
