@@ -23,6 +23,8 @@ const long = [
   "simulation/scenarios/scenarios",
   "fleet/processes/stop",
   "fleet/worker/node",
+  "fleet/worker/after-claim",
+  "fleet/worker/pushed-changes",
   "fleet/processes/restored-database",
   "fleet/processes/postgres-outage",
   "fleet/processes/start",
