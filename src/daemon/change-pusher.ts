@@ -19,6 +19,8 @@ const pauses = { baseMs: 2_000, maxMs: 15 * 60_000 };
 const longestAskedMs = hourMs;
 /** The receiver wants nothing more, ever (Standard Webhooks). */
 const gone = 410;
+/** After so many failures in a row, about four minutes, no node holds a company for its receiver. */
+const mostHeld = 7;
 const untilWhen = "nothing more is sent to it until its entry is changed or `serve` is started again";
 /** How long what is on its way may take when the mirror is closed. */
 const graceMs = 3_000;
@@ -68,6 +70,12 @@ export class ChangePusher {
       if (this.lastFailure?.status === gone) return;
       await context.clock.sleep(this.pauseMs(), closed);
     }
+  }
+
+  /** When there is something to send, epoch ms; null: the receiver has everything, or wants nothing. */
+  dueMs(nowMs: number): number | null {
+    if (this.lastFailure?.status === gone || this.position.seq >= this.changes.lastSeq()) return null;
+    return this.failures < mostHeld ? nowMs : nowMs + hourMs;
   }
 
   private pauseMs(): number {

@@ -66,6 +66,7 @@ export class CompanyRuntime {
   private readonly closing = new AbortController();
   private readonly uptime: UptimeLog;
   readonly afterRun: CompanyAfterRun;
+  readonly pushers: readonly ChangePusher[];
   private readonly tasks: Promise<void>[] = [];
   /** Rejects with the first task that fails. */
   private readonly failure = Promise.withResolvers<never>();
@@ -110,6 +111,7 @@ export class CompanyRuntime {
     });
     this.company = { context, settings, mirror, runQueue: this.runQueue, hooks, closed };
     this.afterRun = new CompanyAfterRun(this.company);
+    this.pushers = config.notify.map((receiver) => new ChangePusher(this.company, receiver, signal));
     const isServiceThere = () => this.eventWorker.state().state === "working";
     this.scheduler = new RunScheduler(this.company, isServiceThere);
   }
@@ -152,7 +154,7 @@ export class CompanyRuntime {
     const { mirror, runQueue, uptime, scheduler, service, afterRun } = this;
     const pruner = createPruner(this.company);
     const { closed } = this.company;
-    const { context, settings, lock, hooks, refusals, signal } = this.options;
+    const { context, settings, lock, hooks, refusals } = this.options;
     const { company, config } = settings;
     const { clock, random, manifest } = context;
     this.ingest.requeueLost(clock.nowMs());
@@ -179,8 +181,7 @@ export class CompanyRuntime {
     this.track(scheduler.followPublish(() => afterRun.publish()));
     this.track(scheduler.followBackup(() => afterRun.backUp()));
     this.track(afterRun.follow());
-    for (const receiver of config.notify)
-      this.track(new ChangePusher(this.company, receiver, signal).follow());
+    for (const pusher of this.pushers) this.track(pusher.follow());
     // A run fetches them at its end.
     if (reason === null) afterRun.fetchFiles();
     const keys = () => this.keyring.accepted();

@@ -160,7 +160,8 @@ export class CompanySupervisor {
     if (!runtime?.mirror.db.open || runtime.runQueue.isBusy || runtime.queue.leased.size > 0) return nowMs;
     const names = settings.resources.map(({ name }) => name);
     const dueMs = [runtime.scheduler.nextMs(nowMs), runtime.queue.nextDueMs(names, "events")];
-    return nextWorkMs(dueMs, runtime.afterRun.publishMs(), runtime.eventWorker.state(), nowMs);
+    const ownMs = [runtime.afterRun.publishMs(), ...runtime.pushers.map((one) => one.dueMs(nowMs))];
+    return nextWorkMs(dueMs, ownMs, runtime.eventWorker.state(), nowMs);
   }
 
   /**

@@ -65,7 +65,8 @@ export class Daemon implements Companies {
   /** What `stop` waits for: ends of companies that are no longer in the config, and of what began with `start`. */
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
-  private recent: ReturnType<typeof createRecentViews>;
+  /** For pages and alerts: read in slices and up to 5 s old. */
+  recentViews: ReturnType<typeof createRecentViews>;
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
@@ -80,7 +81,7 @@ export class Daemon implements Companies {
       turns: new LoopTurns(() => clock.monotonicMs()),
     };
     this.config = config;
-    this.recent = createRecentViews(clock, () => this.supervisors.values());
+    this.recentViews = createRecentViews(clock, () => this.supervisors.values());
     this.apply(config);
   }
 
@@ -96,18 +97,10 @@ export class Daemon implements Companies {
   }
 
   countAnswer(company: string, result: string, refusal?: Refusal): void {
-    if (company !== "") {
-      this.supervisors.get(company)?.countDelivery(result, refusal);
-      return;
-    }
+    if (company !== "") return this.supervisors.get(company)?.countDelivery(result, refusal);
     const { strayRefusals } = this;
     this.otherAnswers[result] = (this.otherAnswers[result] ?? 0) + 1;
     if (refusal) strayRefusals[refusal.reason] = (strayRefusals[refusal.reason] ?? 0) + 1;
-  }
-
-  /** For pages and alerts: read in slices and up to 5 s old. */
-  recentViews(): Promise<readonly CompanyStatusView[]> {
-    return this.recent();
   }
 
   pageOf(name: string): PageCompany | null {
@@ -121,7 +114,7 @@ export class Daemon implements Companies {
     const urls = config.companies.flatMap(({ webhook }) => webhook.publicUrl ?? []);
     this.pageHosts = [...config.serve.hosts, ...urls.map((url) => new URL(url).hostname)];
     // What was read before shows no company that came or left since.
-    this.recent = createRecentViews(this.options.clock, () => this.supervisors.values());
+    this.recentViews = createRecentViews(this.options.clock, () => this.supervisors.values());
     const resources = this.options.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);

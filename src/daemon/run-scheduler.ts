@@ -37,19 +37,19 @@ const awayMs = 120_000;
 const lookAgainMs = 300_000;
 
 /**
- * Pure: when a company has something to do next: work of the service, or a report, which asks nothing of it. What waits
- * for the service is due now, until that was away for a while: a company whose token was refused would keep its node
- * from others for ever. Epoch milliseconds; null: nothing is known.
+ * Pure: when a company has something to do next: work of the service, or a report and changes, which ask nothing of it.
+ * What waits for the service is due now, until that was away for a while: a company whose token was refused would keep
+ * its node from others for ever. Epoch milliseconds; null: nothing is known.
  */
 export function nextWorkMs(
   dueMs: readonly (number | null)[],
-  publishMs: number | null,
+  ownMs: readonly (number | null)[],
   { state, sinceMs }: Pick<CompanyStatusView["service"], "state" | "sinceMs">,
   nowMs: number,
 ): number | null {
   const isAway = state !== "working" && state !== "starting" && nowMs - sinceMs > awayMs;
   const workMs = firstOf(dueMs);
-  return firstOf([workMs !== null && isAway ? Math.max(workMs, nowMs + lookAgainMs) : workMs, publishMs]);
+  return firstOf([workMs !== null && isAway ? Math.max(workMs, nowMs + lookAgainMs) : workMs, ...ownMs]);
 }
 
 function firstOf(timesMs: readonly (number | null)[]): number | null {

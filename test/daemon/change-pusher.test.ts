@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { systemClock, type Clock } from "../../src/base/clock.ts";
+import { hourMs, systemClock, type Clock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { OpenCompany } from "../../src/daemon/daemon-context.ts";
 import { ChangePusher } from "../../src/daemon/change-pusher.ts";
@@ -59,7 +59,8 @@ function follow(
   const { signal } = new AbortController();
   // Only what a pusher needs of a company.
   const company = { context, settings, mirror, closed: closing.signal } as unknown as OpenCompany;
-  const ended = new ChangePusher(company, { ...receiver, tables }, signal).follow();
+  const pusher = new ChangePusher(company, { ...receiver, tables }, signal);
+  const ended = pusher.follow();
   const stop = async () => {
     closing.abort();
     await ended;
@@ -67,7 +68,7 @@ function follow(
   onTestFinished(stop);
   const isAt = () => noted(mirror)?.seq === new Changes(mirror.db).lastSeq();
   const caughtUp = () => eventually(isAt, "everything taken and noted");
-  return { stop, ended, slept, caughtUp, said: () => records().map(({ msg }) => msg) };
+  return { stop, pusher, ended, slept, caughtUp, said: () => records().map(({ msg }) => msg) };
 }
 
 /** A mirror and a receiver that is sent what changes from now on. */
@@ -175,6 +176,22 @@ test("a receiver that is gone is sent nothing more until changes are followed an
   const second = follow(mirror, sink);
   await second.caughtUp();
   expect(seqs(taken)).toEqual([1, 2, 3, 4]);
+});
+
+test("what waits is due now, and while a receiver takes nothing for minutes an hour later; one that is gone gets none", async () => {
+  const { mirror, sink, pusher, caughtUp, ended } = await following();
+  expect(pusher.dueMs(0)).toBeNull();
+  sink.treat(500);
+  addPeople(mirror, 1, 1);
+  expect(pusher.dueMs(0)).toBe(0);
+  await eventually(() => pusher.dueMs(0) === hourMs, "many failures");
+  sink.treat(204);
+  await caughtUp();
+  expect(pusher.dueMs(0)).toBeNull();
+  sink.treat(410);
+  addPeople(mirror, 2, 2);
+  await ended;
+  expect(pusher.dueMs(0)).toBeNull();
 });
 
 // Fault: network | a receiver answers 429 or 503 and asks to be left alone for hours | between `serve` and a receiver of changes | it is, for an hour at most

@@ -30,5 +30,5 @@ test.each<Row>([
 ])("a company has to do next: %s", (_, dueMs, publishMs, state, forMs, nextMs) => {
   const fromNow = (ms: number | null) => (ms === null ? null : nowMs + ms);
   const service = { state, sinceMs: nowMs - forMs };
-  expect(nextWorkMs(dueMs.map(fromNow), fromNow(publishMs), service, nowMs)).toBe(fromNow(nextMs));
+  expect(nextWorkMs(dueMs.map(fromNow), [fromNow(publishMs)], service, nowMs)).toBe(fromNow(nextMs));
 });

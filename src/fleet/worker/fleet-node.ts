@@ -115,9 +115,8 @@ export class FleetNode {
   }
 
   private facts(): NodeFacts {
-    const { node, host } = this.context;
-    const { name, role, capacity } = node;
-    return { node: name, role, capacity, version: host.version, held: this.assignments.size };
+    const { name: node, role, capacity } = this.context.node;
+    return { node, role, capacity, version: this.context.host.version, held: this.assignments.size };
   }
 
   /** Takes no more jobs than there are places, so that other nodes get the rest. */

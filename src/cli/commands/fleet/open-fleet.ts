@@ -4,7 +4,6 @@ import type { Config } from "../../../config/config.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
-import type { Log } from "../../../base/logger.ts";
 import { backoffMs, type Backoff } from "../../../base/retry.ts";
 import { isPostgresAway } from "../../../fleet/postgres/postgres-error.ts";
 
@@ -74,8 +73,7 @@ export async function chosenMembers(
   return chosen.map(({ name }) => name);
 }
 
-export interface PostgresWait extends Pick<CommandContext, "clock" | "signal"> {
-  readonly log: Log;
+export interface PostgresWait extends Pick<CommandContext, "clock" | "log" | "signal"> {
   /** Called with each failure that is waited out; null: the wait is over. */
   readonly onProblem?: (problem: string | null) => void;
 }
