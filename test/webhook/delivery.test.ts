@@ -13,9 +13,10 @@ describe("the three headers are there, once", () => {
   });
 
   // Fault: webhook | one of the three headers is missing | the request's headers | no delivery
-  test.each([0, 2, 4])("without one of them it is no delivery", (at) => {
+  test.each([0, 2, 4])("without one of them, or with one twice, it is no delivery", (at) => {
     expect(readHead(whole.toSpliced(at, 2))).toMatchObject({ status: 400 });
     expect(readHead(whole.toSpliced(at + 1, 1, ""))).toMatchObject({ status: 400 });
+    expect(readHead([...whole, ...whole.slice(at, at + 2)])).toMatchObject({ status: 400 });
   });
 });
 
