@@ -116,20 +116,21 @@ export function planWholeLists(
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
 export function wholeListFacts(db: Db, resources: readonly Resource[]): WholeListFacts[] {
+  const followed = resources.filter((resource) => changesOf(resource) !== null);
+  // All runs are read for these.
+  if (followed.length === 0) return [];
   const [meta, records, listings, runs] = [new Meta(db), new Records(db), new Listings(db), new Runs(db)];
   const [swept, sinceRestore] = [runs.sweptTimes(), runs.sweptTimes(true)];
-  return resources
-    .filter((resource) => changesOf(resource) !== null)
-    .map((resource) => {
-      const { name } = resource;
-      // Without a time stamp to begin from there is no list of changes.
-      const isRead = swept.has(name) && newestListed(meta, name) !== null;
-      const readAtMs = isRead ? Date.parse(sinceRestore.get(name) ?? isoTime(0)) : null;
-      const requests = listRequests(resource, records.counts(name).live);
-      const listing = readAtMs === null ? null : listings.find(name, "");
-      const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };
-      return { name, readAtMs, requests, open };
-    });
+  return followed.map((resource) => {
+    const { name } = resource;
+    // Without a time stamp to begin from there is no list of changes.
+    const isRead = swept.has(name) && newestListed(meta, name) !== null;
+    const readAtMs = isRead ? Date.parse(sinceRestore.get(name) ?? isoTime(0)) : null;
+    const requests = listRequests(resource, records.counts(name).live);
+    const listing = readAtMs === null ? null : listings.find(name, "");
+    const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };
+    return { name, readAtMs, requests, open };
+  });
 }
 
 /**
