@@ -28,12 +28,12 @@ export function createCompanySnapshots(
   /** Requests that are in a published snapshot. */
   let noted = 0;
   let last: Promise<boolean> = Promise.resolve(true);
-  let sharedSeq = 0;
-  /** A receiver of changes is further than any snapshot says. */
-  let isBehind = false;
+  /** The last change of the published snapshot; notes of how far receivers of changes are, and those that are in it. */
+  let [sharedSeq, pushed, sharedPushes] = [0, 0, 0];
   const publishNext = async (why: string, isNoted: boolean): Promise<boolean> => {
     const startedMs = clock.monotonicMs();
     dueMs = startedMs + node.snapshotEveryMs;
+    const pushes = pushed;
     try {
       const sent = Object.values(supervisor.requests).reduce((sum, count) => sum + count, 0);
       const pointer = await whileOwned(lease, () =>
@@ -47,7 +47,7 @@ export function createCompanySnapshots(
         log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
         counts.published++;
         sharedSeq = seq;
-        isBehind = false;
+        sharedPushes = pushes;
       }
       return true;
     } catch (error) {
@@ -63,11 +63,11 @@ export function createCompanySnapshots(
   return {
     publish,
     /** With how far receivers of changes are, so that the next owner sends them nothing again. */
-    publishLast: (why: string) => publish(why, isBehind),
+    publishLast: (why: string) => publish(why, pushed > sharedPushes),
     /** Goes on from what is published; null: nothing is. */
     takeOver: (pointer: SnapshotPointer | null) => void (sharedSeq = pointer?.seq ?? 0),
     sharedSeq: () => sharedSeq,
-    onPushed: () => void (isBehind = true),
+    onPushed: () => void pushed++,
     /** @param lastRun the last run of this process */
     publishIfDue: async (lastRun: RunEnd | null) => {
       const isAfterRun = lastRun !== run;
