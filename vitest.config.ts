@@ -24,7 +24,7 @@ const long = [
   "fleet/processes/stop",
   "fleet/worker/node",
   "fleet/worker/after-claim",
-  "fleet/worker/pushed-changes",
+  "fleet/worker/notify-and-backup",
   "fleet/processes/restored-database",
   "fleet/processes/postgres-outage",
   "fleet/processes/start",

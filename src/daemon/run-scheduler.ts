@@ -101,7 +101,7 @@ export class RunScheduler {
     const pending = [...this.pending].map(({ atMs }) => atMs);
     const slots = this.followed.map(({ work: { schedule, done }, isRunning }) => {
       const slotMs = schedule.before(nowMs);
-      // A run that is repeated is pending; for a backup that is, nobody holds the company.
+      // A repeated run is pending. For a repeated backup no node holds the company.
       const isOpen = !isRunning && slotMs !== null && isDue(slotMs, done(), nowMs);
       return isOpen ? nowMs : schedule.after(nowMs);
     });

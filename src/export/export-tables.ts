@@ -24,7 +24,6 @@ import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
 import { writeTable, type ExportContext } from "./write-table.ts";
 
-/** What an export made. */
 export type ExportResult = Awaited<ReturnType<typeof commit>>;
 
 /**
@@ -145,7 +144,7 @@ async function commit(
     /** Files of earlier runs that were removed. */
     removed,
     /** Nothing was written, as `ifChanged` allows. */
-    unchanged: false as boolean,
+    unchanged: false,
     /** Tables without a date, which a period does not limit: exported whole. */
     undated: plans.flatMap((plan) => (period && !plan.period ? [plan.table.name] : [])),
     /** Files of earlier exports that stay, and were redacted otherwise. */

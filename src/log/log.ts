@@ -138,6 +138,7 @@ interface LogRecord {
   readonly [field: string]: unknown;
 }
 
+const colours = { on: pc.createColors(true), off: pc.createColors(false) };
 const indent = " ".repeat(10);
 
 /**
@@ -145,7 +146,7 @@ const indent = " ".repeat(10);
  * lines of their own. The field `kind` is left out: the message says it.
  */
 function prettyLine(record: LogRecord, colour: boolean): string {
-  const paint = pc.createColors(colour);
+  const paint = colour ? colours.on : colours.off;
   const { level, time, msg, hint, stack, kind: _, ...fields } = record;
   const label = { error: paint.red("error: "), warn: paint.yellow("warning: ") }[level] ?? "";
   const clockTime = new Date(time).toTimeString().slice(0, 8);

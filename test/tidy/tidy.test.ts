@@ -30,7 +30,7 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 63_023,
+  lines: 63_022,
   files: 469,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,

@@ -20,7 +20,7 @@ import type { NodeContext } from "./node-context.ts";
 export function createMonthPackages(
   lease: Lease,
   {
-    tables,
+    tables: { packages },
     publish,
     packagePlaces,
     cutOff,
@@ -31,7 +31,6 @@ export function createMonthPackages(
   publishMirror: () => Promise<boolean>,
 ) {
   const { company, epoch } = lease;
-  const { packages } = tables;
   const stopping = new AbortController();
   const signal = AbortSignal.any([lease.lost, cutOff, stopping.signal]);
   /** What was asked for before the claim is not known yet. */

@@ -71,11 +71,10 @@ function fileProblems(raw: unknown, { files, backup }: Config): DocumentProblem[
     const message = `files.${key} is on, and workers keep no files: switch it off, and fetch them with \`files\` on a machine of their own`;
     return files[key] ? [{ at: ["files", key], message }] : [];
   });
-  const at = ["backup", "to"];
-  const written = String(valueAt(raw, at));
+  const written = String(valueAt(raw, ["backup", "to"]));
   const isBeside = backup.to !== null && !written.startsWith("s3://") && !path.isAbsolute(written);
   const message = `backup.to is a folder beside this config, which other machines do not have; name one that all share by its absolute path, or s3://bucket/prefix`;
-  return isBeside ? [...kept, { at, message }] : kept;
+  return isBeside ? [...kept, { at: ["backup", "to"], message }] : kept;
 }
 
 /** Without a folder for readers, and programs that get alerts: they are one machine's. */
