@@ -55,6 +55,24 @@ export class InvalidError extends ServiceError {
     super(message, options);
     this.fields = fields;
   }
+
+  /** Is this parameter refused? `perPage` also where the service writes `per_page`. */
+  names(param: string): boolean {
+    return Object.keys(this.fields).some((field) => plain(field) === plain(param));
+  }
+
+  namesNothing(): boolean {
+    return Object.keys(this.fields).length === 0;
+  }
+
+  /** Does the service refuse how many records are asked for at a time? It names the field, else the message does. */
+  refusesPageSize(): boolean {
+    return this.names("perPage") || (this.namesNothing() && /per.?page/i.test(this.serviceMessage ?? ""));
+  }
+}
+
+function plain(name: string): string {
+  return name.replaceAll("_", "").toLowerCase();
 }
 
 /** 429, more often in a row than the transport repeats a call. */

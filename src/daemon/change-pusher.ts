@@ -1,10 +1,10 @@
 import { hourMs } from "../base/clock.ts";
 import { stopSignal } from "../base/cancellation.ts";
 import { messageOf } from "../base/errors.ts";
-import { backoffMs } from "../base/retry.ts";
 import { currentKey, currentUrl } from "../config/alert-section.ts";
 import type { Config } from "../config/config.ts";
 import { NotTaken, openPoster, type Poster } from "../http/poster.ts";
+import { backoffMs, retries } from "../retry/retry-limits.ts";
 import { endOfLog } from "../state/log-identity.ts";
 import { pushPositionKey, type PushPosition } from "../state/meta.ts";
 import { createRecordRedactor } from "../state/mirror-snapshot.ts";
@@ -14,9 +14,6 @@ import { signatureOf } from "../webhook/ingest/delivery.ts";
 import type { OpenCompany } from "./daemon-context.ts";
 
 const lookEveryMs = 1_000;
-const pauses = { baseMs: 2_000, maxMs: 15 * 60_000 };
-/** A longer `Retry-After` is cut to this. */
-const longestAskedMs = hourMs;
 /** The receiver wants nothing more, ever (Standard Webhooks). */
 const gone = 410;
 /** After so many failures in a row, about four minutes, no node holds a company for its receiver. */
@@ -80,8 +77,8 @@ export class ChangePusher {
 
   private pauseMs(): number {
     if (this.failures === 0) return lookEveryMs;
-    const asked = Math.min(this.lastFailure?.retryAfterMs ?? 0, longestAskedMs);
-    return Math.max(asked, backoffMs(this.failures, { ...pauses, random: this.company.context.random }));
+    const asked = Math.min(this.lastFailure?.retryAfterMs ?? 0, retries.change.longestAskedMs);
+    return Math.max(asked, backoffMs(this.failures, retries.change, this.company.context.random));
   }
 
   /** Goes on where the receiver was. One that is new, or was in another log, begins at the present end. */

@@ -3,6 +3,7 @@ import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress.ts";
+import { retries } from "../retry/retry-limits.ts";
 import { HandOverCounts } from "../state/as-of/hand-overs.ts";
 import { readView, type CompanyStatusView, type StatusScope } from "../status/company-view.ts";
 import { noteOf } from "../status/event-status.ts";
@@ -18,10 +19,6 @@ import { CompanyCounters, type Counting } from "./counters.ts";
 import { runSchedule } from "./cron-schedule.ts";
 import { nextWorkMs } from "./run-scheduler.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
-
-/** Pause before a lock held by another process is tried again, and a file that could not be opened. */
-const lockRetryMs = 2_000;
-const openRetryMs = 30_000;
 
 const secretsCheckMs = 2_000;
 
@@ -218,7 +215,7 @@ export class CompanySupervisor {
         if (message !== logged) log.warn(`waiting: ${message}`, hintOf(error));
         logged = message;
         this.setRuntime(null, message);
-        await clock.sleep(lockRetryMs, this.stopped.signal);
+        await clock.sleep(retries.mirror.lockedMs, this.stopped.signal);
       }
     }
     return null;
@@ -262,7 +259,7 @@ export class CompanySupervisor {
       this.setRuntime(null, messageOf(error));
       // Where the lock was lost, it is taken again at once; so is another file in the mirror's place.
       const isLost = error instanceof MirrorError && error.kind === "locked";
-      if (lock.isHeld() && !isLost) await clock.sleep(openRetryMs, closed);
+      if (lock.isHeld() && !isLost) await clock.sleep(retries.mirror.failedMs, closed);
     }
   }
 

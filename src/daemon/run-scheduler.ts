@@ -1,4 +1,4 @@
-import { backoffMs } from "../base/retry.ts";
+import { backoffMs, retries } from "../retry/retry-limits.ts";
 import { Runs } from "../state/runs.ts";
 import type { Span } from "../state/uptime-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
@@ -63,7 +63,6 @@ const slotKeys = { runs: "schedule", publish: "publish_schedule", backup: "backu
 const serviceCheckMs = 200;
 /** For that long a quick run that was missed waits for the first answer of the service. */
 const firstAnswerMs = 15_000;
-const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 
 /**
  * Makes the runs that nobody asks for: those needed after a start or a delivery gap, and those of the schedule.
@@ -172,7 +171,7 @@ export class RunScheduler {
       for (let failures = 1; this.lastRun() !== null && !(await make()); failures++) {
         const leftMs = endMs - clock.nowMs();
         if (closed.aborted || leftMs <= 0) return;
-        await clock.sleep(Math.min(leftMs, backoffMs(failures, failedRunBackoff)), closed);
+        await clock.sleep(Math.min(leftMs, backoffMs(failures, retries.scheduledRun)), closed);
       }
     });
   }
@@ -187,7 +186,7 @@ export class RunScheduler {
     this.pending.add(pending);
     try {
       for (let failures = 0; !closed.aborted; failures++) {
-        const pauseMs = failures > 0 ? backoffMs(failures, failedRunBackoff) : 0;
+        const pauseMs = failures > 0 ? backoffMs(failures, retries.scheduledRun) : 0;
         pending.atMs = clock.nowMs() + pauseMs;
         if (pauseMs > 0) await clock.sleep(pauseMs, closed);
         while (!this.isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);

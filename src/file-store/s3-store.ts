@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { assert, MirrorError, messageOf, throwIfAborted } from "../base/errors.ts";
 import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isLoopbackUrl } from "../config/address.ts";
+import { backoffMs, retries } from "../retry/retry-limits.ts";
 import type { FileStore } from "./file-store.ts";
 
 export interface StoreSurroundings {
@@ -20,8 +21,6 @@ export interface StoreSurroundings {
 const requestTimeoutMs = 300_000;
 /** Larger files are sent in parts of this size, of which one is in memory. S3 wants 5 MB at least. */
 const partBytes = 8_000_000;
-/** Pauses before the second, third and fourth attempt. */
-const retryDelaysMs = [500, 2_000, 8_000];
 
 const types = new Map([
   [".csv", "text/csv"],
@@ -107,12 +106,12 @@ function requestSender(s3: S3mini, clock: Clock, signal: AbortSignal, beforeRequ
     }
   };
   return async (key, request) => {
-    for (const delayMs of retryDelaysMs)
+    for (let attempt = 1; attempt < retries.store.attempts; attempt++)
       try {
         return await once(key, request);
       } catch (error) {
         if (!(error instanceof MirrorError) || !error.retryable || signal.aborted) throw error;
-        await clock.sleep(delayMs, signal);
+        await clock.sleep(backoffMs(attempt, retries.store), signal);
       }
     return once(key, request);
   };

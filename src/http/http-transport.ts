@@ -2,7 +2,7 @@ import { eitherSignal } from "../base/cancellation.ts";
 import { MirrorError, throwIfAborted } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
-import { backoffMs, type Backoff } from "../base/retry.ts";
+import { backoffMs, retries, type Backoff } from "../retry/retry-limits.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { ServiceError } from "../connector/service-errors.ts";
 import { transportDefaults } from "../connector/transport.ts";
@@ -27,7 +27,7 @@ export interface HttpOptions extends RequestSender, Own, OwnDefaulted {
   /** Of one call; answers 429 are not counted. @default 5 */
   readonly attempts?: number;
   /** Pauses between them. @default 500 ms to 30 s */
-  readonly backoff?: Omit<Backoff, "random">;
+  readonly backoff?: Backoff;
   /** Before every path but that of access tokens: `/accounts/acme`. @default none */
   readonly pathPrefix?: string;
   /** Texts besides the token that no message may show. */
@@ -78,8 +78,8 @@ export function createHttpTransport(options: HttpOptions) {
 
 const defaults = {
   ...transportDefaults,
-  attempts: 5,
-  backoff: { baseMs: 500, maxMs: 30_000 },
+  attempts: retries.command.attempts,
+  backoff: retries.command,
   secrets: [],
   protocol: {},
   pathPrefix: "",
@@ -134,11 +134,6 @@ async function contentOf({ json, form }: ServiceRequest): Promise<Pick<PreparedC
   return { headers: { "content-type": type }, body: Buffer.from(await encoded.arrayBuffer()) };
 }
 
-/** Answers 429 in a row after which the call fails; the rate limiter does the waiting. */
-const mostRefusals = 10;
-/** A longer `Retry-After` is cut to this. */
-const longestRetryAfterMs = 120_000;
-
 /**
  * Pure: the pause before a call is sent again after this failure; null: it is not.
  *
@@ -154,9 +149,9 @@ function retryAfter(
 ): number | null {
   // Another answer could not be written to the disk either.
   if (once || error.kind === "database") return null;
-  if (error.kind === "rate_limited") return refused < mostRefusals ? 0 : null;
+  if (error.kind === "rate_limited") return refused < retries.command.refusals ? 0 : null;
   const isRepeatable = method === "GET" || idempotencyKey !== undefined;
   if (!error.retryable || !isRepeatable || failed >= attempts) return null;
   const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(Math.min(asked, longestRetryAfterMs), backoffMs(failed, { ...backoff, random }));
+  return Math.max(Math.min(asked, retries.command.longestAskedMs), backoffMs(failed, backoff, random));
 }

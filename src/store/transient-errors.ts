@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
+import { retries } from "../retry/retry-limits.ts";
 import { onceFor } from "./once-for.ts";
 import { databaseError, isBusy, type Db } from "./database.ts";
 
@@ -75,10 +76,6 @@ export function createBusyRetry(db: Db): <T>(step: () => T) => T {
   };
 }
 
-/** How long a run waits for a lock of another program, and how often it tries. */
-const longestLockMs = 30_000;
-const tryLockEveryMs = 500;
-
 interface LockWait {
   readonly clock: Clock;
   readonly log: Log;
@@ -104,7 +101,7 @@ export async function retryWhileBusy<T>(
       end();
       return result;
     } catch (error) {
-      const isOver = sinceMs !== null && clock.monotonicMs() - sinceMs >= longestLockMs;
+      const isOver = sinceMs !== null && clock.monotonicMs() - sinceMs >= retries.mirrorLock.longestMs;
       if (!isBusy(error) || isOver || signal.aborted) {
         end();
         throw error;
@@ -113,11 +110,11 @@ export async function retryWhileBusy<T>(
       if (sinceMs === null && connection.waiting++ === 0)
         log.warn("another program holds the database: waiting for it", {
           path: db.name,
-          for_at_most_ms: longestLockMs,
+          for_at_most_ms: retries.mirrorLock.longestMs,
         });
       sinceMs ??= clock.monotonicMs();
     }
-    await clock.sleep(tryLockEveryMs, signal);
+    await clock.sleep(retries.mirrorLock.everyMs, signal);
   }
 }
 

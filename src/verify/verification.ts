@@ -5,7 +5,7 @@ import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { identify } from "../sync/identity/identify.ts";
-import { batchRetryPolicy } from "../sync/retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../retry/batch-retry-policy.ts";
 import { MirrorView } from "./compare-record.ts";
 import type { ComparedReads } from "./compared-reads.ts";
 import { Comparison, nameDifferences, type DeepRead, type Finding } from "./comparison.ts";

@@ -5,7 +5,8 @@ import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { terminalText } from "../../base/terminal-text.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import { afterAttempt, decideAlerts, dueAlerts, mostAttempts, noIncidents } from "./incidents.ts";
+import { retries } from "../../retry/retry-limits.ts";
+import { afterAttempt, decideAlerts, dueAlerts, noIncidents } from "./incidents.ts";
 import type { AlertState, Condition, Undelivered } from "./incidents.ts";
 import type { AlertTarget } from "./targets.ts";
 
@@ -122,7 +123,8 @@ export class Alerter {
       const message = redact(messageOf(error));
       const attempt = attempts + 1;
       const said = { ...about, attempt, error: message };
-      if (attempt >= mostAttempts) log.error("an alert was given up: it was not taken for days", said);
+      if (attempt >= retries.alert.attempts)
+        log.error("an alert was given up: it was not taken for days", said);
       else if (!signal.aborted) log.warn("an alert was not delivered: it is tried again", said);
       return message;
     }

@@ -1,5 +1,5 @@
 import { elapsedSince, hourMs, isoTime, minuteMs } from "../../base/clock.ts";
-import { backoffMs } from "../../base/retry.ts";
+import { backoffMs, retries } from "../../retry/retry-limits.ts";
 import type { AlertKind } from "../../config/alert-section.ts";
 
 /** Something that is wrong, or about which nothing can be said now. Kind and subject are its stable id. */
@@ -178,10 +178,6 @@ export function targetsLeft({ undelivered }: AlertState) {
   }));
 }
 
-/** An alert that was not taken so often is given up. */
-export const mostAttempts = 60;
-const retries = { baseMs: 15_000, maxMs: hourMs };
-
 /** Pure: the first alert for each target that is due; later ones wait for it. */
 export function dueAlerts({ undelivered }: AlertState, nowMs: number): Undelivered[] {
   const byTarget = Map.groupBy(undelivered, ({ target }) => target);
@@ -202,8 +198,8 @@ export function afterAttempt(
   const undelivered = state.undelivered.flatMap((one) => {
     if (one.target !== sent.target || one.alert.id !== sent.alert.id) return [one];
     const attempts = one.attempts + 1;
-    if (error === null || attempts >= mostAttempts) return [];
-    const retryAtMs = nowMs + backoffMs(attempts, retries);
+    if (error === null || attempts >= retries.alert.attempts) return [];
+    const retryAtMs = nowMs + backoffMs(attempts, retries.alert);
     return [{ ...one, attempts, retry_at: isoTime(retryAtMs), error }];
   });
   return { ...state, undelivered };

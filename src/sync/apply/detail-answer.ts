@@ -9,7 +9,7 @@ import type { AnswerContext, ReadContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueOverlapped, isRecheck, queueRecheck } from "../plan/read-reasons.ts";
-import { mostAttempts } from "../retry/retry-policy.ts";
+import { retries } from "../../retry/retry-limits.ts";
 
 /**
  * Applies a record as its own route gives it, and the records it owns, inside the apply transaction.
@@ -27,7 +27,7 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
     .table(resource.name)
     .put({ stamp, id, slice, withoutId, source: "detail", listed });
   // An answer that is no record may be a passing one: it is kept in quarantine once the attempts are used up.
-  if (withoutId && result === "quarantined" && item.attempts + 1 < mostAttempts)
+  if (withoutId && result === "quarantined" && item.attempts + 1 < retries.read.attempts)
     throw new ProtocolError(`${item.target} was requested, and no such record came`, { retryable: true });
   run.tally.count(resource.name, result);
   const { differences } = run.mirror;

@@ -10,7 +10,8 @@ import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { otherListForm, childrenOf, queueOtherForm } from "../plan/list-reads.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueRecord } from "../plan/read-reasons.ts";
-import { itemRetryDelayMs, type FailureOutcome } from "../retry/retry-policy.ts";
+import { backoffMs, retries } from "../../retry/retry-limits.ts";
+import type { FailureOutcome } from "../../retry/retry-policy.ts";
 import { completeEvents, isNews, isOfEvent } from "./detail-answer.ts";
 
 /** Outcomes that concern the work item or its resource; the engine handles the others. */
@@ -73,7 +74,7 @@ function checkParent(answer: AnswerContext, error: unknown): void {
   const { run, item } = answer;
   const payload = item.payload as ChildPayload;
   if (item.attempts >= 2 || !run.selected.has(payload.parent)) return deadLetter(answer, error);
-  run.queue.retry(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
+  run.queue.retry(item, messageOf(error), run.clock.nowMs() + backoffMs(item.attempts + 2, retries.read));
   queueRecord(answer, "child list refused", { resource: payload.parent, id: parentIdOf(payload) });
   // Only runs read lists.
   holdAfterARow(answer, error);

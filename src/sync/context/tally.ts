@@ -1,4 +1,4 @@
-import type { MirrorError } from "../../base/errors.ts";
+import type { Outage } from "../../retry/retry-policy.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
@@ -32,16 +32,6 @@ export interface Trouble {
   readonly message: string;
   readonly hint?: string;
   readonly requestId?: string | null;
-}
-
-/** A time in which the service gives no usable answer, from its first failure on. Times are monotonic, ms. */
-export interface Outage {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-  readonly probeAtMs: number;
-  /** Requests that failed since, those in flight at the first failure not counted. */
-  readonly probes: number;
-  readonly error: MirrorError;
 }
 
 /** The counts of one run while it works. */

@@ -12,7 +12,7 @@ import type { AnswerContext, ReadContext, RunContext } from "../context/run-cont
 import type { ProbeTrial, RouteProofs } from "../context/run-context.ts";
 import { childrenOf, queueChildList, queueStaleList } from "../plan/list-reads.ts";
 import { asksForDeletion, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
-import { itemRetryDelayMs } from "../retry/retry-policy.ts";
+import { backoffMs, retries } from "../../retry/retry-limits.ts";
 
 type DeletionVerdict =
   | { readonly kind: "deleted" }
@@ -158,7 +158,7 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
     queueRecord(answer, "route probe", { resource: resource.name, id: next }, { rank: -1 });
   }
   // Until the proof, or for as long again as the trial lasts.
-  const forMs = Math.max(itemRetryDelayMs(item.attempts), clock.monotonicMs() - sinceMs);
+  const forMs = Math.max(backoffMs(item.attempts + 1, retries.read), clock.monotonicMs() - sinceMs);
   queue.postpone(item, waiting, clock.nowMs() + Math.min(forMs, longestDelayMs));
   return null;
 }

@@ -13,7 +13,7 @@ import { applyList } from "../apply/list-answer.ts";
 import { applyTogether, applyWhenFree, refusedInARow, stampOf } from "../context/run-context.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { isRepair } from "../plan/read-reasons.ts";
-import type { RetryPolicy } from "../retry/retry-policy.ts";
+import type { RetryPolicy } from "../../retry/retry-policy.ts";
 
 const refreshEveryMs = 60_000;
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */

@@ -1,7 +1,7 @@
-import { minuteMs, type Clock } from "../../base/clock.ts";
-import { backoffMs } from "../../base/retry.ts";
+import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
+import { backoffMs, retries } from "../../retry/retry-limits.ts";
 
 export interface WorkerState {
   readonly state: "starting" | "working" | Impediment;
@@ -9,35 +9,18 @@ export interface WorkerState {
   readonly sinceMs: number;
 }
 
-/** By what is in the way: the message, and the pauses before the next tries. */
+/** What is said of what is in the way. */
 const impediments = {
-  unavailable: {
-    message: "the service cannot be reached; events are kept and read when it is back",
-    pause: { baseMs: 1_000, maxMs: minuteMs },
-  },
-  unauthenticated: {
-    message: "the service refuses the token; events are kept until it is replaced",
-    pause: { baseMs: 30_000, maxMs: 5 * minuteMs },
-  },
-  identity: {
-    message: "the token belongs to another company; events are kept until it is replaced",
-    pause: { baseMs: 5 * minuteMs, maxMs: 5 * minuteMs },
-  },
-  database: {
-    message: "the mirror cannot be written; events are refused until it can",
-    pause: { baseMs: 1_000, maxMs: minuteMs },
-  },
+  unavailable: "the service cannot be reached; events are kept and read when it is back",
+  unauthenticated: "the service refuses the token; events are kept until it is replaced",
+  identity: "the token belongs to another company; events are kept until it is replaced",
+  database: "the mirror cannot be written; events are refused until it can",
 } as const;
 
 /** What keeps the event worker from its work; events are received and kept meanwhile. */
 type Impediment = keyof typeof impediments;
 
 export const workerStates = ["starting", "working", ...(Object.keys(impediments) as Impediment[])] as const;
-
-/** How long to wait before the next try after so many failed ones, from 1. Milliseconds, at most 5 minutes. Pure. */
-export function pauseMs(impediment: Impediment, failures: number): number {
-  return backoffMs(failures, impediments[impediment].pause);
-}
 
 function impedimentOf(error: unknown): Impediment {
   const kind = error instanceof MirrorError ? error.kind : "";
@@ -68,10 +51,10 @@ export function createWorkerStatus(clock: Clock, log: Log) {
       const same = state === impediment;
       failures = same || state === "starting" ? failures + 1 : 1;
       const message = messageOf(error);
-      const waitMs = pauseMs(impediment, failures);
+      const waitMs = backoffMs(failures, retries.events[impediment]);
       if (!same) {
         const facts = { state: impediment, error: message, ...hintOf(error), retry_in_ms: waitMs };
-        log.warn(impediments[impediment].message, facts);
+        log.warn(impediments[impediment], facts);
       }
       current = { state: impediment, message, sinceMs: same ? sinceMs : clock.nowMs() };
       return waitMs;

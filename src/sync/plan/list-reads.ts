@@ -185,11 +185,6 @@ export function childrenOf(run: RunContext, parent: string) {
   });
 }
 
-/** Does the service refuse how many records are asked for at a time? It names the field, else the message does. Pure. */
-export function refusesPageSize(error: InvalidError): boolean {
-  return names(error, "perPage") || (namesNothing(error) && /per.?page/i.test(error.serviceMessage ?? ""));
-}
-
 /**
  * How to ask for a list after a 422: with the size that the message allows, else half of it; without the order if
  * that is refused. Where nothing is named: without the order, and then smaller. Pure. Each form asks for less than the
@@ -200,25 +195,12 @@ export function refusesPageSize(error: InvalidError): boolean {
 export function otherListForm(list: ListPlan, form: ListForm, error: InvalidError): ListForm | null {
   if (!("perPage" in list)) return null;
   const hasOrder = list.kind === "paged" && Object.keys(list.params).length > 0 && !form.unsorted;
-  const isOrder = ["sortBy", "sortDirection"].some((param) => names(error, param));
-  const isSize = refusesPageSize(error);
-  if (hasOrder && !isSize && (isOrder || namesNothing(error))) return { ...form, unsorted: true };
-  if (!isSize && !namesNothing(error)) return null;
+  const isOrder = ["sortBy", "sortDirection"].some((param) => error.names(param));
+  const isSize = error.refusesPageSize();
+  if (hasOrder && !isSize && (isOrder || error.namesNothing())) return { ...form, unsorted: true };
+  if (!isSize && !error.namesNothing()) return null;
   const perPage = smallerSize(form.perPage ?? list.perPage, error);
   return perPage === null ? null : { ...form, perPage };
-}
-
-function namesNothing({ fields }: InvalidError): boolean {
-  return Object.keys(fields).length === 0;
-}
-
-/** `perPage`, also where the service writes `per_page`. */
-function names({ fields }: InvalidError, param: string): boolean {
-  return Object.keys(fields).some((field) => plain(field) === plain(param));
-}
-
-function plain(name: string): string {
-  return name.replaceAll("_", "").toLowerCase();
 }
 
 /** No smaller pages are tried when the service refuses the size of a page without naming one it accepts. */

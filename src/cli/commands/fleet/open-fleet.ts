@@ -4,7 +4,7 @@ import type { Config } from "../../../config/config.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
-import { backoffMs, type Backoff } from "../../../base/retry.ts";
+import { backoffMs, retries } from "../../../retry/retry-limits.ts";
 import { isPostgresAway } from "../../../fleet/postgres/postgres-error.ts";
 
 /** The section `fleet` of a config that was read for a command of the fleet. */
@@ -78,18 +78,14 @@ export interface PostgresWait extends Pick<CommandContext, "clock" | "log" | "si
   readonly onProblem?: (problem: string | null) => void;
 }
 
-/** Longer than a restart or a failover; and who restarts a process that ended gets an exit code. */
-const longestMs = 600_000;
-/** Between two attempts. */
-const pauses: Backoff = { baseMs: 500, maxMs: 5_000 };
 /** Between two lines of the log. With an attempt that hangs for 20 s no minute is silent. */
-const silences: Backoff = { baseMs: 5_000, maxMs: 30_000 };
+const silences = { baseMs: 5_000, maxMs: 30_000 };
 
 /**
  * Makes a step that needs Postgres, and makes it again while Postgres is away. What no wait makes right (a wrong
  * password, no such database, tables of a newer version) fails at once.
  *
- * @throws MirrorError `stopped` when the signal has aborted; what the step threw last, after `longestMs` at most
+ * @throws MirrorError `stopped` when the signal has aborted; what the step threw last, after 10 minutes at most
  */
 export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise<T>): Promise<T> {
   const { clock, log, signal, onProblem } = wait;
@@ -104,13 +100,14 @@ export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise
       onProblem?.(null);
       return result;
     } catch (error) {
-      const pauseMs = backoffMs(++failures, pauses);
-      if (!isPostgresAway(error) || clock.monotonicMs() - startedMs + pauseMs > longestMs) throw error;
+      const pauseMs = backoffMs(++failures, retries.postgres);
+      if (!isPostgresAway(error) || clock.monotonicMs() - startedMs + pauseMs > retries.postgres.longestMs)
+        throw error;
       const waitedMs = clock.monotonicMs() - startedMs;
       if (startedMs + waitedMs >= nextLineMs) {
         nextLineMs = startedMs + waitedMs + backoffMs(++lines, silences);
         const { message, hint } = error;
-        const leftSeconds = Math.round((longestMs - waitedMs) / 1_000);
+        const leftSeconds = Math.round((retries.postgres.longestMs - waitedMs) / 1_000);
         log.warn("waiting for Postgres", { error: message, hint, left_s: leftSeconds });
       }
       onProblem?.(messageOf(error));

@@ -5,6 +5,7 @@ import { secretTexts } from "../../../config/companies.ts";
 import type { Config } from "../../../config/config.ts";
 import { createAlerters } from "../../../daemon/incident-watch.ts";
 import type { Alert } from "../../../status/alerts/incidents.ts";
+import { backoffMs, retries } from "../../../retry/retry-limits.ts";
 import { alertTargets, type AlertTarget } from "../../../status/alerts/targets.ts";
 import { readViewAfterRun } from "../../../status/company-view.ts";
 import type { CompanyReport } from "../../../sync/context/run-report.ts";
@@ -47,8 +48,6 @@ export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { lo
 
 /** For all alerts of a `sync` together; what is left is sent by the next one. */
 const timeLimitMs = 60_000;
-/** Pauses between the attempts. */
-const pausesMs = [2_000, 5_000];
 
 /**
  * Sends the alerts that follow from these runs. A company whose mirror a daemon holds is the daemon's. Never rejects:
@@ -73,9 +72,9 @@ export async function sendAlerts(
     alerters.update(views);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
     let failed = await alerters.deliver(limit, true);
-    for (const pauseMs of pausesMs) {
-      if (failed === 0 || limit.aborted) break;
-      await clock.sleep(pauseMs, limit);
+    const { attempts } = retries.alertAfterSync;
+    for (let attempt = 1; failed > 0 && attempt < attempts && !limit.aborted; attempt++) {
+      await clock.sleep(backoffMs(attempt, retries.alertAfterSync), limit);
       failed = await alerters.deliver(limit, true);
     }
     if (failed > 0) log.error("alerts were not delivered: the next run tries again", { targets: failed });

@@ -1,5 +1,5 @@
 import { hourMs } from "../../../base/clock.ts";
-import { backoffMs, type Backoff } from "../../../base/retry.ts";
+import { backoffMs, retries } from "../../../retry/retry-limits.ts";
 import { intervalOf, type Postgres } from "../connection.ts";
 
 /** How an ownership ended that nobody released. */
@@ -17,7 +17,6 @@ export const suspectLosses = 3;
 const harmlessMs = 6 * hourMs;
 /** Where more companies of a node are equally suspect, its host died, or nobody can say which of them it was. */
 const mostSuspects = 10;
-const delays: Backoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 const spreadMs = 120_000;
 
 /** Pure: losses in a row, this one included. */
@@ -37,7 +36,7 @@ export function lossesInARow({ before, heldMs, survived }: Loss): number {
 export function takeoverDelayMs(losses: number, peers: number, random: number): number {
   if (losses < suspectLosses) return 0;
   if (peers > mostSuspects) return spreadMs * random;
-  return backoffMs(losses - suspectLosses + 1, delays) * (0.5 + random);
+  return backoffMs(losses - suspectLosses + 1, retries.takeover) * (0.5 + random);
 }
 
 /** SQL: the columns of a `Loss`, of the row `o` of `owners`. */

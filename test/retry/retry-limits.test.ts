@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../support/seeded-random.ts";
-import { backoffMs } from "../../src/base/retry.ts";
+import { backoffMs } from "../../src/retry/retry-limits.ts";
 
 const backoff = { baseMs: 500, maxMs: 30_000 };
 
@@ -11,9 +11,7 @@ test("the pause doubles with each failed attempt, up to the longest", () => {
 });
 
 test("half of the pause is random where a source of random numbers is given", () => {
-  const pauses = Array.from({ length: 20 }, (_, seed) =>
-    backoffMs(3, { ...backoff, random: seededRandom(seed) }),
-  );
+  const pauses = Array.from({ length: 20 }, (_, seed) => backoffMs(3, backoff, seededRandom(seed)));
   expect(pauses.filter((pauseMs) => pauseMs < 1_000 || pauseMs > 2_000)).toEqual([]);
   expect(new Set(pauses).size).toBeGreaterThan(15);
 });

@@ -1,23 +1,25 @@
-import { MirrorError, type ErrorKind } from "../../base/errors.ts";
-import { backoffMs } from "../../base/retry.ts";
-import { ContradictionError, InvalidError } from "../../connector/service-errors.ts";
-import type { WorkItem } from "../../state/work-item.ts";
-import type { Outage } from "../context/tally.ts";
-import { refusesPageSize } from "../plan/list-reads.ts";
+import { MirrorError, type ErrorKind } from "../base/errors.ts";
+import { ContradictionError, InvalidError } from "../connector/service-errors.ts";
+import { backoffMs, retries } from "./retry-limits.ts";
 
-/** The event worker, and who asks after a parent, try a work item this often before it is a dead letter. */
-export const mostAttempts = 3;
-/** An answer that contradicts its question, or itself, is asked for this often in all. */
-const mostContradictions = 5;
-
-/** The pauses of a run between its tries, ms: 2, 4, 8, 16 and 30 s, together a minute. `failures` counts from 1. */
-export function retryPauseMs(failures: number): number {
-  return backoffMs(failures, { baseMs: 2_000, maxMs: 30_000 });
+/** What a policy knows of a work item. */
+export interface FailedItem {
+  readonly id: number;
+  readonly kind: "list" | "detail" | "child" | "confirm";
+  readonly resource: string;
+  readonly target: string;
+  /** Earlier ones. */
+  readonly attempts: number;
 }
 
-/** Time before a work item is tried again within the run, ms: 1 s, doubled per attempt, 32 s at most. */
-export function itemRetryDelayMs(attempts: number): number {
-  return backoffMs(attempts + 1, { baseMs: 1_000, maxMs: 32_000 });
+/** A time in which the service gives no usable answer, from its first failure on. Times are monotonic, ms. */
+export interface Outage {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly probeAtMs: number;
+  /** Requests that failed since, those in flight at the first failure not counted. */
+  readonly probes: number;
+  readonly error: MirrorError;
 }
 
 /** What differs between a run, which ends, and the event worker, which does not. */
@@ -26,8 +28,8 @@ export interface RetryPolicy {
   readonly ends: boolean;
   /** Nothing is due and nothing is in flight. */
   idle?(): void;
-  succeeded(item: WorkItem): void;
-  judge(error: unknown, item: WorkItem): FailureOutcome | Promise<FailureOutcome>;
+  succeeded(item: FailedItem): void;
+  judge(error: unknown, item: FailedItem): FailureOutcome | Promise<FailureOutcome>;
   /** While it is set, one request at a time is sent, from `probeAtMs` on; null where the service answers. */
   readonly outage: Outage | null;
   /** Did this resource fail last? Another one shows better whether the service answers. */
@@ -49,14 +51,14 @@ export function ownFailures() {
   const known = new Map<number, { readonly all: number; readonly own: number; readonly successes: number }>();
   return {
     /** `own`: failures after which others succeeded before the next one, and the last. `isOwn`: others succeeded since the one before. */
-    add({ id }: WorkItem, successes: number) {
+    add({ id }: FailedItem, successes: number) {
       const before = known.get(id);
       const isOwn = before !== undefined && successes > before.successes;
       const failures = { all: (before?.all ?? 0) + 1, own: (before?.own ?? 1) + Number(isOwn) };
       known.set(id, { ...failures, successes });
       return { ...failures, isOwn };
     },
-    forget: ({ id }: WorkItem) => known.delete(id),
+    forget: ({ id }: FailedItem) => known.delete(id),
   };
 }
 
@@ -79,25 +81,26 @@ export type FailureOutcome =
   | { readonly kind: "dead" };
 
 /** What this error means for this work item, by itself. Pure. */
-export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
+export function failureOutcome(error: unknown, item: FailedItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "stop" };
   if (error.kind === "stopped") return { kind: "drain" };
+  const attempts = item.attempts + 1;
   if (["forbidden", "not_found", "invalid"].includes(error.kind)) return refused(error, item);
   if (error instanceof ContradictionError) {
-    if (item.attempts + 1 >= mostContradictions) return { kind: "dead" };
-    return { kind: "retry", afterMs: retryPauseMs(item.attempts + 1) };
+    if (attempts >= retries.contradiction.attempts) return { kind: "dead" };
+    return { kind: "retry", afterMs: backoffMs(attempts, retries.ownFailure) };
   }
   if (error.kind === "protocol" && !error.retryable) return { kind: "dead" };
   if (!mayPass(error)) return { kind: "stop" };
-  if (item.attempts + 1 >= mostAttempts) return { kind: "dead" };
-  return { kind: "retry", afterMs: itemRetryDelayMs(item.attempts) };
+  if (attempts >= retries.read.attempts) return { kind: "dead" };
+  return { kind: "retry", afterMs: backoffMs(attempts, retries.read) };
 }
 
 /** 403, 404 or 422: of a list it concerns the resource, else one record. */
-function refused(error: MirrorError, { kind }: WorkItem): FailureOutcome {
+function refused(error: MirrorError, { kind }: FailedItem): FailureOutcome {
   if (error.kind === "forbidden")
     return kind === "list" ? { kind: "hold", why: "forbidden" } : { kind: "dead" };
-  if (error instanceof InvalidError && (kind === "list" || (kind === "child" && refusesPageSize(error))))
+  if (error instanceof InvalidError && (kind === "list" || (kind === "child" && error.refusesPageSize())))
     return { kind: "other list form" };
   if (kind === "child") return { kind: "check parent" };
   if (error.kind === "not_found" && (kind === "detail" || kind === "confirm")) return { kind: "missing" };

@@ -1,13 +1,9 @@
-import { MirrorError, messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
-import { ContradictionError, NotFoundError } from "../../connector/service-errors.ts";
-import type { WorkItem } from "../../state/work-item.ts";
-import { failureOutcome, itemRetryDelayMs, mostAttempts, ownFailures } from "./retry-policy.ts";
-import type { FailureOutcome, RetryPolicy } from "./retry-policy.ts";
-
-const longestPostponeMs = 60_000;
-/** So many failures without an answer in between end the engine's work, although the company can be identified. */
-const mostFailuresInARow = 12;
+import { MirrorError, messageOf } from "../base/errors.ts";
+import type { Log } from "../base/logger.ts";
+import { ContradictionError, NotFoundError } from "../connector/service-errors.ts";
+import { backoffMs, retries } from "./retry-limits.ts";
+import { failureOutcome, ownFailures } from "./retry-policy.ts";
+import type { FailedItem, FailureOutcome, RetryPolicy } from "./retry-policy.ts";
 
 /**
  * The event worker's policy: it never ends, and it is slow to blame a record. A failure may mean that the service
@@ -37,11 +33,11 @@ export function continuousRetryPolicy(log: Log, ask: () => Promise<unknown>, onW
   /** One probe at a time, for all items that fail meanwhile. Null: the service answers, else the error. */
   const probeOnce = () => (probing ??= probe().finally(() => (probing = null)));
   /** Others succeeded since this item failed last: the failure is its own and counts as an attempt. */
-  const suspect = (item: WorkItem): FailureOutcome => {
+  const suspect = (item: FailedItem): FailureOutcome => {
     const { all, isOwn } = failures.add(item, successes);
-    const afterMs = Math.min(longestPostponeMs, itemRetryDelayMs(all));
+    const afterMs = backoffMs(all + 1, retries.read);
     if (!isOwn) return { kind: "postpone", afterMs };
-    if (item.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
+    if (item.attempts + 1 < retries.read.attempts) return { kind: "retry", afterMs };
     failures.forget(item);
     return { kind: "dead" };
   };
@@ -52,12 +48,12 @@ export function continuousRetryPolicy(log: Log, ask: () => Promise<unknown>, onW
     idle() {
       if (failuresInARow === 0) onWorking();
     },
-    succeeded(item: WorkItem) {
+    succeeded(item: FailedItem) {
       successes += 1;
       failures.forget(item);
       answered();
     },
-    async judge(error: unknown, item: WorkItem): Promise<FailureOutcome> {
+    async judge(error: unknown, item: FailedItem): Promise<FailureOutcome> {
       const outcome = outcomeForOne(error, item);
       if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
       const isAway =
@@ -77,14 +73,14 @@ export function continuousRetryPolicy(log: Log, ask: () => Promise<unknown>, onW
         failuresInARow = 0;
         return { kind: "stop", because: why };
       }
-      if (failuresInARow >= mostFailuresInARow) return { kind: "stop" };
+      if (failuresInARow >= retries.events.failuresInARow) return { kind: "stop" };
       return isOddAnswer(error) ? outcome : suspect(item);
     },
   } satisfies RetryPolicy;
 }
 
 /** One refused record holds no resource, and an unforeseen error concerns its record only. */
-function outcomeForOne(error: unknown, item: WorkItem): FailureOutcome {
+function outcomeForOne(error: unknown, item: FailedItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "dead" };
   const outcome = failureOutcome(error, item);
   return outcome.kind === "hold" ? { kind: "dead" } : outcome;

@@ -1,17 +1,17 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
-import { backoffMs } from "../../base/retry.ts";
-import { formatDuration } from "../../base/units.ts";
-import { ServiceError } from "../../connector/service-errors.ts";
-import type { WorkItem } from "../../state/work-item.ts";
-import type { Outage, Tally } from "../context/tally.ts";
-import { failureOutcome, mayPass, ownFailures, retryPauseMs, type FailureOutcome } from "./retry-policy.ts";
-
-/** A run tries a work item again this often, after failures of its own. */
-const mostRetries = 5;
-
-const pauses = { baseMs: 2_000, maxMs: 60_000 };
+import { isoTime, type Clock } from "../base/clock.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
+import type { Log } from "../base/logger.ts";
+import { formatDuration } from "../base/units.ts";
+import { ServiceError } from "../connector/service-errors.ts";
+import { backoffMs, retries } from "./retry-limits.ts";
+import {
+  failureOutcome,
+  mayPass,
+  ownFailures,
+  type FailedItem,
+  type FailureOutcome,
+  type Outage,
+} from "./retry-policy.ts";
 
 /** The outage after one more failure. What was in flight when it began does not make the pauses longer. Pure. */
 export function outageAfter(
@@ -24,7 +24,7 @@ export function outageAfter(
   const untilMs = sinceMs + patienceMs;
   const probes = before ? before.probes + 1 : 0;
   const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-  const pauseMs = Math.max(backoffMs(probes + 1, pauses), Math.min(askedMs, pauses.maxMs));
+  const pauseMs = Math.max(backoffMs(probes + 1, retries.run), Math.min(askedMs, retries.run.maxMs));
   const probeAtMs = Math.max(nowMs, Math.min(nowMs + pauseMs, untilMs));
   return { sinceMs, untilMs, probeAtMs, probes, error };
 }
@@ -33,7 +33,7 @@ interface BatchParts {
   readonly clock: Clock;
   readonly log: Log;
   /** It keeps the outage: progress shows it. */
-  readonly tally: Tally;
+  readonly tally: { outage: Outage | null; readonly requests: { retried: number } };
   /** From the first failure to the next success. */
   readonly patienceMs: number;
   readonly ended: AbortSignal;
@@ -87,13 +87,13 @@ export function batchRetryPolicy<T>(parts: BatchParts, ask: () => Promise<T>) {
         tally.requests.retried += 1;
       }
     },
-    succeeded(item: WorkItem) {
+    succeeded(item: FailedItem) {
       successes += 1;
       endOutage(parts);
       failures.forget(item);
       failing.delete(item.resource);
     },
-    judge(error: unknown, item: WorkItem): FailureOutcome {
+    judge(error: unknown, item: FailedItem): FailureOutcome {
       if (!mayPass(error)) {
         if (error instanceof ServiceError && error.status !== null) endOutage(parts);
         return failureOutcome(error, item);
@@ -102,8 +102,8 @@ export function batchRetryPolicy<T>(parts: BatchParts, ask: () => Promise<T>) {
       if (because !== null) return { kind: "stop", because };
       failing.add(item.resource);
       const { own, isOwn } = failures.add(item, successes);
-      if (own > mostRetries) return { kind: "dead" };
-      return { kind: isOwn ? "retry" : "postpone", afterMs: retryPauseMs(own) };
+      if (own > retries.ownFailure.most) return { kind: "dead" };
+      return { kind: isOwn ? "retry" : "postpone", afterMs: backoffMs(own, retries.ownFailure) };
     },
   };
 }
