@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { mostSweeps } from "../../src/sync/apply/listing.ts";
+import { mostSweeps } from "../../src/sync/lists/listing.ts";
 
-import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
+import { recordsAtOnce, applyList } from "../../src/sync/lists/list-answer.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { mostDeadEnds, mostSweeps } from "../../src/sync/apply/listing.ts";
+import { mostDeadEnds, mostSweeps } from "../../src/sync/lists/listing.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";

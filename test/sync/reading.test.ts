@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EarlierReadings } from "../../src/state/listings.ts";
-import { judgeReading, withPage, type PageEffect } from "../../src/sync/apply/reading.ts";
+import { judgeReading, withPage, type PageEffect } from "../../src/sync/lists/reading.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 
 const before = (ids: readonly number[], more: Partial<EarlierReadings> = {}): EarlierReadings => ({

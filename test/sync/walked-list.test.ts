@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, hourMs, isoTime } from "../../src/base/clock.ts";
-import { judgeWalk } from "../../src/sync/apply/reading.ts";
+import { judgeWalk } from "../../src/sync/lists/reading.ts";
 import { startMs } from "../support/mirror/store.ts";
 import { openParcels } from "../support/virtual/parcels.ts";
 

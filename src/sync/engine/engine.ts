@@ -9,7 +9,7 @@ import { isUrgent, type WorkItem } from "../../state/work-item.ts";
 import type { Cause } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
-import { applyList } from "../apply/list-answer.ts";
+import { applyList } from "../lists/list-answer.ts";
 import { applyTogether, applyWhenFree, refusedInARow, stampOf } from "../context/run-context.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { isRepair } from "../plan/read-reasons.ts";

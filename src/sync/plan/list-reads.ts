@@ -98,7 +98,7 @@ export function queueOtherPages(answer: AnswerContext, { pages, perPage }: PageC
 
 /**
  * The page after a full one of a list without a total.
- * Guard: a page that shows nothing new queues none (`apply/listing.ts`).
+ * Guard: a page that shows nothing new queues none (`lists/listing.ts`).
  */
 export function queueNextPage(
   answer: AnswerContext,

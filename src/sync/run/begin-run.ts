@@ -3,7 +3,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { shardKey, rememberIdentity } from "../../state/meta.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
-import { applySingle } from "../apply/list-answer.ts";
+import { applySingle } from "../lists/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
 import type { ParentReads, RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
 import { isWholeRun, modeOf, type CompanyReport } from "../context/run-report.ts";

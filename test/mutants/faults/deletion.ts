@@ -4,7 +4,7 @@ import { faultsIn } from "../planted-fault.ts";
 export const deletionFaults = faultsIn(
   `
   tombstone-on-absence, I5: a record that a list did not show is removed without asking for it
-    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts test/sync/moving-list.test.ts
+    src/sync/lists/listing.ts, found by test/sync/deletion-proof.test.ts test/sync/moving-list.test.ts
     - for (const id of absent) queueRecord(answer, "absent", { resource: name, id });
     + for (const id of absent) removeRecord(answer, resource, id);
   any-404-deletes, I5: a 404 counts although the route never answered 200: a broken route deletes records
@@ -22,7 +22,7 @@ export const deletionFaults = faultsIn(
     - if (count > limit && !run.allowMassDelete) return false;
     outside: no simulated company loses more than twenty records of a resource in a run
   moved-list-is-whole, I5: a list that showed too few records counts as complete, and removes what has no route of its own
-    src/sync/apply/reading.ts, found by test/sync/moving-list.test.ts
+    src/sync/lists/reading.ts, found by test/sync/moving-list.test.ts
     - const kind = shownBy(all) === total ? "whole" : "again";
     + const kind = "whole";
   identity-not-checked, I10: the token of another company writes into the mirror
@@ -48,15 +48,15 @@ export const deletionFaults = faultsIn(
     src/sync/deletion/deletion.ts, found by test/sync/deletion-proof.test.ts
     - if (others.length > 0) return { kind: "probe", candidates: others };
   empty-list-deletes, I5: an empty answer removes every record that has no route of its own
-    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts
+    src/sync/lists/listing.ts, found by test/sync/deletion-proof.test.ts
     - if (isEmpty || shown.withoutId.length > 0) {
     + if (shown.withoutId.length > 0) {
   rows-read-during-the-list-are-absent, I5: a record that came while the list was read counts as absent
-    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts
+    src/sync/lists/listing.ts, found by test/sync/deletion-proof.test.ts
     - startedSeq: stamp.sentSeq,
     + startedSeq: Number.MAX_SAFE_INTEGER,
   mass-deletion-by-absence, I5: a list that lost half of its records is believed
-    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts
+    src/sync/lists/listing.ts, found by test/sync/deletion-proof.test.ts
     - const isHeld = absent.length > 0 && !mayRemove(run, name, absent.length);
     + const isHeld = false;
     outside: no simulated company loses more than twenty records of a resource in a run

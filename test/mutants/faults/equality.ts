@@ -13,7 +13,7 @@ export const equalityFaults = faultsIn(
     -     this.statements.of("markDeleted")
     + this.statements.of("markDeleted")
   absent-record-not-asked-for, I11: a record that was deleted at the service stays for ever
-    src/sync/apply/listing.ts, found by test/sync/deletion-proof.test.ts
+    src/sync/lists/listing.ts, found by test/sync/deletion-proof.test.ts
     - for (const id of absent) queueRecord(answer, "absent", { resource: name, id });
   changed-preview-not-read, I11: a document that its list shows otherwise is not read again
     src/store/apply/previews.ts, found by test/store/resource-table.test.ts
@@ -23,7 +23,7 @@ export const equalityFaults = faultsIn(
     src/sync/apply/detail-answer.ts, found by test/sync/listing.test.ts
     -     removeOrReread(answer, owned, missing);
   list-of-a-new-parent-not-read, I11: the events of a new client are never read
-    src/sync/apply/list-answer.ts, found by test/sync/initial-work.test.ts
+    src/sync/lists/list-answer.ts, found by test/sync/initial-work.test.ts
     - if (takesParent(run, child.resource, parent, result))
     + if (takesParent(run, child.resource, parent, result) && id === 0)
   unknown-field-dropped, I12: a field that the connector does not know gets no column
@@ -79,7 +79,7 @@ export const equalityFaults = faultsIn(
     - if (!isNews && (!isChange || stamp.cause === "webhook")) return;
     + if (!isNews) return;
   stale-record-of-a-list-not-read-again, I11: a record that two reads overlapped on is not read again
-    src/sync/apply/list-answer.ts, found by test/sync/overlap.test.ts
+    src/sync/lists/list-answer.ts, found by test/sync/overlap.test.ts
     - if (outcome === "stale") queueOverlapped(answer, resource, id);
     -     else queueDependents
     + if (outcome !== "stale") queueDependents

@@ -9,7 +9,7 @@ export const progressFaults = faultsIn(
     + run.queue.done(item, sentSeq);
     +       if (item.kind === "list" || item.kind === "child") await applyList(answer, body);
   list-done-with-its-first-part, I1: a long answer is done with its first part: a crash before the last part loses the rest of the page
-    src/sync/apply/list-answer.ts, found by test/sync/listing.test.ts test/sync/engine.test.ts
+    src/sync/lists/list-answer.ts, found by test/sync/listing.test.ts test/sync/engine.test.ts
     - await applyWhenFree(run, () => applyListed(answer, some, shown));
     + await applyWhenFree(run, () => {
     +       run.queue.done(item, stamp.sentSeq);

@@ -13,7 +13,7 @@ import { applyCounted, createRunContext } from "../../../src/sync/context/run-co
 import type { AnswerContext, RunContext } from "../../../src/sync/context/run-context.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { applyDetail } from "../../../src/sync/apply/detail-answer.ts";
-import { applyList } from "../../../src/sync/apply/list-answer.ts";
+import { applyList } from "../../../src/sync/lists/list-answer.ts";
 import type { NewWorkItem, WorkItem } from "../../../src/state/work-item.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { stampOf, startMs, texts } from "./store.ts";

@@ -14,7 +14,7 @@ import { newestFirst } from "../../state/work-item.ts";
 import { readHeld } from "../../store/apply/held-record.ts";
 import { applyTogether, applyWhenFree, requireRunId } from "../context/run-context.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
-import { idOrQuarantine } from "./detail-answer.ts";
+import { idOrQuarantine } from "../apply/detail-answer.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { addListingPage, pagePlace } from "./listing.ts";
 import type { RecordId, RecordRef } from "../../base/ids.ts";
