@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { knownFakturoid } from "../connectors/fakturoid/known-fakturoid.ts";
+import { knownFakturoid } from "../connectors/fakturoid/known.ts";
 import { knownFintoro } from "../connectors/fintoro/known.ts";
 import { systemClock } from "./base/clock.ts";
 import { MirrorError } from "./base/errors.ts";
@@ -26,7 +26,7 @@ const fintoro: ConnectorEntry = {
 const fakturoid: ConnectorEntry = {
   ...knownFakturoid,
   load: async () => ({
-    manifest: (await import("../connectors/fakturoid/fakturoid.ts")).fakturoid,
+    manifest: (await import("../connectors/fakturoid/manifest.ts")).fakturoid,
     startSandbox: startStandIn,
   }),
 };

@@ -7,7 +7,7 @@ import { faultsOfSite, siteLink, headingId, type ProjectFiles } from "../../scri
 import { pageGroups } from "../../scripts/site/pages.ts";
 import { searchEntries } from "../../scripts/site/search-entries.ts";
 import { root, endOf, runCommand, startProgram, temporaryFolder } from "../support/program/cli.ts";
-import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
+import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { loadConfig } from "../../src/config/load.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, statSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
-import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
+import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
+import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
 import { markRestored } from "../../src/state/meta.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { look } from "../support/truth/compare.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
+import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";

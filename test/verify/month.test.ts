@@ -8,7 +8,7 @@ import { look, unreplayable } from "../support/truth/compare.ts";
 import { wound, liveIds, named, verify } from "../support/verify/verify.ts";
 import { expectEqual, expectTombstonesTrue } from "../support/truth/equal.ts";
 import { documentTables, truthOf } from "../support/truth/truth.ts";
-import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
+import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
 import { invoices } from "../../connectors/fakturoid/resources/invoices-and-expenses.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
+import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";

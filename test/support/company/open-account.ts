@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
-import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
+import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
+import { knownFakturoid } from "../../../connectors/fakturoid/known.ts";
 import { startStandIn } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { CompanyConfig, Config } from "../../../src/config/config.ts";

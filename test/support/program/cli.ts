@@ -6,8 +6,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
-import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
+import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
+import { knownFakturoid } from "../../../connectors/fakturoid/known.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type {

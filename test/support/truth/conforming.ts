@@ -1,5 +1,5 @@
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
+import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
 import type { Manifest } from "../../../src/connector/connector-manifest.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { openAccount } from "../company/open-account.ts";

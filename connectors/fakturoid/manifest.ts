@@ -1,5 +1,5 @@
 import type { EventRule, Manifest } from "../../src/connector/connector-manifest.ts";
-import { knownFakturoid } from "./known-fakturoid.ts";
+import { knownFakturoid } from "./known.ts";
 import { expenses, invoices } from "./resources/invoices-and-expenses.ts";
 import * as own from "./resources/settings.ts";
 
