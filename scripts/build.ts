@@ -15,12 +15,12 @@ const out = path.resolve(process.argv[2] ?? path.join(project, "dist"));
 /** Small libraries that most commands need, and two of 120 and 250 files. The others stay packages, loaded when they are needed. */
 const bundled = new Set(["commander", "kysely", "picocolors", "pino", "undici", "yaml", "zod"]);
 
-/** Entries of the package: the program, the library, the process of questions, the worker of an export, and the thread for whole mirrors. */
+/** Entries of the package: the program, the library, the process of questions, a thread of an export, and the thread for whole mirrors. */
 const input = {
   main: "src/main.ts",
   index: "src/index.ts",
   "query-process": "src/mcp/query-process.ts",
-  worker: "src/export/workers/worker.ts",
+  "encoder-thread": "src/export/threads/encoder-thread.ts",
   "mirror-thread": "src/fleet/snapshot/mirror-thread.ts",
 };
 

@@ -20,7 +20,7 @@ import { hasContent, manifestText } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
 import { planTables, type TableExport } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest, ExportWatch } from "./plan/export-request.ts";
-import { SnapshotPool } from "./workers/snapshot-pool.ts";
+import { ThreadPool } from "./threads/thread-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
 import { writeTable, type ExportContext } from "./write-table.ts";
 
@@ -37,7 +37,7 @@ export async function exportTables(
   request: ExportRequest,
   { onSnapshot, onProgress }: ExportWatch = {},
 ): Promise<ExportResult> {
-  await using pool = await SnapshotPool.open(parts);
+  await using pool = await ThreadPool.open(parts);
   const { snapshot } = pool;
   onSnapshot?.(snapshot);
   const plans = planTables(snapshot, parts.manifest, request);

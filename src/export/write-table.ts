@@ -21,14 +21,14 @@ import {
 } from "./parquet/parquet-types.ts";
 import { numberedRanges, type LaidOutPart, type TableExport } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
-import type { EncodedRows, Encoding } from "./workers/encoder.ts";
-import type { SnapshotPool } from "./workers/snapshot-pool.ts";
+import type { EncodedRows, Encoding } from "./threads/encoder.ts";
+import type { ThreadPool } from "./threads/thread-pool.ts";
 
 /** What all tables of one export share. */
 export interface ExportContext {
   readonly parts: ExportParts;
   readonly request: ExportRequest;
-  readonly pool: SnapshotPool;
+  readonly pool: ThreadPool;
   readonly staging: Staging;
   readonly form: string;
 }
@@ -118,7 +118,7 @@ function rangesByPart(
   plan: TableExport,
   encoding: Encoding,
   laidOut: readonly LaidOutPart[],
-  pool: SnapshotPool,
+  pool: ThreadPool,
 ): { part: string | null; ranges: Iterable<KeyRange> }[] {
   const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
   if (plan.setup.length === 0)

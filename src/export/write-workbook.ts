@@ -6,7 +6,7 @@ import { fromManifest, type ManifestFile, workbookPath } from "./files/export-ma
 import { writeNewFile } from "../base/files/hashed-file.ts";
 import { ZipStream } from "./files/zip-stream.ts";
 import { numberedRanges, rowsTable, translationTo, type TableExport } from "./plan/export-plan.ts";
-import type { SnapshotPool } from "./workers/snapshot-pool.ts";
+import type { ThreadPool } from "./threads/thread-pool.ts";
 import { tableFacts, type ExportContext } from "./write-table.ts";
 import { filterRange, sheetFoot, sheetHead } from "./xlsx/sheet-xml.ts";
 import { sheetKind, stylesXml, type SheetColumn } from "./xlsx/styles.ts";
@@ -123,7 +123,7 @@ async function* sheetRows(
  * The sums of the columns that have one, in whole cents: for each value of the column that keeps them apart, then over
  * all rows. A column with an unknown value has no sum.
  */
-async function totalsOf(pool: SnapshotPool, { columns }: SnapshotTable, label: string) {
+async function totalsOf(pool: ThreadPool, { columns }: SnapshotTable, label: string) {
   const summed = columns.flatMap(({ name, total }, at) => (total ? [{ name, at, per: total.per }] : []));
   const per = summed.find((column) => column.per !== null)?.per ?? null;
   const sums = (wanted: typeof summed, key: string, group: string) => {

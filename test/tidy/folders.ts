@@ -92,9 +92,14 @@ function isTypesAlone({ code }: Source): boolean {
   return !/^(?:export )?(?:async )?(?:function|class|const|let)\b/m.test(code);
 }
 
-/** A name leads to one file. */
+/** A name leads to one file. What is the same of each connector has the same name in each. */
 export function uniqueFiles(sources: readonly Source[]): Complaints {
-  return repeated(sources.map(({ path: file }) => [path.posix.basename(file), file]));
+  return repeated(sources.map(({ path: file }) => [withConnector(file), file]));
+}
+
+function withConnector(file: string): string {
+  const connector = /^connectors\/[^/]+\//.exec(file)?.[0] ?? "";
+  return connector + path.posix.basename(file);
 }
 
 /** A name leads to one function or class. */

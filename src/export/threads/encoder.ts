@@ -25,7 +25,7 @@ export type Encoding =
   /** With nested columns, the parents' id is the first column of the job's source. */
   | (ParquetFile & { readonly kind: "parquet" });
 
-/** One table to encode. With a setup, the first worker does all of it. */
+/** One table to encode. With a setup, the first thread does all of it. */
 export interface EncodeJob extends Pick<TableExport, "setup" | "source"> {
   readonly encoding: Encoding;
 }
@@ -75,7 +75,7 @@ function createEncoder(db: Db, { encoding, source }: EncodeJob): Encoder {
   }
 }
 
-/** What the pool asks of a worker, done through the connection `db`. */
+/** What the pool asks of a thread, done through the connection `db`. */
 export function createCalls(db: Db) {
   let encoder: Encoder | null = null;
   const execute = (statements: readonly string[]) => {
@@ -111,7 +111,7 @@ export function createCalls(db: Db) {
   };
 }
 
-export type WorkerCalls = ReturnType<typeof createCalls>;
+export type EncoderCalls = ReturnType<typeof createCalls>;
 
 function lineEncoder(reader: CellReader, write: (cells: Uint8Array, piece: KeyRange) => Uint8Array): Encoder {
   const encode = (range: KeyRange) => {

@@ -10,41 +10,41 @@ import type { KeyRange } from "../columns/row-source.ts";
 import type { LaidOutPart } from "../plan/export-plan.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import type { ExportParts } from "../plan/export-request.ts";
-import { createCalls, stateOf, type EncodedRows, type EncodeJob, type WorkerCalls } from "./encoder.ts";
-import type { WorkerReply, WorkerRequest } from "./worker.ts";
+import { createCalls, stateOf, type EncodedRows, type EncodeJob, type EncoderCalls } from "./encoder.ts";
+import type { EncoderReply, EncoderRequest } from "./encoder-thread.ts";
 
 /** More threads double the memory and wait for the same disk. */
 const maxThreads = 2;
 /** About 12,000 documents. Threads would take a third more of the processor, and 65 MB, for about the same time. */
 const smallMirrorBytes = 128_000_000;
-/** Ranges that each worker encodes ahead of the one that is written. */
+/** Ranges that each thread encodes ahead of the one that is written. */
 const aheadEach = 1;
 /** To use them up, a writer must commit between the first reads of two connections every time. */
 const maxAttempts = 200;
 
 /** Who encodes: a thread with its own connection, or this one. */
-interface EncodingWorker {
+interface EncodingThread {
   /** Calls without an answer. */
   readonly load: number;
   /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
-  call<M extends keyof WorkerCalls>(
+  call<M extends keyof EncoderCalls>(
     method: M,
-    ...args: Parameters<WorkerCalls[M]>
-  ): Promise<ReturnType<WorkerCalls[M]>>;
+    ...args: Parameters<EncoderCalls[M]>
+  ): Promise<ReturnType<EncoderCalls[M]>>;
   /** Ends the thread; calls under way are rejected. */
   stop(): Promise<unknown>;
 }
 
-/** One state of the mirror, read by this thread through `snapshot` and by a pool of workers. */
-export class SnapshotPool {
+/** One state of the mirror, read by this thread through `snapshot` and by a pool of threads. */
+export class ThreadPool {
   readonly snapshot: Snapshot;
-  readonly #workers: readonly EncodingWorker[];
+  readonly #threads: readonly EncodingThread[];
   /** Those that work on the open job. */
-  #active: readonly EncodingWorker[] = [];
+  #active: readonly EncodingThread[] = [];
 
-  private constructor(snapshot: Snapshot, workers: readonly EncodingWorker[]) {
+  private constructor(snapshot: Snapshot, threads: readonly EncodingThread[]) {
     this.snapshot = snapshot;
-    this.#workers = workers;
+    this.#threads = threads;
   }
 
   /**
@@ -54,13 +54,13 @@ export class SnapshotPool {
    *
    * @throws MirrorError `database`: no mirror, or one that changes too fast
    */
-  static async open({ mirror, manifest, reportDate, redact = [] }: ExportParts): Promise<SnapshotPool> {
+  static async open({ mirror, manifest, reportDate, redact = [] }: ExportParts): Promise<ThreadPool> {
     let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
     if (sizeOfFiles(snapshot.db) < smallMirrorBytes)
-      return new SnapshotPool(snapshot, [ownThread(mirror, snapshot.db)]);
-    const threads = Math.min(maxThreads, availableParallelism());
-    const workers = Array.from({ length: threads }, () => startThread(mirror));
-    const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
+      return new ThreadPool(snapshot, [ownThread(mirror, snapshot.db)]);
+    const length = Math.min(maxThreads, availableParallelism());
+    const threads = Array.from({ length }, () => startThread(mirror));
+    const begin = () => Promise.all(threads.map((thread) => thread.call("begin")));
     try {
       let began = begin();
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -69,8 +69,8 @@ export class SnapshotPool {
           // The temporary facts name the state: they are copied only when all agree on it.
           const objects = temporaryObjects(snapshot);
           const { redaction } = snapshot;
-          await Promise.all(workers.map((worker) => worker.call("prepare", redaction, objects)));
-          return new SnapshotPool(snapshot, workers);
+          await Promise.all(threads.map((thread) => thread.call("prepare", redaction, objects)));
+          return new ThreadPool(snapshot, threads);
         }
         snapshot.close();
         began = begin();
@@ -82,29 +82,29 @@ export class SnapshotPool {
       const hint = "Run it again, or after the sync that is writing.";
       throw new MirrorError("database", what, { retryable: true, hint });
     } catch (error) {
-      await new SnapshotPool(snapshot, workers)[Symbol.asyncDispose]();
+      await new ThreadPool(snapshot, threads)[Symbol.asyncDispose]();
       throw error;
     }
   }
 
   /** Opens a job in place of the last one. Returns the parts that its setup laid out; none without a setup. */
   async openJob(job: EncodeJob): Promise<readonly LaidOutPart[]> {
-    // Only the first worker has the rows that a setup lays out.
-    this.#active = job.setup.length > 0 ? this.#workers.slice(0, 1) : this.#workers;
-    const [parts = []] = await Promise.all(this.#active.map((worker) => worker.call("open", job)));
+    // Only the first thread has the rows that a setup lays out.
+    this.#active = job.setup.length > 0 ? this.#threads.slice(0, 1) : this.#threads;
+    const [parts = []] = await Promise.all(this.#active.map((thread) => thread.call("open", job)));
     return parts;
   }
 
   /** The rows of a query on what the open job laid out. */
   async query(sql: string): Promise<readonly (readonly unknown[])[]> {
-    const [worker] = this.#active;
-    assert(worker, "a job is opened before it is queried");
-    return worker.call("query", sql);
+    const [thread] = this.#active;
+    assert(thread, "a job is opened before it is queried");
+    return thread.call("query", sql);
   }
 
   /**
-   * Encodes ranges of the open job's rows, each on the worker with the least to do; yields them in order. Memory
-   * holds `1 + aheadEach` of them for each worker.
+   * Encodes ranges of the open job's rows, each on the thread with the least to do; yields them in order. Memory
+   * holds `1 + aheadEach` of them for each thread.
    *
    * @throws TypeOverflow, or MirrorError `stopped`
    */
@@ -114,8 +114,8 @@ export class SnapshotPool {
     try {
       for (const range of ranges) {
         throwIfAborted(signal, "the export was interrupted; the earlier files are unchanged");
-        const worker = this.#active.reduce((least, each) => (each.load < least.load ? each : least));
-        const encoded = worker.call("encode", range);
+        const thread = this.#active.reduce((least, each) => (each.load < least.load ? each : least));
+        const encoded = thread.call("encode", range);
         encoded.catch(() => undefined);
         pending.push(encoded);
         if (pending.length > ahead) yield (await pending.shift()) as EncodedRows;
@@ -128,7 +128,7 @@ export class SnapshotPool {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.snapshot.close();
-    await Promise.all(this.#workers.map((worker) => worker.stop()));
+    await Promise.all(this.#threads.map((thread) => thread.stop()));
   }
 }
 
@@ -143,21 +143,21 @@ function temporaryObjects({ db }: Snapshot): string[] {
   ];
 }
 
-function ownThread(mirror: string, db: Db): EncodingWorker {
+function ownThread(mirror: string, db: Db): EncodingThread {
   const calls = createCalls(db);
   return {
     load: 0,
-    call: async <M extends keyof WorkerCalls>(method: M, ...args: Parameters<WorkerCalls[M]>) => {
+    call: async <M extends keyof EncoderCalls>(method: M, ...args: Parameters<EncoderCalls[M]>) => {
       await setImmediate();
-      const call = calls[method] as (...given: typeof args) => ReturnType<WorkerCalls[M]>;
+      const call = calls[method] as (...given: typeof args) => ReturnType<EncoderCalls[M]>;
       return guarded(mirror, () => call(...args));
     },
     stop: () => Promise.resolve(),
   };
 }
 
-function startThread(mirror: string): EncodingWorker {
-  const file = threadFile(new URL("./worker.ts", import.meta.url));
+function startThread(mirror: string): EncodingThread {
+  const file = threadFile(new URL("./encoder-thread.ts", import.meta.url));
   const thread = new Worker(file, { workerData: mirror, resourceLimits });
   /** The oldest first. */
   const pending: PromiseWithResolvers<unknown>[] = [];
@@ -166,23 +166,23 @@ function startThread(mirror: string): EncodingWorker {
     broken ??= error;
     for (const call of pending.splice(0)) call.reject(broken);
   };
-  thread.on("message", (reply: WorkerReply) => {
+  thread.on("message", (reply: EncoderReply) => {
     const call = pending.shift();
     if ("value" in reply) call?.resolve(reply.value);
     else call?.reject(errorOf(reply));
   });
   thread.on("error", (error) => breakOff(threadError(error)));
-  thread.on("exit", () => breakOff(new Error("broken promise: a worker runs until it is stopped")));
+  thread.on("exit", () => breakOff(new Error("broken promise: a thread runs until it is stopped")));
   return {
     get load() {
       return pending.length;
     },
-    call: <M extends keyof WorkerCalls>(method: M, ...args: Parameters<WorkerCalls[M]>) => {
+    call: <M extends keyof EncoderCalls>(method: M, ...args: Parameters<EncoderCalls[M]>) => {
       if (broken) return Promise.reject(broken);
       const answer = Promise.withResolvers<unknown>();
       pending.push(answer);
-      thread.postMessage({ method, args } satisfies WorkerRequest, []);
-      return answer.promise as Promise<ReturnType<WorkerCalls[M]>>;
+      thread.postMessage({ method, args } satisfies EncoderRequest, []);
+      return answer.promise as Promise<ReturnType<EncoderCalls[M]>>;
     },
     stop: () => thread.terminate(),
   };
@@ -197,7 +197,7 @@ function threadError(error: unknown): Error {
   });
 }
 
-function errorOf(reply: Extract<WorkerReply, { readonly error: Error }>): Error {
+function errorOf(reply: Extract<EncoderReply, { readonly error: Error }>): Error {
   const { column, type } = reply.fields;
   if (column !== undefined && type !== undefined) return new TypeOverflow(column, type);
   return errorOfReply(reply);

@@ -4,28 +4,28 @@ import { failedReply, type ThreadReply } from "../../base/threads.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import { attachBelow } from "../../store/snapshot/overlay.ts";
 import type { TypeOverflow } from "../parquet/parquet-types.ts";
-import { createCalls, type EncodedRows, type WorkerCalls } from "./encoder.ts";
+import { createCalls, type EncodedRows, type EncoderCalls } from "./encoder.ts";
 
 /**
- * A worker thread: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
+ * A thread of an export: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
  * left behind when it ends.
  */
-assert(parentPort, "this file runs in a worker thread");
+assert(parentPort, "this file runs in a thread");
 const port = parentPort;
 const mirror = workerData as string;
 const db = openDatabase(mirror, { readonly: true });
 attachBelow(db, "main");
 const calls = createCalls(db);
 
-/** One call on its way to a worker; calls are answered in their order. */
-export interface WorkerRequest {
-  readonly method: keyof WorkerCalls;
+/** One call on its way to a thread; calls are answered in their order. */
+export interface EncoderRequest {
+  readonly method: keyof EncoderCalls;
   readonly args: readonly unknown[];
 }
 
-export type WorkerReply = ThreadReply<unknown, MirrorError & TypeOverflow>;
+export type EncoderReply = ThreadReply<unknown, MirrorError & TypeOverflow>;
 
-port.on("message", ({ method, args }: WorkerRequest) => {
+port.on("message", ({ method, args }: EncoderRequest) => {
   const reply = replyTo(method, args);
   const encoded = method === "encode" && "value" in reply ? (reply.value as EncodedRows).parts : [];
   port.postMessage(
@@ -34,7 +34,7 @@ port.on("message", ({ method, args }: WorkerRequest) => {
   );
 });
 
-function replyTo(method: WorkerRequest["method"], args: WorkerRequest["args"]): WorkerReply {
+function replyTo(method: EncoderRequest["method"], args: EncoderRequest["args"]): EncoderReply {
   try {
     const call = calls[method] as (...args: readonly unknown[]) => unknown;
     return { value: guarded(mirror, () => call(...args)) };
