@@ -158,6 +158,4 @@ const counts = statement((db) => {
 });
 
 /** A page of a list that takes no turns with details. */
-function isListAlone({ kind, rank = 0 }: WorkItem): boolean {
-  return kind === "list" && rank <= 0;
-}
+const isListAlone = ({ kind, rank = 0 }: WorkItem) => kind === "list" && rank <= 0;

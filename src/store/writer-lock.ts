@@ -34,25 +34,28 @@ export function takeWriterLock(
   path: string,
   command: string,
   guarded = "the mirror",
-): WriterLock & Disposable {
+): WriterLock & Disposable & { remove(): void } {
   const note = `${path}.holder`;
   refuseForRoot(path);
   let db: Database.Database | null = null;
+  let file = "";
+  const isHeld = () => fileAt(path) === file;
   try {
     db = new Database(path, { timeout: busyTimeoutMs });
+    file = fileAt(path);
     db.pragma("journal_mode = DELETE");
     db.exec("BEGIN EXCLUSIVE");
     writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
-    const file = fileAt(path);
-    const isHeld = () => fileAt(path) === file;
-    const release = () => {
-      if (isHeld()) rmSync(note, { force: true });
+    // Who waits for a lock that is removed makes another one.
+    const release = (files = [note]) => {
+      for (const one of isHeld() ? files : []) rmSync(one, { force: true });
       db?.close();
     };
-    return { isHeld, path, release, [Symbol.dispose]: release };
+    return { isHeld, path, release, remove: () => release([note, path]), [Symbol.dispose]: release };
   } catch (error) {
     db?.close();
-    if (isBusy(error)) {
+    // Who held it may have removed the file meanwhile.
+    if (isBusy(error) || (db && !isHeld())) {
       throw new MirrorError("locked", `${guarded} is being written by ${readHolder(note).description}`, {
         hint: "Wait until it ends, or stop it; two writers would overwrite each other's work.",
         retryable: true,

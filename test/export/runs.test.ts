@@ -296,13 +296,16 @@ describe("a run that was killed", () => {
 test("the lock of a folder is held until nothing of its run is left", async () => {
   const out = tempFolder();
   const staging = await Staging.open(out, "acme");
+  const file = staging.placeOf("acme/people.csv");
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, "");
   const left: boolean[] = [];
   const close = Reflect.get(Database.prototype, "close");
   vi.spyOn(Database.prototype, "close").mockImplementation(function (this: Database.Database) {
-    left.push(existsSync(path.join(out, ".acme.export")));
+    left.push(existsSync(file));
     return close.call(this);
   });
   onTestFinished(() => void vi.restoreAllMocks());
   await staging[Symbol.asyncDispose]();
-  expect(left).toEqual([false]);
+  expect([left, readdirSync(out)]).toEqual([[false], []]);
 });

@@ -5,6 +5,8 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/clock.ts";
 import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
 import { afterRun } from "../../src/cli/commands/output/after-run-command.ts";
+import { Staging } from "../../src/export/files/staging.ts";
+import { eventually } from "../support/eventually.ts";
 import { runCommand, runAct, temporaryFolder } from "../support/program/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
@@ -218,6 +220,16 @@ describe("after a run", () => {
       isThere: true,
       stderr: expect.stringContaining("the export of csv to s3://bucket/prefix failed"),
     });
+  });
+
+  // Fault: process | a `sync` beside `serve` exports what the daemon exports, too | the lock of the export's folder | the second one waits, and makes its own
+  test("an export waits for another one into the same folder", async () => {
+    const folder = await aFolder("exports: [{ format: csv, out: ./files, after: sync }]\n");
+    const other = await Staging.open(path.join(folder, "files"), "acme");
+    const made = after(folder);
+    await eventually(() => existsSync(path.join(folder, "acme.report.db")), "the report before it");
+    await other[Symbol.asyncDispose]();
+    expect(await made).toMatchObject({ got: [], stderr: expect.stringContaining("exported as csv") });
   });
 });
 

@@ -1,7 +1,7 @@
 import { spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { describe, expect, vi, onTestFinished } from "vitest";
@@ -193,6 +193,17 @@ describe("the writer lock", () => {
     writeFileSync(`${path}.holder`, "{");
     expect(lockHolder(path)).toEqual({ description: "another process" });
     lock.release();
+  });
+
+  // Fault: process | the holder removes the lock with its folder, as at the end of an export | while another one waits for the lock | locked, not a broken disk
+  test("that its holder removes while another one waits for it is locked", () => {
+    const path = join(tempFolder(), "export", "lock");
+    mkdirSync(dirname(path));
+    const removed = vi
+      .spyOn(Database.prototype, "pragma")
+      .mockImplementationOnce(() => rmSync(dirname(path), { recursive: true }));
+    expect(errorOf(() => takeWriterLock(path, "export")).kind).toBe("locked");
+    expect(removed).toHaveBeenCalledOnce();
   });
 
   // Fault: files | a foreign file in the lock's place, or no folder | the lock's path | reported as such, not as a lock

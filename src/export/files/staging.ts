@@ -3,7 +3,7 @@ import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
 import { guardedFile, hasContent } from "../../base/files/hashed-file.ts";
 
 /** What a commit does; paths are below the export's folder. */
@@ -28,7 +28,7 @@ export class Staging {
   readonly #folder: string;
   readonly #files: string;
   readonly #record: string;
-  readonly #lock: WriterLock;
+  readonly #lock: ReturnType<typeof takeWriterLock>;
 
   private constructor(out: string, folder: string) {
     this.#out = out;
@@ -91,11 +91,14 @@ export class Staging {
 
   /** Removes the staging folder, unless a commit is to be finished, and then releases the lock. */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (existsSync(this.#record)) return this.#lock.release();
     try {
-      if (!existsSync(this.#record)) await rm(this.#folder, { recursive: true, force: true });
+      await rm(this.#files, { recursive: true, force: true });
     } finally {
-      this.#lock.release();
+      this.#lock.remove();
     }
+    // Who waited for the lock may have the folder by now.
+    await rmdir(this.#folder).catch(() => undefined);
   }
 
   /** Every step can be repeated. */

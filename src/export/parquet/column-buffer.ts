@@ -94,7 +94,8 @@ export abstract class ColumnBuffer {
   protected findDictionary(): Dictionary | null {
     if (this.hashAt(0) === null) return null;
     const most = Math.min(maxDistinct, Math.max(1, this.count >>> 2));
-    const mask = tableSize(most) - 1;
+    // A power of two, so that at least half of the slots are empty.
+    const mask = 2 ** Math.ceil(Math.log2(most * 2 + 2)) - 1;
     table.fill(0, 0, mask + 1);
     const firsts: number[] = [];
     for (let i = 0; i < this.count; i++) {
@@ -106,7 +107,8 @@ export abstract class ColumnBuffer {
         found = (table[slot] as number) - 1;
       }
       if (found === -1) {
-        if (firsts.length === most || isHopeless(i, firsts.length)) return null;
+        // Hopeless: nine in ten of the first 256 values are distinct.
+        if (firsts.length === most || (i === 256 && firsts.length > 230)) return null;
         found = firsts.push(i) - 1;
         hashes[found] = hash;
         table[slot] = firsts.length;
@@ -128,14 +130,4 @@ export abstract class ColumnBuffer {
   protected abstract valueAt(i: number): Bound;
   /** PLAIN encoding of all values, or of those with the indexes that a dictionary gives. */
   protected abstract plain(indexes: readonly number[] | undefined): Uint8Array;
-}
-
-/** Slots of the hash table: a power of two, at least half of them empty. */
-function tableSize(most: number): number {
-  return 2 ** Math.ceil(Math.log2(most * 2 + 2));
-}
-
-/** Nine in ten of the first 256 values are distinct. */
-function isHopeless(seen: number, distinct: number): boolean {
-  return seen === 256 && distinct > 230;
 }

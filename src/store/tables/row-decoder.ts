@@ -116,16 +116,12 @@ function fill(into: Decoding, node: KeyNode, object: JsonObject, path: readonly 
         unknown?.push({ plan, path: [...path, key], value });
       if (at.first || cells[at.column] === null) cells[at.column] = cell;
     } else if (at.below) {
-      if (isEmptyList(value)) continue;
+      // PHP sends an empty map as `[]`.
+      if (Array.isArray(value) && value.length === 0) continue;
       if (!isObject(value)) throw oddValue(plan, [...path, key], value, "an object");
       fill(into, at, value, [...path, key]);
     }
   }
-}
-
-/** PHP sends an empty map as `[]`, and an empty list as `{}` where it was a map. */
-function isEmptyList(value: JsonValue): boolean {
-  return Array.isArray(value) && value.length === 0;
 }
 
 /** The nodes of these keys; remembered, because the records of a list mostly have the same keys in the same order. */

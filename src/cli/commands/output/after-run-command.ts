@@ -30,6 +30,9 @@ export const afterRunCommand: CommandRun<"after-run"> = async (context, { option
   return worstOutcome(await afterRun(soleScope(context, config), options.only));
 };
 
+/** A `sync` beside `serve` makes the same exports: who holds their folder for longer than this is reported. */
+const longestExportS = 600;
+
 /** Reports of other companies wait no longer than this for files. */
 const filesSliceMs = 60_000;
 
@@ -94,17 +97,17 @@ function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOu
     const made = await recorded(scope, exportStep(wanted, scope.config), () => exportCompany(scope, request));
     return { ...made, lines: made.lines.map((line) => `${line} (exported as ${format})`) };
   };
-  // Who holds the lock may be writing other files there.
-  return attempt(scope, `the export of ${format} to ${to ?? out} failed`, work, true);
+  return attempt(scope, `the export of ${format} to ${to ?? out} failed`, work, longestExportS);
 }
 
 /** Never rejects: logs a failure, and gives its outcome, which is that of the command that makes the same. */
 async function attempt(
-  { context: { log, signal }, company }: CompanyScope,
+  scope: CompanyScope,
   what: string,
   work: () => Promise<CompanyResult>,
-  isLockFailure = false,
+  leftS: number | null = null,
 ): Promise<CommandOutcome | null> {
+  const { log, signal, clock } = scope.context;
   try {
     const { isUnchanged = false, lines } = await work();
     log[isUnchanged ? "debug" : "info"](lines[0] ?? "");
@@ -112,9 +115,13 @@ async function attempt(
   } catch (error) {
     const { kind, message, hint } = failureOf(error);
     // Otherwise another process makes the same.
-    if (kind === "locked" && !isLockFailure) return null;
+    if (kind === "locked" && leftS === null) return null;
     if (signal.aborted) return "interrupted";
-    log.error(`${company.name}: ${what}: ${message}`, { kind, hint: hint ?? undefined });
+    if (kind === "locked" && leftS) {
+      await clock.sleep(1_000, signal);
+      return attempt(scope, what, work, leftS - 1);
+    }
+    log.error(`${scope.company.name}: ${what}: ${message}`, { kind, hint: hint ?? undefined });
     return outcomeOf(error);
   }
 }
