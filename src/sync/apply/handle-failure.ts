@@ -52,11 +52,11 @@ function applyDeletion(answer: AnswerContext): void {
   const { queue, mirror, removals } = run;
   const id = recordOf(item);
   const wasLive = mirror.records.isLive(resource.name, id);
-  // An absent record was counted when it was queued; what another deletion led to is not counted.
   // Its own lists were refused for this reason.
   for (const child of childrenOf(run, resource.name)) run.setAside.answered(child.resource.name);
-  const counts = wasLive && (item.kind !== "confirm" || isOfEvent(answer));
-  if (counts && !mayRemove(run, resource.name, 1)) {
+  // An absent record was counted when it was queued; what another deletion led to is not counted.
+  const isCounted = item.kind === "confirm" && item.reason !== "child list refused" && !isOfEvent(answer);
+  if (wasLive && !isCounted && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
     queue.deadLetter(item, "held: a mass deletion");
     return run.runId === null ? undefined : holdAfterARow(answer, "they seem to be deleted");
