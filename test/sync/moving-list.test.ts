@@ -1,6 +1,7 @@
 import { describe, expect } from "vitest";
 import { mostDeadEnds, mostSweeps } from "../../src/sync/lists/listing.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { outcomeOfWork } from "../../src/sync/run/run-outcome.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { note, people, person } from "../support/mirror/shop-records.ts";
@@ -169,4 +170,17 @@ test("I12: a record without an id counts as shown: the list is complete, and it 
   await page(run, "people", [{ name: "nobody" }], { page: 2, total: 3 });
   expect(run.tally.swept.has("people")).toBe(true);
   expect(run.mirror.quarantine.all()).toHaveLength(1);
+});
+
+test("I12: a record without an id that an earlier run met stays where this one goes on", async ({ run }) => {
+  const { mirror } = run;
+  await page(run, "people", [person(1), person(2)], { total: 4 });
+  await page(run, "people", [person(4), { name: "nobody" }], { page: 2, total: 4 });
+  expect(outcomeOfWork(runContextOf(mirror, { full: true }), true)).toBe("partial");
+  // The list's end was read by the run before, its beginning by this one.
+  await page(run, "people", [person(1), person(2)], { total: 5, perPage: 2 });
+  await page(run, "people", [{ name: "nobody" }], { page: 3, total: 5 });
+  const next = runContextOf(mirror, {}, ["people"]);
+  await page(next, "people", [person(3), person(4)], { page: 2, total: 5 });
+  expect(outcomeOfWork(next, false)).toBe("partial");
 });

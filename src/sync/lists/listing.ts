@@ -208,7 +208,7 @@ function endReading(answer: AnswerContext, reading: Reading): void {
       const joined = { resource: name, variant, earlier: new Set([...seen].filter((id) => !last.has(id))) };
       run.joinedLists.set(sweepKey(name, variant), joined);
     }
-    if (isWhole) completeSweep(answer, read, seen);
+    if (isWhole) completeSweep(answer, read, seen, shown);
   }
   const absent = kind === "dead end" ? [] : absentIds(answer, read, seen);
   const isHeld = absent.length > 0 && !mayRemove(run, name, absent.length);
@@ -235,11 +235,17 @@ function noteUnsettled({ run, resource, item }: AnswerContext, listing: Listing,
   run.tally.trouble({ resource: name, kind: "unsettled", message, hint });
 }
 
-function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySet<RecordId>): void {
+function completeSweep(
+  answer: AnswerContext,
+  { variant, startedAt }: Listing,
+  seen: ReadonlySet<RecordId>,
+  { withoutId }: ShownRecords,
+): void {
   const { run, resource } = answer;
   const { name } = resource;
-  const { variant, startedAt } = listing;
   run.tally.swept.add(name);
+  // Earlier runs may have met some of them.
+  run.withoutId.set(name, new Set([...(run.withoutId.get(name) ?? []), ...withoutId]));
   queueOrphans(answer);
   if (variant !== "") return;
   // A quarantined record without a row cannot be checked: it is deleted when the complete list does not show it.

@@ -20,7 +20,7 @@ function releaseWithoutId(run: RunContext, resumed: boolean): void {
   const { quarantine } = run.mirror;
   const troubled = new Set(run.tally.allTroubles().map((trouble) => trouble.resource));
   for (const resource of run.selected.keys()) {
-    const readWhole = run.full || (run.tally.swept.has(resource) && !resumed);
+    const readWhole = !resumed && (run.full || run.tally.swept.has(resource));
     if (!readWhole || troubled.has(resource)) continue;
     quarantine.releaseWithoutId(resource, run.withoutId.get(resource) ?? new Set());
   }
