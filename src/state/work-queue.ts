@@ -28,10 +28,10 @@ export type QueueCount = Pick<OwnRow<"_work">, "resource" | "kind" | "state"> & 
 const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, reason, payload, dirty_seq)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
 
-/** A quick run takes over records known to have changed, and no others, from the backlog of other runs. */
+/** A quick run takes over what its lists show as changed, and no missing details, from the backlog of other runs. */
 const insertOrMerge = `${insert} DO UPDATE SET
   kind = CASE WHEN excluded.reason = 'route probe' OR (kind = 'confirm' AND reason <> 'route probe') THEN kind ELSE excluded.kind END,
-  lane = iif(lane = ${laneRank("changed")} AND excluded.lane = ${quickRank}, ${quickRank}, min(lane, excluded.lane)),
+  lane = iif(excluded.lane = ${quickRank} AND lane >= ${laneRank("changed")} AND excluded.reason <> 'new', ${quickRank}, min(lane, excluded.lane)),
   due_ms = min(due_ms, excluded.due_ms), rank = min(rank, excluded.rank),
   reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
   payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
@@ -187,9 +187,11 @@ export class WorkQueue extends Repository {
     return this.execute(sql, JSON.stringify(resources), JSON.stringify(ranksOf[share])).changes;
   }
 
-  /** Removes items of a lane that have this reason and were not set aside. Returns their number. */
-  withdraw(lane: Lane, reason: string): number {
-    return removeRows(this.db, "_work", { state: ["ready", "held"], lane: laneRank(lane), reason });
+  /** Removes items of the scrub that were not set aside. Returns their number; the pages of a parent's list are one. */
+  withdrawScrub(): number {
+    const sql = `DELETE FROM _work WHERE state <> 'dead' AND lane = ${laneRank("scrub")} AND reason = 'scrub'
+      RETURNING resource || iif(kind = 'child', rtrim(target, '0123456789'), target)`;
+    return new Set(this.selectColumn<string>(sql)).size;
   }
 
   /** Drops the lists of a quick run that was cut off: the next one begins them again, and reads the records it left. */
@@ -203,9 +205,9 @@ export class WorkQueue extends Repository {
     updateRows(this.db, "_work", { lane: laneRank("changed") }, { lane: quickRank });
   }
 
-  /** A quick run could not answer it, and does not ask again. */
+  /** A quick run could not answer it, and does not ask again. An event that came meanwhile stays in its lane. */
   leaveToWholeRuns({ id }: WorkItem): void {
-    updateRows(this.db, "_work", { lane: laneRank("changed") }, { id });
+    updateRows(this.db, "_work", { lane: laneRank("changed") }, { id, lane: quickRank });
   }
 
   remove(id: number): void {

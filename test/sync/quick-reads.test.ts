@@ -190,17 +190,20 @@ describe("records that were open", () => {
 describe("records that a quick run reads", () => {
   test("are those that the last one left, and changed ones of the backlog that its lists show", async () => {
     const run = await aQuickRun({ since });
-    const add = (lane: "quick" | "changed" | "hydration", target: string, reason = "changed") =>
+    const add = (lane: NewWorkItem["lane"], target: string, reason = "changed") =>
       run.queue.add({ kind: "detail", resource: "orders", target, lane, reason, dirtySeq: 1 });
     add("quick", "id:1");
     add("changed", "id:2");
     add("hydration", "id:3", "new");
+    // A scrub that was killed left one, a full run another.
+    add("scrub", "id:4", "scrub");
+    add("hydration", "id:5", "full");
     addQuickWork(run);
-    // Its lists show two of them.
-    add("quick", "id:2");
+    // Its lists show all but the first.
+    for (const id of [2, 4, 5]) add("quick", `id:${id}`);
     add("quick", "id:3", "new");
-    const read = [nextOf(run), nextOf(run), nextOf(run)].map(({ target }) => target);
-    expect(read.filter((target) => target.startsWith("id:"))).toEqual(["id:1", "id:2"]);
+    const read = [1, 2, 3, 4, 5].map(() => nextOf(run).target).filter((target) => target.startsWith("id:"));
+    expect(read).toEqual(["id:1", "id:2", "id:4", "id:5"]);
     expect(run.queue.lease(startMs, ["orders"], "quick")).toBeNull();
   });
 
@@ -219,5 +222,16 @@ describe("records that a quick run reads", () => {
     const left = waiting(run).filter((row) => row.startsWith("orders id:"));
     expect(left).toEqual(["orders id:2 confirm closed", "orders id:3 detail closed"]);
     expect(run.queue.lease(startMs, ["orders"], "others")?.lane).toBe("changed");
+  });
+
+  test("and finds gone stay with the event worker where an event came meanwhile (I4)", async () => {
+    const run = await withOrders();
+    const asked = { resource: "orders", target: "id:2", rank: -1, dirtySeq: 1 } as const;
+    run.queue.add({ ...asked, kind: "detail", lane: "quick", reason: "closed" });
+    const answer = answerTo(run, nextOf(run));
+    run.queue.add({ ...asked, kind: "confirm", lane: "webhook", reason: "orders.deleted" });
+    run.mirror.apply(() => handleFailure(answer, notFound("No query results"), { kind: "missing" }));
+    run.queue.release(answer.item);
+    expect(run.queue.lease(startMs, ["orders"], "events")?.target).toBe("id:2");
   });
 });

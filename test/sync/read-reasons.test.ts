@@ -109,7 +109,10 @@ describe("the scrub", () => {
     queueRecord({ run, stamp: stampOf(run.mirror) }, "new", { resource: "orders", id: 1 });
     expect(scrub(run, source, 1)).toBe(false);
     expect(scrub(run, source, 2)).toBe(true);
-    expect(withdrawScrub(run)).toBe(1);
+    // A parent's list of several pages was planned as one, and is one.
+    const pages = { kind: "child", resource: "notes", lane: "scrub", reason: "scrub", dirtySeq: 1 } as const;
+    for (const page of [2, 3]) run.queue.add({ ...pages, target: `child:people:9:${page}` });
+    expect(withdrawScrub(run)).toBe(2);
     expect(waiting(run)).toEqual(["orders id:1 detail new"]);
   });
 });

@@ -8,7 +8,7 @@ import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import type { AnswerContext, ReadContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
-import { queueOverlapped, isRecheck, queueRecheck } from "../plan/read-reasons.ts";
+import { queueOverlapped, queueRecheck } from "../plan/read-reasons.ts";
 import { retries } from "../../retry/retry-limits.ts";
 
 /**
@@ -88,7 +88,7 @@ export function idOrQuarantine(
 
 /** Was this read queued by an event, and not by a list or another record? */
 export function isOfEvent({ run, item: { reason } }: AnswerContext): boolean {
-  return isRecheck(reason) || run.mirror.manifest.events.some(({ type }) => type === reason);
+  return reason === "recheck" || run.mirror.manifest.events.some(({ type }) => type === reason);
 }
 
 /**
@@ -98,7 +98,7 @@ export function isOfEvent({ run, item: { reason } }: AnswerContext): boolean {
  * @param completed how many events the read completed
  */
 export function isNews(answer: AnswerContext, outcome: EventOutcome, completed: number): boolean {
-  if (isRecheck(answer.item.reason)) return completed > 0 || outcome !== "unchanged";
+  if (answer.item.reason === "recheck") return completed > 0 || outcome !== "unchanged";
   return completed > 0 || isOfEvent(answer);
 }
 

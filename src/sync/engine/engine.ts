@@ -12,7 +12,6 @@ import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-fa
 import { applyList } from "../lists/list-answer.ts";
 import { applyTogether, applyWhenFree, refusedInARow, stampOf } from "../context/run-context.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
-import { isRepair } from "../plan/read-reasons.ts";
 import type { RetryPolicy } from "../../retry/retry-policy.ts";
 
 const refreshEveryMs = 60_000;
@@ -284,7 +283,7 @@ export class Engine {
 }
 
 function causeOf({ lane, kind, reason }: WorkItem): Cause {
-  if (isRepair(reason)) return "repair";
+  if (reason === "repair") return "repair";
   if (lane === "webhook") return "webhook";
   if (kind === "confirm") return "confirm";
   return kind === "detail" ? "hydrate" : "sweep";

@@ -78,17 +78,9 @@ export function queueOverlapped(read: ReadContext, resource: Resource, id: Recor
 
 const recheckAfterMs = 60_000;
 
-export function isRecheck(reason: string): boolean {
-  return reason === "recheck";
-}
-
 /** Is it read because something says that it is gone: its list, its parent or an event? */
 export function asksForDeletion({ kind, reason }: WorkItem): boolean {
   return kind === "confirm" && reason !== "route probe";
-}
-
-export function isRepair(reason: string): boolean {
-  return reason === "repair";
 }
 
 /** Read in the order in which they are queued. */
@@ -150,8 +142,7 @@ const listReasons = new Set(["new", "changed", "closed", "full", "absent", "no p
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext, completed: number): void {
   const { kind, resource, target, lane, reason } = item;
-  const isOther =
-    isRecheck(reason) || isRepair(reason) || reason === "route probe" || listReasons.has(reason);
+  const isOther = ["recheck", "repair", "route probe"].includes(reason) || listReasons.has(reason);
   if (completed === 0 && (lane !== "webhook" || isOther)) return;
   const due = { dueAtMs: stamp.receivedAtMs + recheckAfterMs, dirtySeq: stamp.receivedSeq };
   run.queue.addIfAbsent({ kind, resource, target, lane: "webhook", reason: "recheck", ...due });

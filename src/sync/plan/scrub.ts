@@ -202,7 +202,7 @@ export function useScrubDay(meta: Meta, day: ScrubDay, requests: number): void {
 
 /** Takes back what was queued on the last day and nobody read. Returns its number. */
 export function withdrawScrub({ queue, mirror: { meta } }: Pick<RunContext, "queue" | "mirror">): number {
-  const left = queue.withdraw("scrub", "scrub");
+  const left = queue.withdrawScrub();
   giveBackScrub(meta, left);
   return left;
 }
