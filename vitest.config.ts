@@ -58,6 +58,7 @@ const units = [
   "json",
   "log",
   "rate-limit",
+  "retry",
   "status",
   "store",
   "sync",

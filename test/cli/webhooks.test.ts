@@ -13,7 +13,7 @@ import {
 } from "../support/webhook/webhooks-cli.ts";
 import { isoTime, minuteMs, systemClock } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { serveCommands } from "../../src/daemon/commands.ts";
+import { serveCommands } from "../../src/host/commands.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";

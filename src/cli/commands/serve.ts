@@ -3,9 +3,9 @@ import { isLocalAddress, parseListen, type ListenAddress } from "../../config/ad
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { Daemon } from "../../daemon/daemon.ts";
+import { Daemon } from "../../host/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
-import { readyLimits } from "../../daemon/cron-schedule.ts";
+import { readyLimits } from "../../host/cron-schedule.ts";
 import { createPageAccess, currentPageToken, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";

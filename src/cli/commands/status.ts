@@ -1,7 +1,7 @@
 import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { counted } from "../../base/units.ts";
-import { readyLimits } from "../../daemon/cron-schedule.ts";
+import { readyLimits } from "../../host/cron-schedule.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
 import { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";

@@ -11,7 +11,7 @@ import { guarded } from "../../store/database.ts";
 import { createLogWatch } from "../../store/write-ahead-log.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import { Tally } from "../../sync/context/tally.ts";
-import { askDaemon, formatSyncOptions } from "../../daemon/commands.ts";
+import { askDaemon, formatSyncOptions } from "../../host/commands.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 

@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { formatEffectiveConfig } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { HostProcess } from "../../daemon/daemon-context.ts";
+import type { HostProcess } from "../../host/host-context.ts";
 import { performRun } from "../../runs/company-run.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import {

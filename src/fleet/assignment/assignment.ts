@@ -1,7 +1,7 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
-import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
+import { CompanySupervisor } from "../../host/company-supervisor.ts";
+import type { CompanySettings, HostContext } from "../../host/host-context.ts";
 import { noteGiven } from "../../state/log-identity.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
 import { UptimeLog } from "../../state/uptime-log.ts";
@@ -50,7 +50,7 @@ export class Assignment {
   readonly snapshots: ReturnType<typeof createCompanySnapshots>;
   readonly packages: ReturnType<typeof createMonthPackages>;
   private readonly context: NodeContext;
-  private readonly daemon: DaemonContext;
+  private readonly daemon: HostContext;
   private readonly releasing = new AbortController();
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
@@ -64,7 +64,7 @@ export class Assignment {
 
   constructor(
     context: NodeContext,
-    daemon: DaemonContext,
+    daemon: HostContext,
     lease: Lease,
     settings: CompanySettings,
     row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">,

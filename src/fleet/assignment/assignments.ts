@@ -1,8 +1,8 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { companyLog, type DaemonContext } from "../../daemon/daemon-context.ts";
-import { AfterRunQueue, type AfterRunScope } from "../../daemon/after-run-queue.ts";
+import { companyLog, type HostContext } from "../../host/host-context.ts";
+import { AfterRunQueue, type AfterRunScope } from "../../host/after-run-queue.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
 import { LoopTurns } from "../../store/transient-errors.ts";
 import type { FleetJob } from "../jobs/job-engine.ts";
@@ -35,7 +35,7 @@ export class Assignments {
   private readonly held = new Map<string, Assignment>();
   private readonly claiming = new Set<string>();
   readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
-  private readonly daemon: Omit<DaemonContext, "manifest">;
+  private readonly daemon: Omit<HostContext, "manifest">;
 
   constructor(context: NodeContext) {
     const { host } = context;

@@ -2,9 +2,9 @@ import { rmSync } from "node:fs";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { messageOf } from "../../base/errors.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
-import type { DaemonContext } from "../../daemon/daemon-context.ts";
-import { watchIncidents } from "../../daemon/incident-watch.ts";
+import type { CompanySupervisor } from "../../host/company-supervisor.ts";
+import type { HostContext } from "../../host/host-context.ts";
+import { watchIncidents } from "../../host/incident-watch.ts";
 import { noIncidents, type AlertState } from "../../status/alerts/incidents.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { NodeContext } from "./node-context.ts";
@@ -19,7 +19,7 @@ import type { NodeContext } from "./node-context.ts";
 export function createCompanyAlerts(
   lease: Lease,
   { tables: { companies }, host }: NodeContext,
-  { log, turns }: DaemonContext,
+  { log, turns }: HostContext,
   supervisor: CompanySupervisor,
 ) {
   const file = mirrorFiles(supervisor.settings.config, lease.company).alerts;

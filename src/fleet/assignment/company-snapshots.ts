@@ -1,5 +1,5 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
-import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
+import type { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunEnd } from "../../runs/run-queue.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";

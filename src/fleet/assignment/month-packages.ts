@@ -1,7 +1,7 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { CompanySupervisor } from "../../daemon/company-supervisor.ts";
-import type { DaemonContext } from "../../daemon/daemon-context.ts";
+import type { CompanySupervisor } from "../../host/company-supervisor.ts";
+import type { HostContext } from "../../host/host-context.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import { HandOverCounts, handOversOf } from "../../state/as-of/hand-overs.ts";
 import type { Db } from "../../store/database.ts";
@@ -25,7 +25,7 @@ export function createMonthPackages(
     packagePlaces,
     cutOff,
   }: Pick<NodeContext, "tables" | "publish" | "packagePlaces" | "cutOff">,
-  { log, manifest }: Pick<DaemonContext, "log" | "manifest">,
+  { log, manifest }: Pick<HostContext, "log" | "manifest">,
   guard: RequestGuard,
   supervisor: Pick<CompanySupervisor, "opened" | "progress" | "settings">,
   publishMirror: () => Promise<boolean>,

@@ -1,6 +1,6 @@
 import type { Semaphore } from "../../base/semaphore.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { CompanySettings, HostProcess } from "../../daemon/daemon-context.ts";
+import type { CompanySettings, HostProcess } from "../../host/host-context.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import type { JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";

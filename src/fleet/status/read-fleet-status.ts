@@ -1,6 +1,6 @@
 import { dayMs, isoTime } from "../../base/clock.ts";
 import { counted, formatDuration } from "../../base/units.ts";
-import { freshForMs, parseCronSchedule } from "../../daemon/cron-schedule.ts";
+import { freshForMs, parseCronSchedule } from "../../host/cron-schedule.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import { countLateCompanies } from "../postgres/catalogue/commit-snapshot.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { hourMs } from "../../../src/base/clock.ts";
-import { reasonForRun } from "../../../src/daemon/run-scheduler.ts";
+import { reasonForRun } from "../../../src/host/run-scheduler.ts";
 import { UptimeLog } from "../../../src/state/uptime-log.ts";
 import { openShop } from "../../support/mirror/mirror.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
+import type { HostContext } from "../../../src/host/host-context.ts";
 import { recordStep, stepsAfterRun } from "../../../src/status/after-run-record.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
@@ -15,7 +15,7 @@ const goesOn = "claimed: goes on from the mirror that is here";
 /** Stands in for what follows runs: notes what it was asked for, and records that all of it shows all changes. */
 function aReporter() {
   const asked: string[] = [];
-  const afterRun: DaemonContext["afterRun"] = async ({ config, company }, scope) => {
+  const afterRun: HostContext["afterRun"] = async ({ config, company }, scope) => {
     asked.push(scope);
     const { afterRun: file, mirror } = mirrorFiles(config, company.name);
     const nowMs = Date.now();

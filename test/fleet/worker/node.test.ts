@@ -3,7 +3,7 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
+import type { HostContext } from "../../../src/host/host-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { damageTable } from "../../support/verify/verify.ts";
@@ -229,7 +229,7 @@ describeWithPostgres("a node", () => {
     const fleet = await aWorkedFleet({ records: 1 });
     await fleet.add("acme", little);
     const [made, lost] = [Promise.withResolvers<string>(), Promise.withResolvers<undefined>()];
-    const afterRun: DaemonContext["afterRun"] = async ({ config, company }) => {
+    const afterRun: HostContext["afterRun"] = async ({ config, company }) => {
       const { report } = mirrorFiles(config, company.name);
       await lost.promise;
       writeFileSync(report, "of changes that nobody published");

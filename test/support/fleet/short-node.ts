@@ -6,7 +6,7 @@ import type { CommandContext } from "../../../src/cli/program/command.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
 import type { NodePublishing, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
-import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
+import type { HostProcess } from "../../../src/host/host-context.ts";
 import { FleetNode } from "../../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { createNodeLoops } from "../../../src/fleet/postgres/node-loops.ts";

@@ -7,7 +7,7 @@ import { seededRandom } from "../seeded-random.ts";
 import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { Daemon } from "../../../src/daemon/daemon.ts";
+import { Daemon } from "../../../src/host/daemon.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { performRun } from "../../../src/runs/company-run.ts";
 import type { Company } from "../company/company.ts";

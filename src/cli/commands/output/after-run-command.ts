@@ -2,7 +2,7 @@ import { localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { parseEffectiveConfig, secretTexts } from "../../../config/companies.ts";
 import type { ExportConfig } from "../../../config/config.ts";
-import type { AfterRunScope } from "../../../daemon/after-run-queue.ts";
+import type { AfterRunScope } from "../../../host/after-run-queue.ts";
 import { monthBefore, periodOfMonth } from "../../../export/plan/period.ts";
 import { fileKinds, usualQuestion } from "../../../state/files/pending-files.ts";
 import { exportStep } from "../../../status/after-run-record.ts";

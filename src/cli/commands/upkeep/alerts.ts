@@ -3,7 +3,7 @@ import { messageOf, MirrorError } from "../../../base/errors.ts";
 import { createRedactor } from "../../../base/secret.ts";
 import { secretTexts } from "../../../config/companies.ts";
 import type { Config } from "../../../config/config.ts";
-import { createAlerters } from "../../../daemon/incident-watch.ts";
+import { createAlerters } from "../../../host/incident-watch.ts";
 import type { Alert } from "../../../status/alerts/incidents.ts";
 import { backoffMs, retries } from "../../../retry/retry-limits.ts";
 import { alertTargets, type AlertTarget } from "../../../status/alerts/targets.ts";

@@ -1,5 +1,5 @@
 import { counted, formatSize } from "../../../base/units.ts";
-import { askDaemon } from "../../../daemon/commands.ts";
+import { askDaemon } from "../../../host/commands.ts";
 import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";
 import { isDaemonThere, readExisting, writeExisting, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";

@@ -18,7 +18,7 @@ import { usualInboxCount } from "../../program/serving-commands.ts";
 import { someOf } from "../../../base/names.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
-import { askDaemon } from "../../../daemon/commands.ts";
+import { askDaemon } from "../../../host/commands.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 
 export const inboxCommand: CommandRun<"webhooks inbox"> = async (

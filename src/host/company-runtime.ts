@@ -13,7 +13,7 @@ import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/ref
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { serveCommands } from "./commands.ts";
-import type { CompanyHooks, CompanySettings, DaemonContext, OpenCompany } from "./daemon-context.ts";
+import type { CompanyHooks, CompanySettings, HostContext, OpenCompany } from "./host-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { ChangePusher } from "./change-pusher.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
@@ -29,7 +29,7 @@ import { RunScheduler } from "./run-scheduler.ts";
 const graceMs = stopDeadlines.requests;
 
 interface RuntimeOptions {
-  readonly context: DaemonContext;
+  readonly context: HostContext;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
   readonly refusals: RefusalWatch;

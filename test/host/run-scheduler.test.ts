@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { hourMs, isoTime } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { RunScheduler, reasonForRun } from "../../src/daemon/run-scheduler.ts";
+import { RunScheduler, reasonForRun } from "../../src/host/run-scheduler.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
 import { emptyReport, type CompanyReport, type Outcome } from "../../src/sync/context/run-report.ts";
 import type { ScheduleConfig } from "../../src/config/config.ts";
-import type { OpenCompany } from "../../src/daemon/daemon-context.ts";
+import type { OpenCompany } from "../../src/host/host-context.ts";
 import type { RunQueue } from "../../src/runs/run-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dayMs, type Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { runOnSchedule } from "../../src/daemon/run-scheduler.ts";
-import { parseCronSchedule } from "../../src/daemon/cron-schedule.ts";
+import { runOnSchedule } from "../../src/host/run-scheduler.ts";
+import { parseCronSchedule } from "../../src/host/cron-schedule.ts";
 
 const zones = ["Europe/Bratislava", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AfterRunQueue } from "../../src/daemon/after-run-queue.ts";
+import { AfterRunQueue } from "../../src/host/after-run-queue.ts";
 
 /** A queue whose work ends when the test says so. */
 function aQueue(limit = 1) {

@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import { pruneMirror, type PruneReport } from "../state/retention/prune-mirror.ts";
 import { Runs } from "../state/runs.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
-import type { OpenCompany } from "./daemon-context.ts";
+import type { OpenCompany } from "./host-context.ts";
 
 const checkEveryMs = 60_000;
 const leastBetweenMs = hourMs;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
-import type { OpenCompany } from "../../src/daemon/daemon-context.ts";
-import { createPruner, isPruneDue } from "../../src/daemon/pruner.ts";
+import type { OpenCompany } from "../../src/host/host-context.ts";
+import { createPruner, isPruneDue } from "../../src/host/pruner.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";

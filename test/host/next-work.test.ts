@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nextWorkMs } from "../../src/daemon/run-scheduler.ts";
+import { nextWorkMs } from "../../src/host/run-scheduler.ts";
 
 const nowMs = Date.UTC(2026, 10, 21);
 const minute = 60_000;

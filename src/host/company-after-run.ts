@@ -16,7 +16,7 @@ import { Changes } from "../store/apply/change-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { isWorthPublishing, type CompanyReport } from "../sync/context/run-report.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
-import type { OpenCompany } from "./daemon-context.ts";
+import type { OpenCompany } from "./host-context.ts";
 
 /**
  * Pure: did the mirror change since the report, or was none made, and is the last attempt long enough ago? The first

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { createRecentViews } from "../../src/daemon/daemon.ts";
+import { createRecentViews } from "../../src/host/daemon.ts";
 import { companyView } from "../support/status/company-view.ts";
 
 test("views of many companies are read in slices, once for all who ask, and again when they are 5 s old", async () => {

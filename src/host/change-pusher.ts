@@ -11,7 +11,7 @@ import { createRecordRedactor } from "../state/mirror-snapshot.ts";
 import { changeLine, Changes, type Change } from "../store/apply/change-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { signatureOf } from "../webhook/ingest/delivery.ts";
-import type { OpenCompany } from "./daemon-context.ts";
+import type { OpenCompany } from "./host-context.ts";
 
 const lookEveryMs = 1_000;
 /** The receiver wants nothing more, ever (Standard Webhooks). */

@@ -31,7 +31,7 @@ export interface HostProcess extends ProcessContext {
 }
 
 /** What companies of one connector are held with; the log adds the company to each line. */
-export interface DaemonContext extends HostProcess {
+export interface HostContext extends HostProcess {
   readonly manifest: Manifest;
   /** Since the start: refused deliveries for no company of the config, by reason. */
   readonly strayRefusals: RefusalCounts;
@@ -49,7 +49,7 @@ export interface CompanySettings {
 
 /** A company whose mirror this process holds open: what works on it. */
 export interface OpenCompany {
-  readonly context: DaemonContext;
+  readonly context: HostContext;
   readonly settings: CompanySettings;
   readonly mirror: Mirror;
   readonly runQueue: RunQueue;

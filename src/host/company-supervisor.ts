@@ -13,8 +13,8 @@ import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watc
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime } from "./company-runtime.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
-import { needsRestart } from "./daemon-context.ts";
-import type { CompanyHooks, CompanySettings, DaemonContext, ReceivingMirror } from "./daemon-context.ts";
+import { needsRestart } from "./host-context.ts";
+import type { CompanyHooks, CompanySettings, HostContext, ReceivingMirror } from "./host-context.ts";
 import { CompanyCounters, type Counting } from "./counters.ts";
 import { runSchedule } from "./cron-schedule.ts";
 import { nextWorkMs } from "./run-scheduler.ts";
@@ -36,7 +36,7 @@ export class CompanySupervisor {
   readonly counters = new CompanyCounters();
   readonly handOvers = new HandOverCounts();
   private readonly refusals: RefusalWatch;
-  readonly context: DaemonContext;
+  readonly context: HostContext;
   private readonly hooks: CompanyHooks | undefined;
   settings: CompanySettings;
   private runtime: CompanyRuntime | null = null;
@@ -48,7 +48,7 @@ export class CompanySupervisor {
   private ended: Promise<void> = Promise.resolve();
 
   /** @param hooks @default the company is this process's alone */
-  constructor(context: DaemonContext, settings: CompanySettings, hooks?: CompanyHooks) {
+  constructor(context: HostContext, settings: CompanySettings, hooks?: CompanyHooks) {
     this.name = settings.company.name;
     this.context = context;
     this.hooks = hooks;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/company-sync.ts";
-import { askDaemon, formatSyncOptions, serveCommands } from "../../src/daemon/commands.ts";
+import { askDaemon, formatSyncOptions, serveCommands } from "../../src/host/commands.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
 import { emptyReport } from "../../src/sync/context/run-report.ts";
 import { eventually } from "../support/eventually.ts";

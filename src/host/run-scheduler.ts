@@ -4,7 +4,7 @@ import type { Span } from "../state/uptime-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
 import { usualRun } from "../runs/run-queue.ts";
-import type { OpenCompany } from "./daemon-context.ts";
+import type { OpenCompany } from "./host-context.ts";
 import { parseCronSchedule, runSchedule, type CronSchedule } from "./cron-schedule.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { lastWholeRun, type WholeRun } from "../status/event-status.ts";

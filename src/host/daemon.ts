@@ -9,7 +9,7 @@ import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/receiver.ts";
-import { companyLog, type CompanySettings, type DaemonContext, type HostProcess } from "./daemon-context.ts";
+import { companyLog, type CompanySettings, type HostContext, type HostProcess } from "./host-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
@@ -56,7 +56,7 @@ export class Daemon implements Companies {
   readonly otherAnswers: Record<string, number> = {};
   /** Refused deliveries for no company, by reason. */
   readonly strayRefusals: Partial<Record<RefusalReason, number>> = {};
-  private readonly context: DaemonContext;
+  private readonly context: HostContext;
   private readonly options: DaemonOptions;
   private readonly afterRuns = new AfterRunQueue(async (name, scope) =>
     this.supervisors.get(name)?.makeAfterRun(scope),

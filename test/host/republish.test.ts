@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isRepublishDue, isStepOwed } from "../../src/daemon/company-after-run.ts";
+import { isRepublishDue, isStepOwed } from "../../src/host/company-after-run.ts";
 import type { StepRecord } from "../../src/status/after-run-record.ts";
 
 const at = "2026-11-21T08:00:00.000Z";

@@ -6,7 +6,7 @@ import { assertMayWrite, releaseMemory } from "../store/database.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
-import type { DaemonContext } from "./daemon-context.ts";
+import type { HostContext } from "./host-context.ts";
 
 const checkEveryMs = 1_000;
 const slept =
@@ -26,7 +26,7 @@ const releaseEveryMs = 60_000;
  * Worst outcome of a crash: the last heartbeat is up to 15 s old.
  */
 export async function runHeartbeat(
-  { clock, log, turns }: Pick<DaemonContext, "clock" | "log" | "turns">,
+  { clock, log, turns }: Pick<HostContext, "clock" | "log" | "turns">,
   mirror: Mirror,
   lock: WriterLock,
   steps: readonly (() => void)[],
@@ -72,7 +72,7 @@ export function createNote(mirror: Mirror, key: string, noteNow: () => object): 
  * @param mergeReceived takes over when other processes received deliveries; @default this process receives them
  */
 export function createBeat(
-  { clock, log }: Pick<DaemonContext, "clock" | "log">,
+  { clock, log }: Pick<HostContext, "clock" | "log">,
   uptime: UptimeLog,
   refusals: RefusalWatch,
   keys: () => readonly string[],
@@ -113,7 +113,7 @@ const sameSkewS = 2;
  * The beginning and end of a time of refusals and the first dropped connection are written at once.
  */
 export function createReceiverNote(
-  { clock, connections, strayRefusals }: Pick<DaemonContext, "clock" | "connections" | "strayRefusals">,
+  { clock, connections, strayRefusals }: Pick<HostContext, "clock" | "connections" | "strayRefusals">,
   mirror: Mirror,
   refusals: RefusalWatch,
   skewMs: () => number | null,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CompanyCounters } from "../../src/daemon/counters.ts";
+import { CompanyCounters } from "../../src/host/counters.ts";
 import { HttpCounters } from "../../src/http/exchange.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 
