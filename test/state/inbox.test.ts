@@ -40,7 +40,7 @@ test("the inbox shows the latest first, by state, table or time", async () => {
   const others = [about(2, "orders.updated", "order"), eventText({ type: "new" })];
   const [second, third] = take(shop, nowMs + 1_000, ...others);
   const view = new InboxView(shop.mirror.db);
-  const ids = (filter: object) => view.list({ most: 10, ...filter }).map(({ eventId }) => eventId);
+  const ids = (filter: object) => view.list({ most: 10, ...filter }).map((one) => one.event_id);
   expect(ids({})).toEqual([third, second, first]);
   expect(ids({ most: 1 })).toEqual([third]);
   expect(ids({ state: "unknown" })).toEqual([third]);
@@ -63,7 +63,7 @@ describe("a replay evaluates stored events again", () => {
     expect(counted(mirror, "_inbox")).toBe(3);
     const sql = "SELECT target, kind, lane, dirty_seq > ? AS newer FROM _work ORDER BY id";
     expect(texts(mirror, sql, sentSeq)).toEqual(["id:1 detail 0 1", "id:2 confirm 0 1"]);
-    const again = { state: "waiting", outcome: null, doneAt: null, requestId: null };
+    const again = { state: "waiting", outcome: null, settled_at: null, request_id: null };
     expect(new InboxView(mirror.db).list({ most: 9 })).toMatchObject([again, again, again]);
   });
 

@@ -36,11 +36,11 @@ describe("an event is stored together with what it leads to", () => {
     expect(result).toMatchObject(facts);
     const mark = { kind: "detail", resource: "people", target: "id:17", lane: 0, reason: "people.updated" };
     expect(work(shop)).toEqual([{ ...mark, state: "ready" }]);
-    const [occurredAt, receivedAt] = ["2026-03-01T00:00:00Z", "2026-03-01T12:00:00.000Z"];
-    const times = { occurredAt, receivedAt, doneAt: null };
-    const about17 = { resourceType: "person", resourceId: 17, resource: "people", target: "id:17" };
+    const [occurred_at, received_at] = ["2026-03-01T00:00:00Z", "2026-03-01T12:00:00.000Z"];
+    const times = { occurred_at, received_at, settled_at: null };
+    const about17 = { resource_type: "person", resource_id: 17, resource: "people" };
     const waiting = { state: "waiting", outcome: null, work: { state: "ready", error: null, attempts: 0 } };
-    expect(inbox(shop)).toMatchObject([{ eventId: result?.eventId, ...times, ...about17, ...waiting }]);
+    expect(inbox(shop)).toMatchObject([{ event_id: result?.eventId, ...times, ...about17, ...waiting }]);
     expect(rows(shop.mirror, "SELECT body FROM _inbox")).toEqual([{ body: text }]);
   });
 
@@ -68,7 +68,7 @@ describe("an event is stored together with what it leads to", () => {
     const body = '{"id":"far","type":"people.updated","resource":{"type":"person","id":9007199254740993}}';
     take(shop, body);
     expect(work(shop)).toMatchObject([{ target: "id:9007199254740993" }]);
-    expect(inbox(shop)).toMatchObject([{ resourceId: 9_007_199_254_740_993n }]);
+    expect(inbox(shop)).toMatchObject([{ resource_id: 9_007_199_254_740_993n }]);
   });
 
   test("a deletion is a reason to ask, also where a change of the same record comes after or before it", async () => {
@@ -107,7 +107,7 @@ describe("I7: a duplicate changes nothing", () => {
   test("an event that leads to no read is replayed without a second row in the change log", async () => {
     const shop = await openIngest();
     take(shop, about(2, "foreign-bills.paid", "foreignBill"), "not json");
-    const ids = inbox(shop).map(({ eventId }) => eventId);
+    const ids = inbox(shop).map((one) => one.event_id);
     const before = [inbox(shop), allChanges(shop.mirror)];
     const replayed = { queued: 0, unread: 2, missing: [], pruned: [] };
     expect(shop.ingest.replay(ids, nowMs + 60_000)).toEqual(replayed);

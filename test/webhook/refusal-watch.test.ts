@@ -208,7 +208,7 @@ const at = (time: string | null) => time && `2026-11-20T${time}Z`;
 /** One that leads to the company's receiver, or to another's; times are of the day above. */
 function delivering(failed: string | null, succeeded: string | null = null, name = "acme"): Subscription {
   const url = `https://hooks.example.com/webhooks/${name}`;
-  return subscription({ url, lastSuccessAt: at(succeeded), lastFailureAt: at(failed) });
+  return subscription({ url, last_success_at: at(succeeded), last_failure_at: at(failed) });
 }
 
 describe("what the service says of its own deliveries", () => {

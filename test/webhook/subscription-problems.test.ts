@@ -24,7 +24,7 @@ const company = (webhook: object) =>
   ({ name: "acme", webhook: { publicUrl: null, secrets: [], ...webhook } }) as unknown as CompanyConfig;
 
 describe("subscriptions", () => {
-  const failed = subscription({ id: 4, lastSuccessAt: at("09:00:00"), lastFailureAt: at("10:00:00") });
+  const failed = subscription({ id: 4, last_success_at: at("09:00:00"), last_failure_at: at("10:00:00") });
 
   test.each<[string, Subscription[], string[]]>([
     ["one delivers all", [subscription()], []],
@@ -43,7 +43,7 @@ describe("subscriptions", () => {
     ],
     [
       "the service switched it off",
-      [subscription({ id: 5, active: false, disabledReason: "too many failures" })],
+      [subscription({ id: 5, active: false, disabled_reason: "too many failures" })],
       [`the service delivers nothing to ${publicUrl}: subscription 5 is off, switched off by the service`],
     ],
     [
@@ -56,7 +56,11 @@ describe("subscriptions", () => {
       [failed],
       [`deliveries of subscription 4 fail: the last one did at ${at("10:00:00")}`],
     ],
-    ["a delivery failed and arrived later", [subscription({ ...failed, lastSuccessAt: at("10:00:15") })], []],
+    [
+      "a delivery failed and arrived later",
+      [subscription({ ...failed, last_success_at: at("10:00:15") })],
+      [],
+    ],
   ])("are judged: %s", (_, all, found) => {
     expect(problems(all)).toEqual(found);
   });

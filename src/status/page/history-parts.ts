@@ -129,8 +129,8 @@ export function eventList(facts: CompanyPageFacts): Html {
     const [badge, reason] = outcomeOf(event);
     return {
       name: cut(event.type ?? "without a type"),
-      about: event.resourceId === null ? null : String(event.resourceId),
-      small: [joined([when(event.receivedAt, moment), reason !== null && cut(reason)])],
+      about: event.resource_id === null ? null : String(event.resource_id),
+      small: [joined([when(event.received_at, moment), reason !== null && cut(reason)])],
       badge,
     };
   });

@@ -96,9 +96,9 @@ export function parseSubscription(record: ServiceRecord) {
     url: typeof url === "string" ? url : "",
     active: isActive === true,
     events: (Array.isArray(subscribedEvents) ? subscribedEvents.map(String) : []) as readonly string[],
-    lastSuccessAt: text("lastSuccessAt"),
-    lastFailureAt: text("lastFailureAt"),
-    disabledReason: text("disabledReason"),
+    last_success_at: text("lastSuccessAt"),
+    last_failure_at: text("lastFailureAt"),
+    disabled_reason: text("disabledReason"),
   };
 }
 

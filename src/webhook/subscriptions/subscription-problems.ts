@@ -49,9 +49,9 @@ export function expectedSubscriptions(
 }
 
 /** When a delivery failed after the last one that arrived, as the service says; null: the last one arrived. */
-export function failedAtMs({ lastFailureAt, lastSuccessAt }: Subscription): number | null {
-  const failedMs = Date.parse(lastFailureAt ?? "");
-  return Number.isNaN(failedMs) || Date.parse(lastSuccessAt ?? "") > failedMs ? null : failedMs;
+export function failedAtMs(one: Subscription): number | null {
+  const failedMs = Date.parse(one.last_failure_at ?? "");
+  return Number.isNaN(failedMs) || Date.parse(one.last_success_at ?? "") > failedMs ? null : failedMs;
 }
 
 /**
@@ -74,14 +74,14 @@ export function subscriptionProblems({ all, receiver, needed, lastReceivedMs }: 
   const lack = `lacks ${missing.length} of ${needed.length} events that are needed: ${someOf(missing, 6)}`;
   return [
     ...(missing.length > 0 ? [`${named(active)} ${lack}`] : []),
-    ...failing.map((one) => `deliveries of ${named([one])} fail: the last one did at ${one.lastFailureAt}`),
+    ...failing.map((one) => `deliveries of ${named([one])} fail: the last one did at ${one.last_failure_at}`),
   ];
 }
 
 function whyNothing(here: readonly Subscription[], all: readonly Subscription[]): string {
   if (all.length === 0) return "there is no subscription";
   if (here.length === 0) return `${named(all)} leads elsewhere`;
-  const isDisabled = here.some(({ disabledReason }) => disabledReason !== null);
+  const isDisabled = here.some((one) => one.disabled_reason !== null);
   return `${named(here)} is off${isDisabled ? ", switched off by the service" : ""}`;
 }
 

@@ -88,9 +88,9 @@ export function subscription(facts: Partial<Subscription> = {}): Subscription {
     url: "https://hooks.example.com/webhooks/acme",
     active: true,
     events: ["invoices.created"],
-    lastSuccessAt: null,
-    lastFailureAt: null,
-    disabledReason: null,
+    last_success_at: null,
+    last_failure_at: null,
+    disabled_reason: null,
     ...facts,
   };
 }

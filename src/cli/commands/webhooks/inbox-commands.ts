@@ -53,29 +53,10 @@ function numbersOf(db: Db, eventIds: readonly string[]): number[] {
   });
 }
 
-function viewOf(row: InboxRow) {
-  return {
-    ...bodyOf(row),
-    event_id: row.eventId,
-    type: row.type,
-    resource: row.resource,
-    resource_type: row.resourceType,
-    resource_id: row.resourceId,
-    occurred_at: row.occurredAt,
-    received_at: row.receivedAt,
-    state: row.state,
-    outcome: row.outcome,
-    ["settled_at"]: row.doneAt,
-    request_id: row.requestId,
-    problem: row.problem,
-    work: row.work,
-  };
-}
-
-function bodyOf({ body }: InboxRow) {
-  if (body === undefined) return {};
-  if (typeof body === "number") return { body: null, pruned_bytes: body };
-  return typeof body === "string" ? { body } : { body_base64: body.toString("base64") };
+function viewOf({ body, ...row }: InboxRow) {
+  if (body === undefined) return row;
+  if (typeof body === "number") return { ...row, body: null, pruned_bytes: body };
+  return { ...row, ...(typeof body === "string" ? { body } : { body_base64: body.toString("base64") }) };
 }
 
 function linesOf(row: InboxRow): string[] {
@@ -86,9 +67,9 @@ function linesOf(row: InboxRow): string[] {
 }
 
 function lineOf(row: InboxRow): string {
-  const what = [shortText(row.type ?? "-"), row.resourceId ?? ""].join(" ").trimEnd();
-  const request = row.requestId === null ? "" : `  ${row.requestId}`;
-  return `${row.receivedAt}  ${what}  ${outcomeText(row)}  ${shortText(row.eventId)}${request}`;
+  const what = [shortText(row.type ?? "-"), row.resource_id ?? ""].join(" ").trimEnd();
+  const request = row.request_id === null ? "" : `  ${row.request_id}`;
+  return `${row.received_at}  ${what}  ${outcomeText(row)}  ${shortText(row.event_id)}${request}`;
 }
 
 function outcomeText({ state, outcome, problem, work }: InboxRow): string {

@@ -348,18 +348,8 @@ type SubscriptionView = ReturnType<typeof viewOfSubscription>;
 
 /** Describes a subscription; `here`: it delivers to this config's receiver. */
 function viewOfSubscription(one: Subscription, { company, manifest }: CompanyScope) {
-  return {
-    id: one.id,
-    name: one.name,
-    url: one.url,
-    here: deliversHere(one.url, company),
-    active: one.active,
-    events: one.events,
-    missing_events: missingEvents(one, manifest.events),
-    last_success_at: one.lastSuccessAt,
-    last_failure_at: one.lastFailureAt,
-    disabled_reason: one.disabledReason,
-  };
+  const [here, missing_events] = [deliversHere(one.url, company), missingEvents(one, manifest.events)];
+  return { ...one, here, missing_events };
 }
 
 export function subscriptionLines(company: string, view: SubscriptionView): string[] {
