@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { addAbortListener, once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
@@ -19,34 +20,24 @@ const killAfterMs = 15_000;
  * @param input its stdin: nobody else can read it
  * @param signal ends it: SIGTERM, and SIGKILL where that does not help
  */
-export function runOwn(
+export async function runOwn(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   input: string,
   signal: AbortSignal,
 ): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--disable-sigusr1", ownEntry(), ...args], {
-      env,
-      stdio: ["pipe", "ignore", "inherit"],
-    });
-    let killing: NodeJS.Timeout | undefined;
-    const stop = () => {
-      child.kill("SIGTERM");
-      killing = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
-    };
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-    child.once("error", reject);
-    // It may end before it has read everything.
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(input);
-    child.once("close", (code) => {
-      clearTimeout(killing);
-      signal.removeEventListener("abort", stop);
-      resolve(code);
-    });
+  const command = ["--disable-sigusr1", ownEntry(), ...args];
+  const child = spawn(process.execPath, command, { env, stdio: ["pipe", "ignore", "inherit"] });
+  let killing: NodeJS.Timeout | undefined;
+  using _ = addAbortListener(signal, () => {
+    child.kill("SIGTERM");
+    killing = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
   });
+  // It may end before it has read everything.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input);
+  const [code] = (await once(child, "close").finally(() => clearTimeout(killing))) as [number | null];
+  return code;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { addAbortListener } from "node:events";
 import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { terminalText } from "../../base/terminal-text.ts";
@@ -105,8 +106,7 @@ export async function runAlertCommand(
   // It may end without having read it.
   child.stdin.on("error", () => undefined);
   child.stdin.end(body);
-  limit.addEventListener("abort", kill, { once: true });
-  if (limit.aborted) kill();
+  using _ = addAbortListener(limit, kill);
   try {
     const problem = await endOf(child, kill);
     if (signal.aborted) throw new Error("it was stopped");
@@ -114,7 +114,6 @@ export async function runAlertCommand(
     const shown = output.trim() === "" ? "" : `: ${terminalText(output.trim(), shownOutput)}`;
     if (problem !== null) throw new Error(`${problem}${shown}`);
   } finally {
-    limit.removeEventListener("abort", kill);
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
   }
 }
