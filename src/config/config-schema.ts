@@ -19,8 +19,7 @@ import {
   sizeText,
   within,
 } from "./config-values.ts";
-import { backup, retention, schedule, serve } from "./serve-sections.ts";
-import { exportEntry } from "./export-section.ts";
+import { backup, exportEntry, retention, schedule, serve } from "./serve-sections.ts";
 import { fleet } from "./fleet-section.ts";
 import { companies } from "./company-section.ts";
 import type { ResolvedSecrets } from "./secrets.ts";

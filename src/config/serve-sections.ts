@@ -1,12 +1,16 @@
-/** The sections of the config that are for `serve`: what it does when, and what it needs of the machine. */
+/** The sections of the config about what is made by itself, and what `serve` does when and needs of the machine. */
+import path from "node:path";
 import { z } from "zod";
 import { dayMs } from "../base/clock.ts";
+import { languages } from "../connector/translation.ts";
 import { readHostName, readListen } from "./address.ts";
 import {
   cronText,
   durationText,
+  filledText,
   folderOrBucket,
   integerBetween,
+  oneOfWords,
   onOrOff,
   readableText,
   secretText,
@@ -120,3 +124,54 @@ export const retention = section({
   inboxBodiesMs: inboxBodies,
   changesMs: changes,
 }));
+
+/** By choice its usual value, and the formats that obey another one. */
+const choices: Readonly<Record<string, { readonly usual: unknown; readonly formats: readonly string[] }>> = {
+  dialect: { usual: "standard", formats: ["csv"] },
+  language: { usual: "en", formats: ["csv", "xlsx"] },
+  nested: { usual: false, formats: ["parquet"] },
+  partition_by: { usual: null, formats: ["csv", "parquet", "jsonl"] },
+  since: { usual: null, formats: ["csv", "parquet", "jsonl"] },
+};
+
+/** The choices that an export's format does not obey, each with the formats that do. */
+export function unobeyed(format: string, given: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(choices).flatMap(([name, { usual, formats }]) =>
+    (given[name] ?? usual) === usual || formats.includes(format) ? [] : [[name, formats.join(" or ")]],
+  );
+}
+
+/** One entry of `exports`. */
+export function exportEntry({ folder }: { readonly folder: string }) {
+  const s3 = "a place such as s3://bucket/prefix";
+  return section({
+    format: oneOfWords(["csv", "parquet", "jsonl", "xlsx"]).describe("The kind of file."),
+    out: filledText("a folder")
+      .transform((text) => path.resolve(folder, text))
+      .describe("Where to; relative to this file."),
+    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text } : null))
+      .optional()
+      .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
+    after: oneOfWords(["sync"]).optional().describe("Made after every run."),
+    dialect: oneOfWords(["standard", "excel-sk"])
+      .default("standard")
+      .describe("CSV for machines or for Excel."),
+    language: oneOfWords(languages)
+      .default("en")
+      .describe("Of headings, and of values that are words of the service; en: as they are."),
+    tables: z.array(filledText("a table")).optional().describe("Only these tables; every table by default."),
+    partition_by: oneOfWords(["year", "month"])
+      .optional()
+      .describe("One folder for each, by the documents' date."),
+    month: oneOfWords(["current", "previous"])
+      .optional()
+      .describe("Only rows of this month, by the day on which it is made, in schedule.timezone."),
+    nested: z
+      .boolean({ error: "must be true or false" })
+      .default(false)
+      .describe("Parquet: items as a column of lists in place of tables of their own."),
+  }).check(({ value, issues }) => {
+    for (const [name, needs] of unobeyed(value.format, { ...value, partition_by: value.partitionBy }))
+      issues.push({ code: "custom", path: [name], message: `needs format ${needs}`, input: needs });
+  });
+}

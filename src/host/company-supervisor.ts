@@ -16,7 +16,7 @@ import type { AfterRunScope } from "./after-run-queue.ts";
 import { needsRestart } from "./host-context.ts";
 import type { CompanyHooks, CompanySettings, HostContext, ReceivingMirror } from "./host-context.ts";
 import { CompanyCounters, type Counting } from "./counters.ts";
-import { runSchedule } from "./cron-schedule.ts";
+import { runSchedule } from "../config/cron-schedule.ts";
 import { nextWorkMs } from "./run-scheduler.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
 

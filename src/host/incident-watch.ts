@@ -11,7 +11,6 @@ import type { AlertTarget } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { conditionsOf, spaceConditions } from "../status/conditions.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
-import { readyLimits } from "./cron-schedule.ts";
 
 export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | "log"> {
   readonly targetsOf: (config: Config) => readonly AlertTarget[];
@@ -55,10 +54,9 @@ export function createAlerters(context: AlertContext, config: Config) {
     /** Takes in how the companies stand now. Never throws. */
     update: (views: readonly CompanyStatusView[]) => {
       const nowMs = clock.nowMs();
-      const limits = readyLimits(config.schedule, nowMs);
       const { freeBytes: free = freeBytesAt, watchesDisk = true } = context;
       if (watchesDisk) updateOne(null, () => spaceConditions(free(config.dataDir)));
-      for (const view of views) updateOne(view.company, () => conditionsOf(view, nowMs, limits));
+      for (const view of views) updateOne(view.company, () => conditionsOf(view, nowMs));
     },
 
     states: (): AlertState[] => [...byFile.values()].map(({ current }) => current),

@@ -5,7 +5,7 @@ import { createErrorGuard } from "../store/transient-errors.ts";
 import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
 import { usualRun } from "../runs/run-queue.ts";
 import type { OpenCompany } from "./host-context.ts";
-import { parseCronSchedule, runSchedule, type CronSchedule } from "./cron-schedule.ts";
+import { parseCronSchedule, runSchedule, type CronSchedule } from "../config/cron-schedule.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { lastWholeRun, type WholeRun } from "../status/event-status.ts";
 import type { Random } from "../base/random.ts";

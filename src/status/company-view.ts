@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import { freeBytesAt } from "../base/files/atomic-file.ts";
-import type { CompanyConfig, Config } from "../config/config.ts";
+import { hourMs } from "../base/clock.ts";
+import type { CompanyConfig, Config, ScheduleConfig } from "../config/config.ts";
+import { freshForMs, runSchedule } from "../config/cron-schedule.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
@@ -80,6 +82,7 @@ function withoutDaemon({ company }: StatusScope, nowMs: number) {
  */
 export interface CompanyStatusView extends StoredFacts, Readonly<LiveFacts> {
   readonly company: string;
+  readonly limits: ReadyLimits;
   readonly afterRun: {
     readonly steps: readonly StepStatus[];
     /** Undefined: this process has made nothing yet. */
@@ -89,6 +92,18 @@ export interface CompanyStatusView extends StoredFacts, Readonly<LiveFacts> {
   };
   readonly alerts: AlertState;
   readonly receivers: ReturnType<typeof readReceivers>;
+}
+
+/** What still counts as current. */
+type ReadyLimits = Readonly<ReturnType<typeof readyLimits>>;
+
+function readyLimits(schedule: ScheduleConfig, nowMs: number) {
+  return {
+    /** A list that was read whole longer ago is stale. */
+    freshForMs: freshForMs(runSchedule(schedule), nowMs),
+    /** How long an event may wait for its read, and the service may be away. */
+    outageLimitMs: hourMs / 4,
+  };
 }
 
 /** How far each receiver of `notify` is; `position` is null where it was sent nothing of this log yet. */
@@ -112,6 +127,7 @@ export function readView(db: Db | null, scope: StatusScope, nowMs: number): Comp
   return {
     company: company.name,
     ...withoutDaemon(scope, nowMs),
+    limits: readyLimits(config.schedule, nowMs),
     afterRun: {
       steps: readStepStatus(files.afterRun, stepsOf(config), nowMs),
       problem: null,

@@ -9,16 +9,6 @@ import type { SchemaChange } from "../store/tables/unknown-columns.ts";
 import { everySubject, type Condition } from "./alerts/incidents.ts";
 import type { CompanyStatusView } from "./company-view.ts";
 
-/** What still counts as current; configured in `serve`. */
-export type ReadyLimits = Readonly<typeof defaultReadyLimits>;
-
-export const defaultReadyLimits = {
-  /** A list that was read whole longer ago is stale: after a day and two hours, as `status --max-age 26h`. */
-  freshForMs: 26 * hourMs,
-  /** How long an event may wait for its read, and the service may be away. */
-  outageLimitMs: hourMs / 4,
-};
-
 export type NamedCondition = Omit<Condition, "raises">;
 
 /** A mirror that another process writes for a moment, or that is being opened, is no incident. */
@@ -41,15 +31,15 @@ const shownWhileOpen = [
  * Pure. It does not say whether deliveries may be sent here: they may as long as the process answers. A service that
  * is away is wrong only after a while; a refused token is so at once, since somebody must act.
  */
-export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
-  if (!view.open) return whileClosed(view, nowMs, limits);
+export function conditionsOf(view: CompanyStatusView, nowMs: number): Condition[] {
+  if (!view.open) return whileClosed(view, nowMs);
   return [
     ...view.missingSecrets.map((problem) => wrong("failed", "secrets", `a secret is missing: ${problem}`)),
     ...receiverConditions(view),
-    ...serviceConditions(view, nowMs, limits),
-    ...runConditions(view, nowMs, limits),
-    ...eventConditions(view, nowMs, limits),
-    ...afterRunConditions(view, limits),
+    ...serviceConditions(view, nowMs),
+    ...runConditions(view, nowMs),
+    ...eventConditions(view, nowMs),
+    ...afterRunConditions(view),
     ...wholenessConditions(view),
     ...driftConditions(view.drift, view.run !== null, nowMs),
     ...behindConditions(view, nowMs),
@@ -57,8 +47,8 @@ export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: Rea
 }
 
 /** What people are shown of it: neither what is only not known, nor what may pass. Pure. */
-export function openConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
-  return conditionsOf(view, nowMs, limits)
+export function openConditions(view: CompanyStatusView, nowMs: number) {
+  return conditionsOf(view, nowMs)
     .filter(({ message, blocks, raises }) => message !== "" && (blocks || raises))
     .map(({ kind, subject, blocks, message }): NamedCondition => ({ kind, subject, blocks, message }));
 }
@@ -79,7 +69,7 @@ function unsure(kind: AlertKind, subject: string, message = ""): Condition {
   return { kind, subject, message, raises: false, blocks: false };
 }
 
-function whileClosed(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+function whileClosed(view: CompanyStatusView, nowMs: number): Condition[] {
   const { service, missingSecrets } = view;
   const why = service.message === null ? "" : ` (${service.message})`;
   const message = `the mirror's file is not open${why}: deliveries are refused with 503`;
@@ -88,7 +78,7 @@ function whileClosed(view: CompanyStatusView, nowMs: number, limits: ReadyLimits
     wrong("failed", "reading", message, isIncident),
     ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
     ...receiverConditions(view),
-    ...afterRunConditions(view, limits),
+    ...afterRunConditions(view),
     ...shownWhileOpen.map(([kind, subject]) => unsure(kind, subject, message)),
   ];
 }
@@ -111,7 +101,7 @@ const impediments: Partial<Record<CompanyStatusView["service"]["state"], string>
   database: "the mirror's file cannot be written",
 };
 
-function serviceConditions({ service }: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+function serviceConditions({ service, limits }: CompanyStatusView, nowMs: number): Condition[] {
   const { state, sinceMs } = service;
   const impediment = impediments[state];
   if (impediment !== undefined) return [wrong("failed", "reading", impediment)];
@@ -129,31 +119,31 @@ const endedEarly: ReadonlySet<string> = new Set(["interrupted", "stopped"]);
  * A list is complete before the details of its records are: only a complete run shows that all is there. A run that
  * was cut off left something unread, until another one ends; one under way is about to.
  */
-function runConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+function runConditions(view: CompanyStatusView, nowMs: number): Condition[] {
   const { wholeRunMs, run, lastRun } = view;
   const isCutOff = lastRun !== null && lastRun.outcome !== "complete" && lastRun.outcome !== "partial";
   const why = lastRun?.message ? `: ${lastRun.message}` : "";
   const text = `the last run did not finish: ${lastRun?.outcome ?? ""}${why}`;
   const raises = isCutOff && run === null && !endedEarly.has(lastRun.outcome);
   const cutOff = isCutOff ? [{ ...wrong("failed", "reading", text, raises), blocks: run === null }] : [];
-  if (wholeRunMs !== null) return [...cutOff, ...listConditions(view, nowMs, limits)];
+  if (wholeRunMs !== null) return [...cutOff, ...listConditions(view, nowMs)];
   const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
   const unread = wrong("stale", "lists", `not everything was read yet${since}`, false);
   return [unread, ...cutOff.map((one) => ({ ...one, blocks: false }))];
 }
 
-export function staleLists(view: CompanyStatusView, nowMs: number, { freshForMs }: ReadyLimits) {
+export function staleLists(view: CompanyStatusView, nowMs: number) {
   const swept = view.open ? Object.entries(view.sweptMs) : [];
-  const isStale = (ms: number) => elapsedSince(ms, nowMs) > freshForMs;
+  const isStale = (ms: number) => elapsedSince(ms, nowMs) > view.limits.freshForMs;
   return {
     never: swept.flatMap(([name, ms]) => (ms === null ? [name] : [])),
     stale: swept.flatMap(([name, ms]) => (ms !== null && isStale(ms) ? [name] : [])),
   };
 }
 
-function listConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
-  const { never, stale } = staleLists(view, nowMs, limits);
-  const age = formatDuration(limits.freshForMs);
+function listConditions(view: CompanyStatusView, nowMs: number): Condition[] {
+  const { never, stale } = staleLists(view, nowMs);
+  const age = formatDuration(view.limits.freshForMs);
   const old = `read whole longer than ${age} ago, or by a clock that was ahead: ${stale.join(", ")}`;
   return [
     ...(never.length > 0 ? [wrong("stale", "lists", `never read whole: ${never.join(", ")}`, false)] : []),
@@ -166,9 +156,9 @@ export function oldestWaitingMs({ events }: CompanyStatusView, nowMs: number): n
   return Math.max(0, nowMs - (events.oldestWaitingMs ?? nowMs));
 }
 
-function eventConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+function eventConditions(view: CompanyStatusView, nowMs: number): Condition[] {
   const waitedMs = oldestWaitingMs(view, nowMs);
-  if (waitedMs <= limits.outageLimitMs) return [];
+  if (waitedMs <= view.limits.outageLimitMs) return [];
   const text = `${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`;
   return [wrong("stale", "events", text)];
 }
@@ -185,7 +175,7 @@ function behindConditions({ receivers }: CompanyStatusView, nowMs: number): Cond
 }
 
 /** A report that is made for nobody any more shows old facts as current ones. */
-function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: ReadyLimits): Condition[] {
+function afterRunConditions({ afterRun, limits: { freshForMs } }: CompanyStatusView): Condition[] {
   const { steps, problem, isReportScheduled } = afterRun;
   const failed = steps.flatMap(({ step, outcome, error }) =>
     outcome === "failed" ? [`not made after the last run: ${step}: ${error}`] : [],

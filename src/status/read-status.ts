@@ -30,8 +30,6 @@ export interface StatusQuestion extends StatusScope {
   readonly db: Db | null;
   /** Tables read whole longer ago are stale; null: none is. */
   readonly maxAgeMs: number | null;
-  /** For how long what a run read is current by the schedule: for the conditions. */
-  readonly freshForMs: number;
   readonly nowMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,7 +40,7 @@ export type CompanyStatus = ReturnType<typeof readStatus>;
 
 /** Reads the status of one company from its files; sends no request and writes nothing. */
 export function readStatus(question: StatusQuestion) {
-  const { db, config, company, manifest, freshForMs, nowMs } = question;
+  const { db, config, company, manifest, maxAgeMs, nowMs } = question;
   const files = mirrorFiles(config, company.name);
   const view = readView(db, question, nowMs);
   const budget = readBudget(question, files.budget);
@@ -51,7 +49,7 @@ export function readStatus(question: StatusQuestion) {
   const running = health && runUnderWay(health, writer);
   const { mayHaveLostEvents: mayBeLost } = view.wholeness;
   const events = db && judgeEvents(readEventFacts(db), writer, mayBeLost, nowMs);
-  const limits = { freshForMs, outageLimitMs: hourMs };
+  const limits = { freshForMs: maxAgeMs ?? view.limits.freshForMs, outageLimitMs: hourMs };
   return {
     mirrored: db !== null,
     /** The command that writes now, with its process. */
@@ -74,7 +72,7 @@ export function readStatus(question: StatusQuestion) {
     verified: db && readProof(files.verified, db),
     /** What is wrong, as /readyz names it; what makes that one not ready first. */
     conditions:
-      health && events ? openConditions(withNotes(view, health, events, running), nowMs, limits) : [],
+      health && events ? openConditions({ ...withNotes(view, health, events, running), limits }, nowMs) : [],
   };
 }
 

@@ -15,7 +15,6 @@ import { loggingTo } from "../support/company/open-company.ts";
 import { put } from "../support/mirror/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { noOthers } from "../support/status/company-view.ts";
-import { defaultReadyLimits } from "../../src/status/conditions.ts";
 
 const person = (score: number) => ({ id: 1, name: "x".repeat(40_000), email: null, score });
 
@@ -64,7 +63,7 @@ test("the metric of the oldest reader rises and falls with a write-ahead log of 
   const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
   const metrics = createMetrics("test");
   const heldSeconds = async () => {
-    const text = await metrics.render(await daemon.recentViews(), Date.now(), defaultReadyLimits, noOthers);
+    const text = await metrics.render(await daemon.recentViews(), Date.now(), noOthers, 0);
     return Number(/^fintoro_mirror_oldest_reader_seconds\{.*\} (.*)$/m.exec(text)?.[1]);
   };
   await eventually(

@@ -98,7 +98,7 @@ test("status names the service's own limit, also before an answer stated one", a
   (await service.rateLimiter.admit("list")).lost();
   await service[Symbol.asyncDispose]();
   const scope = { config, company, manifest: fakturoid, resources: fakturoid.resources };
-  const times = { maxAgeMs: null, freshForMs: 0, nowMs: systemClock.nowMs() };
+  const times = { maxAgeMs: null, nowMs: systemClock.nowMs() };
   const { budget } = readStatus({ ...scope, ...times, db: null, clock: systemClock, log: silentLog });
   expect(budget).toMatchObject({ limit: null, granted: fakturoid.limits.requests });
 });

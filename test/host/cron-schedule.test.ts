@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
-import { freshForMs, parseCronSchedule } from "../../src/host/cron-schedule.ts";
+import { freshForMs, parseCronSchedule } from "../../src/config/cron-schedule.ts";
 
 const bratislava = "Europe/Bratislava";
 

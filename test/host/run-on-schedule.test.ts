@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { dayMs, type Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { runOnSchedule } from "../../src/host/run-scheduler.ts";
-import { parseCronSchedule } from "../../src/host/cron-schedule.ts";
+import { parseCronSchedule } from "../../src/config/cron-schedule.ts";
 
 const zones = ["Europe/Bratislava", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"];
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
-import { conditionsOf, defaultReadyLimits, spaceConditions } from "../../src/status/conditions.ts";
+import { conditionsOf, spaceConditions } from "../../src/status/conditions.ts";
 import type { SchemaChange } from "../../src/store/tables/unknown-columns.ts";
 import { readinessOf } from "../../src/status/render/pages.ts";
 import {
@@ -29,10 +29,10 @@ const unsubscribed = { all: [], receiver: acme, needed: ["invoices.paid"], lastR
 /** What begins an incident, what keeps one as it is, and why the company is not ready. */
 function judged(facts: Partial<CompanyStatusView>) {
   const view = companyView(facts);
-  const all = conditionsOf(view, lookedAtMs, defaultReadyLimits);
+  const all = conditionsOf(view, lookedAtMs);
   const named = (isRaised: boolean) =>
     all.filter(({ raises }) => raises === isRaised).map(({ kind, subject }) => `${kind} ${subject}`);
-  const { reasons } = readinessOf(view, lookedAtMs, defaultReadyLimits);
+  const { reasons } = readinessOf(view, lookedAtMs);
   return { raises: named(true), keeps: named(false), reasons };
 }
 
@@ -173,7 +173,7 @@ describe("an incident", () => {
     const days = ["schema 2026-11-19", "schema 2026-11-21"];
     expect(judged({ drift })).toMatchObject({ raises: days, keeps: [] });
     expect(judged({ drift, run }).keeps).toEqual(expect.arrayContaining(days));
-    const [first] = conditionsOf(companyView({ drift }), lookedAtMs, defaultReadyLimits);
+    const [first] = conditionsOf(companyView({ drift }), lookedAtMs);
     expect(first?.message).toBe(
       "since 2026-11-19 the service sends fields that the connector does not know: people.nick_name (first in record 7); orders.buyer.zip as list (first in record 9)",
     );
@@ -190,7 +190,7 @@ describe("an incident", () => {
 });
 
 function readiness(facts: Partial<CompanyStatusView>) {
-  return readinessOf(companyView(facts), lookedAtMs, defaultReadyLimits);
+  return readinessOf(companyView(facts), lookedAtMs);
 }
 
 describe("a company is ready", () => {
@@ -278,9 +278,9 @@ describe("a company is not ready, and says why,", () => {
 
   test("by other limits", () => {
     const strict = { freshForMs: hourMs, outageLimitMs: 0 };
-    const view = companyView({ service: service("unavailable", 1), events: waitingEvents(1, 1) });
-    expect(readinessOf(view, lookedAtMs, strict).reasons).toHaveLength(3);
+    const away = { service: service("unavailable", 1), events: waitingEvents(1, 1) };
+    expect(readiness({ ...away, limits: strict }).reasons).toHaveLength(3);
     const never = { freshForMs: Infinity, outageLimitMs: Infinity };
-    expect(readinessOf(companyView({ sweptMs: { invoices: 0 } }), lookedAtMs, never).ready).toBe(true);
+    expect(readiness({ sweptMs: { invoices: 0 }, limits: never }).ready).toBe(true);
   });
 });

@@ -10,12 +10,11 @@ import {
   waitingEvents,
   noOthers,
 } from "../support/status/company-view.ts";
-import { defaultReadyLimits } from "../../src/status/conditions.ts";
 
 const metrics = createMetrics("1.2.3");
 
 async function scraped(...views: readonly CompanyStatusView[]): Promise<string[]> {
-  return (await metrics.render(views, lookedAtMs, defaultReadyLimits, noOthers)).split("\n");
+  return (await metrics.render(views, lookedAtMs, noOthers, 0)).split("\n");
 }
 
 /** Samples of one metric, without the prefix of all. */
@@ -142,8 +141,8 @@ describe("metrics", () => {
   });
 
   test("count dropped connections, and requests for no company by status alone, since clients choose the paths", async () => {
-    const others = { ...noOthers, requests: { 404: 3, 400: 1 }, droppedConnections: 7 };
-    const lines = (await metrics.render([], lookedAtMs, defaultReadyLimits, others)).split("\n");
+    const others = { ...noOthers, otherAnswers: { 404: 3, 400: 1 } };
+    const lines = (await metrics.render([], lookedAtMs, others, 7)).split("\n");
     expect(lines).toContain("fintoro_mirror_dropped_connections_total 7");
     const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
     expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createPages } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import { jumpingClock } from "../support/terminal/terminal.ts";
-import { lookedAtMs, service, companyView, pagesOptions } from "../support/status/company-view.ts";
+import { lookedAtMs, service, companyView, noOthers } from "../support/status/company-view.ts";
 import { servePages } from "../support/webhook/webhook.ts";
 
+function pagesOf(recentViews: () => readonly CompanyStatusView[], clock: Clock = jumpingClock(lookedAtMs)) {
+  return createPages({ ...noOthers, recentViews }, { dropped: 0 }, clock, "1.2.3");
+}
+
 async function read(path: string, ...views: readonly CompanyStatusView[]) {
-  const page = await createPages(() => views, jumpingClock(lookedAtMs), pagesOptions)[path]?.();
+  const page = await pagesOf(() => views)[path]?.();
   if (!page) throw new Error(`there is no ${path}`);
   return page;
 }
@@ -24,7 +28,7 @@ function unreadable(): never {
 
 test("over HTTP each page has its type, no sniffing, and every header once", async () => {
   const views = [companyView({ open: false })];
-  const { url } = await servePages({ pages: createPages(() => views, systemClock, pagesOptions) });
+  const { url } = await servePages({ pages: pagesOf(() => views, systemClock) });
   const types = { healthz: "application/json", readyz: "application/json", metrics: "text/plain" };
   for (const [path, type] of Object.entries(types)) {
     const { headers, status } = await fetch(`${url}/${path}`);
@@ -59,14 +63,14 @@ describe("the pages of serve", () => {
   });
 
   test("/readyz is 503 when the status cannot be read", async () => {
-    const page = await createPages(unreadable, jumpingClock(lookedAtMs), pagesOptions)["/readyz"]?.();
+    const page = await pagesOf(unreadable)["/readyz"]?.();
     expect(page?.status).toBe(503);
     expect(JSON.parse(page?.body ?? "")).toMatchObject({ ready: false, error: "disk I/O error" });
   });
 
   test("/metrics shows the companies as they are at the request", async () => {
     const views = [companyView()];
-    const pages = createPages(() => views, jumpingClock(lookedAtMs), pagesOptions);
+    const pages = pagesOf(() => views);
     const before = await pages["/metrics"]?.();
     views.push(companyView({ company: "beta" }));
     const after = await pages["/metrics"]?.();

@@ -74,7 +74,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   undici: ["src/http/"],
   "better-sqlite3": ["src/store/", "src/report/", "src/rate-limit/budget-file.ts"],
   kysely: ["src/store/", "src/state/", "src/fleet/postgres/"],
-  croner: ["src/config/", "src/host/"],
+  croner: ["src/config/"],
   pino: ["src/log/"],
   "prom-client": ["src/status/"],
   picocolors: ["src/log/"],

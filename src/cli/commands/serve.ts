@@ -5,7 +5,6 @@ import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../host/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
-import { readyLimits } from "../../host/cron-schedule.ts";
 import { createPageAccess, currentPageToken, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
@@ -60,21 +59,10 @@ function servedBy(
   address: ListenAddress,
   counts: ConnectionCounts,
 ): ListeningProcess["server"] {
-  const limits = () => readyLimits(daemon.config.schedule, clock.nowMs());
   const token = () => daemon.config.serve.pageToken && currentPageToken(daemon.config.serve.pageToken);
-  const { otherAnswers: requests, strayRefusals: refusals } = daemon;
-  const others = () => ({ requests, refusals, droppedConnections: counts.dropped });
-  const pages = createPages(() => daemon.recentViews(), clock, { version, others, limits });
-  const site = new StatusSite({
-    clock,
-    version,
-    access: createPageAccess({ clock, log, isLocal: isLocalAddress(address), token }),
-    companies: () => daemon.config.companies.map(({ name }) => name),
-    find: (company) => daemon.pageOf(company),
-    views: () => daemon.recentViews(),
-    limits,
-    timeZone: () => daemon.config.schedule.timezone,
-  });
+  const pages = createPages(daemon, counts, clock, version);
+  const access = createPageAccess({ clock, log, isLocal: isLocalAddress(address), token });
+  const site = new StatusSite(version, access, clock, daemon);
   return { companies: daemon, pages, site, pageHosts: () => [address.host, ...daemon.pageHosts], counts };
 }
 

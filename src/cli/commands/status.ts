@@ -1,7 +1,7 @@
 import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { counted } from "../../base/units.ts";
-import { readyLimits } from "../../host/cron-schedule.ts";
+import { freshForMs, runSchedule } from "../../config/cron-schedule.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
 import { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
@@ -19,14 +19,13 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
     });
   const nowMs = context.clock.nowMs();
   const maxAgeMs = options.maxAge ?? null;
-  const times = { maxAgeMs, freshForMs: maxAgeMs ?? readyLimits(config.schedule, nowMs).freshForMs, nowMs };
   const names = companyScopes(context, config, options.shard).map(({ company }) => company.name);
   const companies: Record<string, CompanyStatus> = {};
   const show = async (scope: CompanyScope) => {
     const { name } = scope.company;
     const { clock, log, output } = context;
     const { status, handOvers, answers } = await readMirror(scope, (db) => ({
-      status: readStatus({ ...scope, ...times, clock, log, db }),
+      status: readStatus({ ...scope, maxAgeMs, nowMs, clock, log, db }),
       handOvers: db ? new HandOverCounts().read(db, scope.manifest) : [],
       // A snapshot and its views cost more than all the rest of a status.
       answers: db && names.length === 1 ? answersOf(scope, nowMs) : null,
@@ -43,7 +42,8 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
     return { document: { ...status, hand_overs: handOvers, answers }, lines, outcome: statusOutcome(status) };
   };
   const finish = async () => {
-    const shards = isOfSome ? null : judgeShards(names, companies, times.freshForMs, nowMs);
+    const freshMs = maxAgeMs ?? freshForMs(runSchedule(config.schedule), nowMs);
+    const shards = isOfSome ? null : judgeShards(names, companies, freshMs, nowMs);
     const lines = shardLines(shards, options.all, nowMs);
     if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
       lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");

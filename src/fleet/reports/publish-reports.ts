@@ -5,7 +5,7 @@ import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { hashOf } from "../../base/files/hashed-file.ts";
 import type { Config } from "../../config/config.ts";
-import { exportEntry } from "../../config/export-section.ts";
+import { exportEntry } from "../../config/serve-sections.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportQuestion } from "../../connector/report-view.ts";

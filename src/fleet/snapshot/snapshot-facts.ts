@@ -53,7 +53,9 @@ export function readSummary(
 ) {
   const view = readView(db, scope, nowMs);
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
-  const conditions = openConditions(view, nowMs, noLimits).filter(({ kind }) => kind !== "stale");
+  const conditions = openConditions({ ...view, limits: noLimits }, nowMs).filter(
+    ({ kind }) => kind !== "stale",
+  );
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
     whole_at: isoOrNull(view.wholeRunMs),

@@ -1,6 +1,6 @@
 import { dayMs, isoTime } from "../../base/clock.ts";
 import { counted, formatDuration } from "../../base/units.ts";
-import { freshForMs, parseCronSchedule } from "../../host/cron-schedule.ts";
+import { freshForMs, parseCronSchedule } from "../../config/cron-schedule.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import { countLateCompanies } from "../postgres/catalogue/commit-snapshot.ts";
@@ -34,11 +34,10 @@ export async function readFleetStatus(
   const { at, restored_at, set_back_to, ...server } = await readServerView(postgres);
   const nowMs = Date.parse(at);
   const views = await readCompanyViews(postgres);
-  const scheduledMs = scheduledFreshness(nowMs);
   const shown = only === null ? views : views.filter(({ company }) => only.includes(company));
   const companies = shown.map((view) => [
     view.company,
-    judgeCompany(view, nowMs, maxAgeMs ?? scheduledMs(view)),
+    judgeCompany(view, nowMs, maxAgeMs ?? scheduledFreshness(view, nowMs)),
   ]);
   const nodes = await new NodesTable(postgres).list();
   const span = (await new ReceivingTable(postgres).spansSince(nowMs - dayMs)).at(-1) ?? null;
@@ -84,17 +83,10 @@ export function fleetStatusOutcome({
   return severities.has("partial") ? "partial" : "complete";
 }
 
-/** For how long what the runs of each company read is current by their schedules; null: for ever. */
-function scheduledFreshness(nowMs: number) {
-  // A hundred thousand companies have a few schedules.
-  const known = new Map<string, number>();
-  return ({ judged: { schedule, timezone } }: CompanyView): number | null => {
-    if (schedule === null || timezone === null) return null;
-    const key = `${schedule} ${timezone}`;
-    const freshMs = known.get(key) ?? freshForMs(parseCronSchedule(schedule, timezone), nowMs);
-    known.set(key, freshMs);
-    return freshMs;
-  };
+/** For how long what the runs of a company read is current by its schedule; null: for ever. */
+function scheduledFreshness({ judged: { schedule, timezone } }: CompanyView, nowMs: number): number | null {
+  if (schedule === null || timezone === null) return null;
+  return freshForMs(parseCronSchedule(schedule, timezone), nowMs);
 }
 
 /** `set_back_to`: the last moment that the backup has; what deliveries said of the companies left may be missing. */

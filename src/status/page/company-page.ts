@@ -51,8 +51,8 @@ function verdict(facts: CompanyPageFacts): Html {
 }
 
 /** What is wrong, each with what to do. Hidden where nothing is, or the sentence on top says it. */
-function attention({ view, moment, limits }: CompanyPageFacts): Html {
-  const shown = shownConditions(view, moment.nowMs, limits);
+function attention({ view, moment }: CompanyPageFacts): Html {
+  const shown = shownConditions(view, moment.nowMs);
   if (shown.length === 0 || isSaidOnTop(shown)) return hiddenPart("attention");
   const rows = shown.map((one): ListRow => {
     const text = cut(one.message, 600);

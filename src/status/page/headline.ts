@@ -1,5 +1,5 @@
 import { counted } from "../../base/units.ts";
-import { openConditions, type NamedCondition, type ReadyLimits } from "../conditions.ts";
+import { openConditions, type NamedCondition } from "../conditions.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import { clockText, roughly } from "./moments.ts";
 import type { CompanyPageFacts } from "./page-facts.ts";
@@ -14,16 +14,16 @@ type Headline = Readonly<{ level: Level; sentence: string; next: string | null }
  * What is wrong and shown: each message once, nothing that is only not known, and not that a first run has not read
  * everything yet. Pure.
  */
-export function shownConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
-  const shown = openConditions(view, nowMs, limits).filter(
+export function shownConditions(view: CompanyStatusView, nowMs: number) {
+  const shown = openConditions(view, nowMs).filter(
     ({ subject }) => !(subject === "lists" && isFirstRun(view)),
   );
   return shown.filter(({ message }, i) => shown.findIndex((one) => one.message === message) === i);
 }
 
 /** Pure. */
-export function companyLevel(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Level {
-  const shown = shownConditions(view, nowMs, limits);
+export function companyLevel(view: CompanyStatusView, nowMs: number): Level {
+  const shown = shownConditions(view, nowMs);
   if (isStarting(view) || (isFirstRun(view) && shown.length === 0)) return "busy";
   if (shown.some(({ blocks }) => blocks)) return "bad";
   return shown.length > 0 ? "look" : "good";
@@ -40,12 +40,12 @@ function isStarting({ open, service }: CompanyStatusView): boolean {
 
 /** The sentence of one company. Pure. */
 export function headlineOf(facts: CompanyPageFacts): Headline {
-  const { view, moment, limits, unreadable } = facts;
-  const level = companyLevel(view, moment.nowMs, limits);
+  const { view, moment, unreadable } = facts;
+  const level = companyLevel(view, moment.nowMs);
   if (unreadable !== null)
     return { level: "bad", sentence: "The mirror's file cannot be read", next: unreadable };
   if (level === "busy") return busyHeadline(facts);
-  const shown = shownConditions(view, moment.nowMs, limits);
+  const shown = shownConditions(view, moment.nowMs);
   const [first] = shown;
   const isUnread = view.wholeRunMs === null && shown.every(({ subject }) => subject === "lists");
   if (first && isUnread) return unreadHeadline(view);

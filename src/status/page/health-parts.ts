@@ -17,7 +17,7 @@ const mostCharacters = 300;
 
 /** How old each resource's list is against the promise, and how much of it is here. */
 export function freshness(facts: CompanyPageFacts): Html {
-  const { status, view, limits } = facts;
+  const { status, view } = facts;
   const rows = (status.health?.resources ?? [])
     .filter(({ name }) => !view.open || Object.hasOwn(view.sweptMs, name))
     .map((one) => freshnessRow(one, facts));
@@ -27,18 +27,17 @@ export function freshness(facts: CompanyPageFacts): Html {
   }
   const caption = "Records of each resource, and when its list was last read whole";
   const body = table(caption, ["Resource", "Records", "Read whole"], rows);
-  const promise = formatDuration(limits.freshForMs).replace(/ 00m$/, "");
+  const promise = formatDuration(view.limits.freshForMs).replace(/ 00m$/, "");
   return pagePart("freshness", "Freshness", body, `promise: read whole within ${promise}`);
 }
 
-function freshnessRow(one: ResourceHealth, { view, moment, limits }: CompanyPageFacts): Html {
+function freshnessRow(one: ResourceHealth, { view, moment }: CompanyPageFacts): Html {
+  const { freshForMs } = view.limits;
   const { name, live, expected, sweptAt } = one;
   const ageMs = sweptAt === null ? Infinity : elapsedSince(Date.parse(sweptAt), moment.nowMs);
-  const isLate = ageMs > limits.freshForMs && !isFirstRun(view);
+  const isLate = ageMs > freshForMs && !isFirstRun(view);
   const isPart = expected !== null && live < expected;
-  const left = isLate
-    ? html`<strong class="late bad">late</strong>`
-    : bar(1 - ageMs / limits.freshForMs, "good");
+  const left = isLate ? html`<strong class="late bad">late</strong>` : bar(1 - ageMs / freshForMs, "good");
   return html`<tr>
     <th scope="row">${name.replaceAll("_", " ")}<small>${detailsOf(one, moment.nowMs)}</small></th>
     <td class="number">${formatCount(live)}${isPart && html` <span>of ${formatCount(expected)}</span>`}</td>

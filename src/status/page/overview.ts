@@ -1,7 +1,6 @@
 import { counted, formatCount } from "../../base/units.ts";
 import { readyItems } from "../../state/work-item.ts";
 import type { CompanyStatusView } from "../company-view.ts";
-import type { ReadyLimits } from "../conditions.ts";
 import { companyLevel, shownConditions, type Level } from "./headline.ts";
 import { cut, html, type Html } from "./html.ts";
 import { clockText, when, type PageMoment } from "./moments.ts";
@@ -17,7 +16,6 @@ interface OverviewQuestion {
 interface OverviewFacts {
   readonly views: readonly CompanyStatusView[];
   readonly moment: PageMoment;
-  readonly limits: ReadyLimits;
 }
 
 const perPage = 50;
@@ -31,8 +29,8 @@ const words: Readonly<Record<Level, string>> = {
 
 /** The body of the overview: the companies, the worst first. Pure. */
 export function overviewBody(facts: OverviewFacts, { text, page }: OverviewQuestion): Html {
-  const { moment, limits, views } = facts;
-  const all = views.map((view) => ({ view, level: companyLevel(view, moment.nowMs, limits) }));
+  const { moment, views } = facts;
+  const all = views.map((view) => ({ view, level: companyLevel(view, moment.nowMs) }));
   const found = all
     .filter(({ view }) => view.company.toLowerCase().includes(text.toLowerCase()))
     .toSorted(
@@ -71,8 +69,8 @@ function summary(levels: readonly Level[], { views, moment }: OverviewFacts): Ht
   return banner(worst, "All companies", sentence, factList(numbers));
 }
 
-function row(view: CompanyStatusView, level: Level, { moment, limits }: OverviewFacts): Html {
-  const [first] = shownConditions(view, moment.nowMs, limits);
+function row(view: CompanyStatusView, level: Level, { moment }: OverviewFacts): Html {
+  const [first] = shownConditions(view, moment.nowMs);
   const times = Object.values(view.sweptMs);
   const isRead = times.length > 0 && times.every((ms) => ms !== null);
   return html`<tr>

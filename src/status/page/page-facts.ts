@@ -8,7 +8,6 @@ import { Changes, type Change } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import type { CompanyStatusView, StatusScope } from "../company-view.ts";
-import type { ReadyLimits } from "../conditions.ts";
 import { readStatus, type StatusQuestion } from "../read-status.ts";
 import type { PageMoment } from "./moments.ts";
 import { recordId } from "../../base/ids.ts";
@@ -25,7 +24,6 @@ export interface PageCompany {
 export type CompanyPageFacts = ReturnType<typeof readPageFacts> & {
   readonly company: string;
   readonly moment: PageMoment;
-  readonly limits: ReadyLimits;
   readonly view: CompanyStatusView;
   readonly progress: ProgressView | null;
 };
@@ -41,11 +39,11 @@ export function whyUnreadable(error: unknown): string {
 }
 
 /** Reads what a page shows of a mirror. Never throws for one that cannot be read: the page says why. */
-export function readPageFacts(page: PageCompany, nowMs: number, { freshForMs }: ReadyLimits) {
+export function readPageFacts(page: PageCompany, nowMs: number) {
   const { scope, context, handOvers } = page;
   const readFrom = (db: Db | null) => ({
     /** What `status --json` prints. */
-    status: readStatus({ ...scope, ...context, db, maxAgeMs: null, freshForMs, nowMs }),
+    status: readStatus({ ...scope, ...context, db, maxAgeMs: null, nowMs }),
     /** The latest come first. */
     runs: db ? new Runs(db).latest(mostRuns) : [],
     events: db ? new InboxView(db).list({ most: mostEvents }) : [],

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
+import type { Config } from "../../config/config.ts";
 import type { Page } from "../../server/response.ts";
 import type { SiteRequest } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
-import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";
 import { GuardedSite, searchedText } from "./guarded-site.ts";
 import { readPageFacts, searchMirror, whyUnreadable, type PageCompany } from "./page-facts.ts";
@@ -11,16 +11,11 @@ import type { PageAccess } from "./page-access.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
 import { searchBody } from "./history-parts.ts";
 
-interface SiteOptions {
-  readonly clock: Clock;
-  readonly version: string;
-  readonly access: PageAccess;
-  readonly companies: () => readonly string[];
-  readonly find: (company: string) => PageCompany | null;
-  readonly views: () => Promise<readonly CompanyStatusView[]>;
-  readonly limits: () => ReadyLimits;
-  /** Of exact times. */
-  readonly timeZone: () => string;
+/** What holds the companies: the daemon. */
+interface SiteSource {
+  readonly config: Pick<Config, "companies" | "schedule">;
+  pageOf(company: string): PageCompany | null;
+  recentViews(): Promise<readonly CompanyStatusView[]>;
 }
 
 const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/changes)?$/;
@@ -31,11 +26,13 @@ const keptFor = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs 
 
 /** The pages for people. They send no request to the service, and write nothing. */
 export class StatusSite extends GuardedSite {
-  private readonly options: SiteOptions;
+  private readonly source: SiteSource;
+  private readonly clock: Clock;
 
-  constructor(options: SiteOptions) {
-    super(options.version, options.access, options.clock, keptFor);
-    this.options = options;
+  constructor(version: string, access: PageAccess, clock: Clock, source: SiteSource) {
+    super(version, access, clock, keptFor);
+    this.source = source;
+    this.clock = clock;
   }
 
   protected isPage(path: string): boolean {
@@ -44,10 +41,10 @@ export class StatusSite extends GuardedSite {
 
   protected pageFor(request: SiteRequest): Page | Promise<Page> {
     const [, named, isSearch] = companyPath.exec(request.path) ?? [];
-    const [only, another] = this.options.companies();
-    const company = named ?? (another === undefined ? only : undefined);
+    const [only, another] = this.source.config.companies;
+    const company = named ?? (another === undefined ? only?.name : undefined);
     if (company === undefined) return this.overviewPage(request);
-    const found = this.options.find(company);
+    const found = this.source.pageOf(company);
     if (!found)
       return this.plainPage(404, "There is no such company", "The config names no company like that.");
     if (isSearch !== undefined) return this.searchPage(company, found, request);
@@ -55,9 +52,9 @@ export class StatusSite extends GuardedSite {
   }
 
   private companyPage(company: string, found: PageCompany): Page {
-    const [moment, limits] = [this.moment(), this.options.limits()];
+    const moment = this.moment();
     const live = { view: found.view(), progress: found.progress() };
-    const facts = { company, moment, limits, ...live, ...readPageFacts(found, moment.nowMs, limits) };
+    const facts = { company, moment, ...live, ...readPageFacts(found, moment.nowMs) };
     const trail = this.trailTo([company, `/companies/${company}`]);
     return this.page({ title: company, body: companyBody(facts), trail, isLive: true });
   }
@@ -82,18 +79,17 @@ export class StatusSite extends GuardedSite {
     const text = searchedText(query);
     const page = Math.min(1_000, Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1));
     return this.kept(overviewPath({ text, page }), async () => {
-      const { views, limits } = this.options;
-      const facts = { views: await views(), moment: this.moment(), limits: limits() };
+      const facts = { views: await this.source.recentViews(), moment: this.moment() };
       return this.page({ title: "All companies", body: overviewBody(facts, { text, page }), isLive: true });
     });
   }
 
   private moment(): PageMoment {
-    return { nowMs: this.options.clock.nowMs(), timeZone: this.options.timeZone() };
+    return { nowMs: this.clock.nowMs(), timeZone: this.source.config.schedule.timezone };
   }
 
   private trailTo(...links: readonly (readonly [string, string])[]): (readonly [string, string])[] {
-    const isOne = this.options.companies().length === 1;
+    const isOne = this.source.config.companies.length === 1;
     return isOne && links.length === 1 ? [] : [...(isOne ? [] : [["All companies", "/"] as const]), ...links];
   }
 }

@@ -5,22 +5,18 @@ import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts"
 import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
-import { oldestWaitingMs, openConditions, type ReadyLimits } from "../conditions.ts";
+import { oldestWaitingMs, openConditions } from "../conditions.ts";
 import { collectDefaultMetrics, Registry } from "prom-client";
 
+/** What belongs to no company. */
 export interface OtherCounts {
-  /** Requests for no company and no page, by the status of the answer. */
-  readonly requests: Readonly<Record<string, number>>;
-  readonly refusals: RefusalCounts;
-  readonly droppedConnections: number;
+  /** Answers to requests that are for no page either, by status. */
+  readonly otherAnswers: Readonly<Record<string, number>>;
+  readonly strayRefusals: RefusalCounts;
 }
 
 /** Samples, or the value of the only one; milliseconds where the name has seconds. Null or undefined: not known. */
-type ReadMetric = (
-  view: CompanyStatusView,
-  nowMs: number,
-  limits: ReadyLimits,
-) => readonly Sample[] | number | null | undefined;
+type ReadMetric = (view: CompanyStatusView, nowMs: number) => readonly Sample[] | number | null | undefined;
 
 /**
  * Renders every metric from the companies' status at the moment of the request. Nothing is counted here, so nothing
@@ -34,15 +30,15 @@ export function createMetrics(version: string) {
     render: async (
       views: readonly CompanyStatusView[],
       nowMs: number,
-      limits: ReadyLimits,
       others: OtherCounts,
+      dropped: number,
     ) => {
       const texts: string[] = [];
       let written = 0;
       for (const [name, [help, read]] of Object.entries(families)) {
-        const samples = views.flatMap((view) => samplesOf(view.company, read(view, nowMs, limits) ?? []));
+        const samples = views.flatMap((view) => samplesOf(view.company, read(view, nowMs) ?? []));
         if (name === refusedName)
-          samples.push(...samplesOf("", byKey("reason", others.refusals, ["unknown_company"])));
+          samples.push(...samplesOf("", byKey("reason", others.strayRefusals, ["unknown_company"])));
         texts.push(metricText(name, help, samples));
         written += samples.length;
         if (written < samplesAtOnce) continue;
@@ -50,9 +46,10 @@ export function createMetrics(version: string) {
         written = 0;
       }
       // A subscription with a mistake in its path shows here: its deliveries get 404.
-      texts.push(metricText("stray_requests_total", strayHelp, byKey("status", others.requests, ["404"])));
-      const dropped = metricText("dropped_connections_total", droppedHelp, others.droppedConnections);
-      texts.push(dropped, buildInfo({ version }));
+      texts.push(
+        metricText("stray_requests_total", strayHelp, byKey("status", others.otherAnswers, ["404"])),
+      );
+      texts.push(metricText("dropped_connections_total", droppedHelp, dropped), buildInfo({ version }));
       return `${texts.join("\n")}\n${await own.text()}`;
     },
   };
@@ -181,7 +178,7 @@ const families: Readonly<Record<string, readonly [help: string, read: ReadMetric
   ],
   conditions: [
     "what is wrong now, by what it is about; 0: nothing of the kind",
-    (view, nowMs, limits) => byKind(openConditions(view, nowMs, limits), companyKinds),
+    (view, nowMs) => byKind(openConditions(view, nowMs), companyKinds),
   ],
   alerts_open: [
     "incidents by what they are about; 0 without one",
@@ -201,7 +198,7 @@ const families: Readonly<Record<string, readonly [help: string, read: ReadMetric
 
 /** For what is read from the mirror's file: unknown while that is closed. */
 function whileOpen(read: ReadMetric): ReadMetric {
-  return (view, nowMs, limits) => (view.open ? read(view, nowMs, limits) : null);
+  return (view, nowMs) => (view.open ? read(view, nowMs) : null);
 }
 
 const companyKinds = alertKinds.filter((kind) => kind !== "disk_low");

@@ -1,30 +1,32 @@
 import { isoOrNull, isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import type { ConnectionCounts } from "../../server/connections.ts";
 import type { Page } from "../../server/response.ts";
-import { openConditions, staleLists, type ReadyLimits } from "../conditions.ts";
+import { openConditions, staleLists } from "../conditions.ts";
 import { createMetrics, type OtherCounts } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 
-interface PagesOptions {
-  readonly version: string;
-  readonly others: () => OtherCounts;
-  /** Called for each request: the schedule may change, and its intervals are not equal. */
-  readonly limits: () => ReadyLimits;
+/** What holds the companies: the daemon. */
+interface PageSource extends OtherCounts {
+  recentViews(): readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
 }
-
-type CompanyViews = () => readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
 
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 
 /** The pages of `serve`. They send no request to the service and write nothing. */
-export function createPages(views: CompanyViews, clock: Clock, options: PagesOptions): Pages {
-  const metrics = createMetrics(options.version);
+export function createPages(
+  source: PageSource,
+  connections: Pick<ConnectionCounts, "dropped">,
+  clock: Clock,
+  version: string,
+): Pages {
+  const metrics = createMetrics(version);
   return {
-    "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
-    "/readyz": () => readyPage(views, clock.nowMs(), options),
+    "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version })),
+    "/readyz": () => readyPage(source, clock.nowMs()),
     "/metrics": async () => {
-      const text = await metrics.render(await views(), clock.nowMs(), options.limits(), options.others());
-      return page(200, metrics.type, text);
+      const views = await source.recentViews();
+      return page(200, metrics.type, await metrics.render(views, clock.nowMs(), source, connections.dropped));
     },
   };
 }
@@ -32,10 +34,11 @@ export function createPages(views: CompanyViews, clock: Clock, options: PagesOpt
 const json = "application/json; charset=utf-8";
 
 /** Not ready without companies, or when their status cannot be read. */
-async function readyPage(views: CompanyViews, nowMs: number, { others, limits }: PagesOptions) {
-  const { refusals: refused_elsewhere } = others();
+async function readyPage(source: PageSource, nowMs: number) {
+  const refused_elsewhere = source.strayRefusals;
   try {
-    const all = (await views()).map((view) => [view.company, readinessOf(view, nowMs, limits())] as const);
+    const views = await source.recentViews();
+    const all = views.map((view) => [view.company, readinessOf(view, nowMs)] as const);
     const ready = all.length > 0 && all.every(([, one]) => one.ready);
     return jsonPage(ready ? 200 : 503, { ready, companies: Object.fromEntries(all), refused_elsewhere });
   } catch (error) {
@@ -44,11 +47,11 @@ async function readyPage(views: CompanyViews, nowMs: number, { others, limits }:
 }
 
 /** What /readyz answers for one company: is its mirror current? Times are ISO. Pure. */
-export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
+export function readinessOf(view: CompanyStatusView, nowMs: number) {
   const { open, service, events, run, lastRun, receiver } = view;
   const { refused, refusing, clock_skew_seconds: skew } = receiver;
-  const { never, stale } = staleLists(view, nowMs, limits);
-  const all = openConditions(view, nowMs, limits);
+  const { never, stale } = staleLists(view, nowMs);
+  const all = openConditions(view, nowMs);
   const reasons = all.flatMap(({ blocks, message }) => (blocks ? [message] : []));
   return {
     ready: reasons.length === 0,

@@ -4,7 +4,6 @@ import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
 import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";
-import { defaultReadyLimits } from "../../../src/status/conditions.ts";
 
 /** 2026-11-21T08:00:00Z, the time of the request. */
 export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
@@ -13,6 +12,7 @@ export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
 export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStatusView {
   return {
     company: "acme",
+    limits: { freshForMs: 26 * hourMs, outageLimitMs: hourMs / 4 },
     missingSecrets: [],
     open: true,
     service: { state: "working", message: null, sinceMs: lookedAtMs - 8 * hourMs },
@@ -48,10 +48,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
 }
 
 /** Nothing was for another company. */
-export const noOthers = { requests: {}, refusals: {}, droppedConnections: 0 };
-
-/** What the pages of `serve` are made with. */
-export const pagesOptions = { version: "1.2.3", others: () => noOthers, limits: () => defaultReadyLimits };
+export const noOthers = { otherAnswers: {}, strayRefusals: {} };
 
 export type ServiceFacts = CompanyStatusView["service"];
 

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { silentLog, type Log } from "../../../src/base/logger.ts";
-import { defaultReadyLimits } from "../../../src/status/conditions.ts";
+import type { Config } from "../../../src/config/config.ts";
 import { createPageAccess } from "../../../src/status/page/page-access.ts";
 import type { PageCompany } from "../../../src/status/page/page-facts.ts";
 import { StatusSite } from "../../../src/status/page/status-site.ts";
@@ -21,14 +21,11 @@ export interface SiteFacts extends Partial<
 export function aSite(facts: SiteFacts = {}): StatusSite {
   const { isLocal = true, token = () => null, names = ["acme", "beta"], find = () => null } = facts;
   const { clock = systemClock, log = silentLog, view = (company) => companyView({ company }) } = facts;
-  return new StatusSite({
-    clock,
-    version: "1.2.3",
-    access: createPageAccess({ clock, log, isLocal, token }),
-    companies: () => names,
-    find,
-    views: () => Promise.resolve(names.map(view)),
-    limits: () => defaultReadyLimits,
-    timeZone: () => "Europe/Bratislava",
-  });
+  const known = { companies: names.map((name) => ({ name })), schedule: { timezone: "Europe/Bratislava" } };
+  const source = {
+    config: known as unknown as Config,
+    pageOf: find,
+    recentViews: () => Promise.resolve(names.map(view)),
+  };
+  return new StatusSite("1.2.3", createPageAccess({ clock, log, isLocal, token }), clock, source);
 }

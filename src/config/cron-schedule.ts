@@ -1,7 +1,6 @@
 import { Cron } from "croner";
 import { hourMs } from "../base/clock.ts";
-import type { ScheduleConfig } from "../config/config.ts";
-import { defaultReadyLimits, type ReadyLimits } from "../status/conditions.ts";
+import type { ScheduleConfig } from "./config.ts";
 
 /** The moments that a cron pattern names in a time zone, epoch milliseconds. */
 export type CronSchedule = ReturnType<typeof scheduleOf>;
@@ -28,34 +27,41 @@ const cronForm = { paused: true, fixedTimeRule: "no-wildcard" } as const;
 const parsed = new Map<string, CronSchedule>();
 
 function scheduleOf(cron: Cron) {
+  const after = (atMs: number) => cron.nextRun(new Date(atMs))?.getTime() ?? null;
+  const before = (atMs: number) => {
+    // croner looks strictly before, and at whole seconds
+    const [last] = cron.previousRuns(1, new Date(Math.floor(atMs / 1_000) * 1_000 + 1_000));
+    return last?.getTime() ?? null;
+  };
+  /** The same for every moment between two of the pattern's: to find those takes long. */
+  let known = { fromMs: Infinity, untilMs: Infinity, ms: minFreshMs };
   return {
     /** The first one after this moment; null: never again. */
-    after: (atMs: number) => cron.nextRun(new Date(atMs))?.getTime() ?? null,
+    after,
     /** The last one at or before this moment; null: there was none. */
-    before: (atMs: number) => {
-      // croner looks strictly before, and at whole seconds
-      const [last] = cron.previousRuns(1, new Date(Math.floor(atMs / 1_000) * 1_000 + 1_000));
-      return last?.getTime() ?? null;
+    before,
+    /** As `freshForMs`. */
+    freshForMs: (nowMs: number): number => {
+      if (nowMs >= known.fromMs && nowMs < known.untilMs) return known.ms;
+      const last = before(nowMs);
+      if (last === null) return minFreshMs;
+      const next = after(nowMs);
+      const longest = Math.max((next ?? last) - last, last - (before(last - 1) ?? last));
+      known = { fromMs: last, untilMs: next ?? Infinity, ms: Math.max(minFreshMs, longest + runMs) };
+      return known.ms;
     },
   };
 }
 
 /** Time that a run takes, its late start included. */
 const runMs = 2 * hourMs;
+/** A day and two hours, as `status --max-age 26h`. */
 const minFreshMs = 26 * hourMs;
 
 /**
- * Pure: for how long data that a run read counts as current, milliseconds. Right after a scheduled time its run has
- * still to be made, so the interval before it counts as well as the one after it.
+ * For how long data that a run read counts as current, milliseconds. Right after a scheduled time its run has still to be
+ * made, so the interval before it counts as well as the one after it.
  */
 export function freshForMs(schedule: CronSchedule | null, nowMs: number): number {
-  const last = schedule?.before(nowMs) ?? null;
-  if (schedule === null || last === null) return minFreshMs;
-  const next = schedule.after(nowMs) ?? last;
-  const previous = schedule.before(last - 1) ?? last;
-  return Math.max(minFreshMs, Math.max(next - last, last - previous) + runMs);
-}
-
-export function readyLimits(schedule: ScheduleConfig, nowMs: number): ReadyLimits {
-  return { ...defaultReadyLimits, freshForMs: freshForMs(runSchedule(schedule), nowMs) };
+  return schedule?.freshForMs(nowMs) ?? minFreshMs;
 }
