@@ -63,7 +63,7 @@ describe("a replay evaluates stored events again", () => {
     expect(counted(mirror, "_inbox")).toBe(3);
     const sql = "SELECT target, kind, lane, dirty_seq > ? AS newer FROM _work ORDER BY id";
     expect(texts(mirror, sql, sentSeq)).toEqual(["id:1 detail 0 1", "id:2 confirm 0 1"]);
-    const again = { state: "waiting", outcome: null, settled_at: null, request_id: null };
+    const again = { state: "waiting", outcome: null, done_at: null, request_id: null };
     expect(new InboxView(mirror.db).list({ most: 9 })).toMatchObject([again, again, again]);
   });
 

@@ -37,7 +37,7 @@ describe("an event is stored together with what it leads to", () => {
     const mark = { kind: "detail", resource: "people", target: "id:17", lane: 0, reason: "people.updated" };
     expect(work(shop)).toEqual([{ ...mark, state: "ready" }]);
     const [occurred_at, received_at] = ["2026-03-01T00:00:00Z", "2026-03-01T12:00:00.000Z"];
-    const times = { occurred_at, received_at, settled_at: null };
+    const times = { occurred_at, received_at, done_at: null };
     const about17 = { resource_type: "person", resource_id: 17, resource: "people" };
     const waiting = { state: "waiting", outcome: null, work: { state: "ready", error: null, attempts: 0 } };
     expect(inbox(shop)).toMatchObject([{ event_id: result?.eventId, ...times, ...about17, ...waiting }]);

@@ -118,11 +118,7 @@ const bySeq = statement((db, p: { seq: number }) =>
 );
 
 /** A stored event, and the state of its read while it waits for one. Times are ISO. */
-export interface InboxRow extends Omit<
-  OwnRow<"_inbox">,
-  "seq" | "target" | "dirty_seq" | "done_at" | "body"
-> {
-  readonly settled_at: string | null;
+export interface InboxRow extends Omit<OwnRow<"_inbox">, "seq" | "target" | "dirty_seq" | "body"> {
   /** The queued item of a waiting event; `dead` is a dead letter. */
   readonly work: InboxWork | null;
   /** Where it was asked for. A number: it was pruned, and had so many bytes. */
@@ -148,7 +144,7 @@ type SelectedRow = Omit<InboxRow, "work" | "body"> &
 export class InboxView extends Repository {
   list(filter: InboxFilter): InboxRow[] {
     const sql = `SELECT i.event_id, i.type, i.resource, i.resource_type, i.resource_id, i.occurred_at, i.received_at,
-        i.state, i.outcome, i.done_at AS settled_at, i.request_id, i.problem, iif(@seqs IS NULL, NULL, i.body) AS body,
+        i.state, i.outcome, i.done_at, i.request_id, i.problem, iif(@seqs IS NULL, NULL, i.body) AS body,
         w.state AS work_state, w.error AS work_error, w.attempts AS work_attempts
       FROM _inbox i LEFT JOIN _work w ON i.state = 'waiting' AND w.resource = i.resource AND w.target = i.target
       WHERE (@state IS NULL OR i.state = @state) AND (@resource IS NULL OR i.resource = @resource)

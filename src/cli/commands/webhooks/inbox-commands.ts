@@ -53,7 +53,8 @@ function numbersOf(db: Db, eventIds: readonly string[]): number[] {
   });
 }
 
-function viewOf({ body, ...row }: InboxRow) {
+function viewOf({ body, done_at, ...facts }: InboxRow) {
+  const row = { ...facts, ["settled_at"]: done_at };
   if (body === undefined) return row;
   if (typeof body === "number") return { ...row, body: null, pruned_bytes: body };
   return { ...row, ...(typeof body === "string" ? { body } : { body_base64: body.toString("base64") }) };
