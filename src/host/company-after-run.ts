@@ -14,7 +14,7 @@ import {
 } from "../status/after-run-record.ts";
 import { Changes } from "../store/apply/change-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
-import { isWorthPublishing, type CompanyReport } from "../sync/context/run-report.ts";
+import { isWorthPublishing, type RunSummary } from "../sync/context/run-summary.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
 import type { OpenCompany } from "./host-context.ts";
 
@@ -125,7 +125,7 @@ export class CompanyAfterRun {
     const { mirror, settings } = this.company;
     const [run] = new Runs(mirror.db).successes(1);
     if (!run) return false;
-    const report = run.report as CompanyReport;
+    const report = run.report as RunSummary;
     // Nothing follows a scrub that found no change.
     const runEndedMs = Date.parse((!isWorthPublishing(report) && report.listed_at) || report.finished_at);
     const [seq, steps] = [this.changes.lastSeq(), this.steps()];

@@ -10,14 +10,14 @@ import type { ConnectionCounts } from "../server/connections.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { UptimeLog } from "../state/uptime-log.ts";
 import type { LoopTurns } from "../store/transient-errors.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { RunSummary } from "../sync/context/run-summary.ts";
 import type { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { AlertContext } from "./incident-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
 export interface HostProcess extends ProcessContext {
-  readonly performRun: (run: CompanyRun) => Promise<CompanyReport>;
+  readonly performRun: (run: CompanyRun) => Promise<RunSummary>;
   /**
    * Makes what follows runs, whoever asked for them. Gives what went wrong where it is recorded nowhere, otherwise
    * null. A rejection is logged.

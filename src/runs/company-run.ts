@@ -4,7 +4,7 @@ import type { HttpTransport } from "../http/http-transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import { webhooksCover } from "../status/event-status.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { RunSummary } from "../sync/context/run-summary.ts";
 import type { RunParts } from "../sync/context/run-context.ts";
 import { parentsPerRunOf } from "../sync/plan/scrub.ts";
 import type { AskedRun, OnListed, ScrubOptions } from "../sync/run/begin-run.ts";
@@ -40,7 +40,7 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally"> {
 }
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
-export function performRun(run: CompanyRun): Promise<CompanyReport> {
+export function performRun(run: CompanyRun): Promise<RunSummary> {
   const { mirror, transport, config, company, tally, queue, signal, onListed } = run;
   const { clock, random, log } = run.context;
   const parts = {

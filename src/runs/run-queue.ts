@@ -3,8 +3,8 @@ import { messageOf } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
-import { isWorthPublishing, listedOutcome, modeOf, notBegun } from "../sync/context/run-report.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
+import { isWorthPublishing, listedOutcome, modeOf, notBegun } from "../sync/context/run-summary.ts";
+import type { RunSummary } from "../sync/context/run-summary.ts";
 import type { RunMode } from "../state/runs.ts";
 import type { ProgressView } from "../log/progress.ts";
 import type { CompanyRun, RunRequest } from "./company-run.ts";
@@ -66,7 +66,7 @@ interface RunQueueParts {
   readonly closed: AbortSignal;
   /** Connects the run of a request, which also ends with `closed`. */
   readonly begin: (request: RunRequest, closed: AbortSignal, scrubbing: Scrubbing) => CompanyRun;
-  readonly perform: (run: CompanyRun) => Promise<CompanyReport>;
+  readonly perform: (run: CompanyRun) => Promise<RunSummary>;
   /** Called when a run has ended, before the next one begins; `current` is null by then. */
   readonly onEnd: (run: CompanyRun, ended: RunEnd) => void;
   /**
@@ -117,7 +117,7 @@ export class RunQueue {
   }
 
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
-  run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
+  run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<RunSummary | null> {
     this.current?.endScrub();
     this.waiting++;
     this.open++;
@@ -129,7 +129,7 @@ export class RunQueue {
     });
     this.last = ended
       .then(
-        (report) => report && this.follow(report),
+        (summary) => summary && this.follow(summary),
         () => null,
       )
       .finally(() => this.open--);
@@ -146,8 +146,8 @@ export class RunQueue {
     );
   }
 
-  private follow(report: CompanyReport): void {
-    if (!isWorthPublishing(report)) return;
+  private follow(summary: RunSummary): void {
+    if (!isWorthPublishing(summary)) return;
     const { log } = this.parts.context;
     this.parts
       .afterRun()
@@ -158,7 +158,7 @@ export class RunQueue {
     await this.last;
   }
 
-  private async runWithPlace(request: RunRequest, why: string): Promise<CompanyReport | null> {
+  private async runWithPlace(request: RunRequest, why: string): Promise<RunSummary | null> {
     const { context, places } = this.parts;
     const { clock, log } = context;
     const closed = AbortSignal.any([request.closed, this.parts.closed]);
@@ -168,33 +168,33 @@ export class RunQueue {
     if (request.scrub) this.owed = null;
     const scrub = new AbortController();
     if (this.waiting > 0) scrub.abort();
-    const onListed = async (report: CompanyReport, isBeforeScrub: boolean) => {
-      if (!isBeforeScrub) return this.follow(report);
-      await place.beginScrub(async () => this.follow(report), AbortSignal.any([closed, scrub.signal]));
+    const onListed = async (summary: RunSummary, isBeforeScrub: boolean) => {
+      if (!isBeforeScrub) return this.follow(summary);
+      await place.beginScrub(async () => this.follow(summary), AbortSignal.any([closed, scrub.signal]));
     };
     try {
       const run = this.parts.begin(request, closed, { onListed, scrubClosed: scrub.signal });
       const mode = modeOf(request);
       this.current = { request, mode, startedMs, run, endScrub: () => scrub.abort() };
       log.info("a run begins", { why, mode });
-      const report = await this.perform(run, startedMs);
+      const summary = await this.perform(run, startedMs);
       await run.transport.close();
-      const { outcome, requests } = report;
+      const { outcome, requests } = summary;
       this.current = null;
-      const message = report.error?.message;
+      const message = summary.error?.message;
       const times = { startedMs, finishedMs: clock.nowMs() };
-      this.parts.onEnd(run, { outcome: listedOutcome(report), ...times, message: message ?? null });
+      this.parts.onEnd(run, { outcome: listedOutcome(summary), ...times, message: message ?? null });
       log.info("a run ended", { why, outcome, requests: requests.total, error: message });
-      if (scrub.signal.aborted && (report.scrub?.left ?? 0) > 0) this.owed = request.resources;
+      if (scrub.signal.aborted && (summary.scrub?.left ?? 0) > 0) this.owed = request.resources;
       else this.scrubOwed();
-      return report;
+      return summary;
     } finally {
       this.current = null;
     }
   }
 
   /** A bug in one company's run is reported as its outcome. */
-  private async perform(run: CompanyRun, startedMs: number): Promise<CompanyReport> {
+  private async perform(run: CompanyRun, startedMs: number): Promise<RunSummary> {
     try {
       return await this.parts.perform(run);
     } catch (error) {

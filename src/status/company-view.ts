@@ -19,7 +19,7 @@ import type { Db } from "../store/database.ts";
 import { openReadable } from "../store/migrations/migrate.ts";
 import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
-import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
+import { listedOutcome, type RunSummary } from "../sync/context/run-summary.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import { lastFailedStart } from "../sync/run/run-outcome.ts";
@@ -140,20 +140,20 @@ export function readView(db: Db | null, scope: StatusScope, nowMs: number): Comp
 }
 
 /** How a company stands after a run that no daemon made. */
-export function readViewAfterRun(scope: StatusScope, report: CompanyReport, nowMs: number) {
+export function readViewAfterRun(scope: StatusScope, summary: RunSummary, nowMs: number) {
   const view = readableView(scope, nowMs);
   const lastRun = {
-    outcome: listedOutcome(report),
-    startedMs: Date.parse(report.started_at),
-    finishedMs: Date.parse(report.finished_at),
-    message: report.error?.message ?? null,
+    outcome: listedOutcome(summary),
+    startedMs: Date.parse(summary.started_at),
+    finishedMs: Date.parse(summary.finished_at),
+    message: summary.error?.message ?? null,
   };
   // Events wait for a daemon or the next run: here nobody is late.
   const events = { ...view.events, oldestWaitingMs: null };
   return { ...view, lastRun, events } satisfies CompanyStatusView;
 }
 
-/** Where the mirror cannot be read, as if there were none: the run's report says so. */
+/** Where the mirror cannot be read, as if there were none: the run summary says so. */
 function readableView(scope: StatusScope, nowMs: number): CompanyStatusView {
   try {
     using db = openReadable(mirrorFiles(scope.config, scope.company.name).mirror);

@@ -11,7 +11,7 @@ import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import { type RetryDelay, mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import { Runs } from "../state/runs.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { RunSummary } from "../sync/context/run-summary.ts";
 
 /** Where the daemon writes them in `_meta`. */
 export const ordersKey = "orders";
@@ -212,7 +212,7 @@ const runsSearched = 200;
 /** The last run that read all these resources; null: none of the last 200 successful runs did. */
 export function lastWholeRun(db: Db, resources: readonly string[]) {
   for (const { startedAt, report } of new Runs(db).successes(runsSearched)) {
-    const { resources: read = {}, swept = {} } = report as Partial<CompanyReport>;
+    const { resources: read = {}, swept = {} } = report as Partial<RunSummary>;
     if (!resources.every((name) => name in read)) continue;
     const startedMs = Date.parse(startedAt);
     const sweptMs = Object.values(swept).map((at) => Date.parse(at));

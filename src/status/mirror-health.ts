@@ -13,7 +13,7 @@ import { onceFor } from "../store/once-for.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { LeaseOrder } from "../state/lease-order.ts";
 import { WorkQueue } from "../state/work-queue.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { RunSummary } from "../sync/context/run-summary.ts";
 import { lastFailedStart } from "../sync/run/run-outcome.ts";
 import { scrubSources } from "../sync/plan/scrub.ts";
 import type { Trouble } from "../sync/context/tally.ts";
@@ -33,7 +33,7 @@ export function readHealth(db: Db, manifest: Manifest) {
   return db.transaction(() => {
     const runs = new Runs(db);
     const whole = runs.latestWhole(runsLookedAt);
-    const reports = whole.map(({ report }) => report as Partial<CompanyReport>);
+    const reports = whole.map(({ report }) => report as Partial<RunSummary>);
     const last = reports[whole.findIndex(({ finishedAt }) => finishedAt !== null)];
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
@@ -71,7 +71,7 @@ function readResource(
   db: Db,
   manifest: Manifest,
   resource: Resource,
-  reports: readonly Partial<CompanyReport>[],
+  reports: readonly Partial<RunSummary>[],
   swept: ReadonlyMap<string, string>,
   countsOf: CountsOf,
 ) {

@@ -18,7 +18,7 @@ import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { planRun, type RunPlan } from "../sync/plan/estimate.ts";
 import { parentsPerRunOf, readScrubPlan, scrubSources, type ScrubQuestion } from "../sync/plan/scrub.ts";
 import { listRequests } from "../sync/plan/chosen-lists.ts";
-import { readProof } from "../verify/report.ts";
+import { readProof } from "../verify/findings.ts";
 import { isPartial, openConditions } from "./conditions.ts";
 import { readView, type CompanyStatusView, type StatusScope } from "./company-view.ts";
 import { daemonSilent, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";

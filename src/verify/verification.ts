@@ -10,7 +10,7 @@ import { MirrorView } from "./compare-record.ts";
 import type { ComparedReads } from "./compared-reads.ts";
 import { Comparison, nameDifferences, type DeepRead, type Finding } from "./comparison.ts";
 import { repairFromService } from "./repair.ts";
-import type { VerifyReport } from "./report.ts";
+import type { VerifyFindings } from "./findings.ts";
 import { ServiceCopy, type Asking } from "./service-copy.ts";
 
 /** How many details are compared: so many, or all. */
@@ -129,7 +129,7 @@ export class Verification {
     }
   }
 
-  get resumed(): VerifyReport["resumed"] {
+  get resumed(): VerifyFindings["resumed"] {
     const { since } = this.parts.compared;
     return since === null || this.known === 0 ? null : { since, details: this.known };
   }

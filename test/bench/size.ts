@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { formatCount, formatSize } from "../../src/base/units.ts";
-import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../src/sync/context/run-summary.ts";
 import { firstLine } from "../support/program/cli.ts";
 import { costOf, startIn, withCompany, type ProgramCost, type ServedCompany } from "./program-cost.ts";
 import { markdownTable, median, type BenchResult } from "./result.ts";
@@ -65,7 +65,7 @@ function command({ cpuMs, peakBytes }: ProgramCost) {
 }
 
 function run(cost: ProgramCost) {
-  const { companies } = JSON.parse(cost.stdout) as { companies: { acme: CompanyReport } };
+  const { companies } = JSON.parse(cost.stdout) as { companies: { acme: RunSummary } };
   const requests = formatCount(companies.acme.requests.total);
   return { ...command(cost), text: `${requests} requests, ${command(cost).text}` };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../src/sync/context/run-summary.ts";
 import { look, rowDifferences, type Db } from "../support/truth/compare.ts";
 import { conforming } from "../support/truth/conforming.ts";
 import type { Cells, Truth } from "../support/truth/truth.ts";
@@ -7,7 +7,7 @@ import type { Cells, Truth } from "../support/truth/truth.ts";
 /** Every resource of every connector, mirrored once, through one suite. */
 describe.each(conforming.map((one) => [one.manifest.name, one] as const))("%s", (_, { manifest, open }) => {
   let service: Awaited<ReturnType<typeof open>>;
-  let report: CompanyReport;
+  let report: RunSummary;
   let truth: Truth;
 
   beforeAll(async () => {

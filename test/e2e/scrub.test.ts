@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
-import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../src/sync/context/run-summary.ts";
 import {
   aCompany,
   aMirroredCompany,
@@ -21,7 +21,7 @@ const ofNight = (day: number): SyncOptions => ({
   startAtMs: begunMs + day * dayMs,
 });
 
-function nightly(company: Company, day: number, options: SyncOptions = {}): Promise<CompanyReport> {
+function nightly(company: Company, day: number, options: SyncOptions = {}): Promise<RunSummary> {
   return sync(company, { ...ofNight(day), ...options });
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Db } from "../../src/store/database.ts";
-import { emptyReport, rowsOf } from "../support/export/published.ts";
+import { emptySummary, rowsOf } from "../support/export/published.ts";
 
 /** The report's date is 2026-11-20. */
 const dueDate = (daysOverdue: number) =>
@@ -15,7 +15,7 @@ interface OpenInvoice {
 
 /** A report with these unpaid invoices of client 1. */
 function reportWith(invoices: readonly OpenInvoice[]): Db {
-  const db = emptyReport();
+  const db = emptySummary();
   db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
   db.exec("INSERT INTO clients (id, name) VALUES (1, 'Ann')");
   const insert = db.prepare(
@@ -102,7 +102,7 @@ describe("the age of what is to be paid", () => {
   });
 
   test("receipts of different suppliers of one name are not one supplier", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     db.exec(`INSERT INTO warehouse_inbound_receipts (id, currency_id, supplier_name, supplier_subject_id, total, total_with_vat)
       VALUES (1, 1, 'Ann', '1', 1, 1), (2, 1, 'Ann', '2', 2, 2), (3, 1, 'ANN', '2', 4, 4), (4, 1, NULL, NULL, 8, 8)`);
     const totals = "SELECT total FROM v_purchases_by_supplier ORDER BY total";

@@ -3,7 +3,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { tableSql } from "../../src/report/report-layout.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
-import { emptyReport, rowsOf } from "../support/export/published.ts";
+import { emptySummary, rowsOf } from "../support/export/published.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 
 const tables = tablesOfManifest(manifest).filter(({ kind }) => kind !== "view");
@@ -85,7 +85,7 @@ test.each(shapes)(
 );
 
 test("views pass a filter on a document or its client to the tables, and search for no column that a query leaves out", () => {
-  const db = emptyReport();
+  const db = emptySummary();
   for (const table of ["invoices", "credit_notes"])
     db.exec(`CREATE INDEX ${table}_by_client ON ${table} (client_id)`);
   const plan = (sql: string) =>

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { questions } from "../../connectors/fintoro/report/questions.ts";
 import type { Db } from "../../src/store/database.ts";
-import { emptyReport, rowsOf } from "../support/export/published.ts";
+import { emptySummary, rowsOf } from "../support/export/published.ts";
 import * as re from "../support/export/recount.ts";
 
 interface Line {
@@ -87,7 +87,7 @@ function expectShares(rows: readonly re.Row[], column: string, { rate: units }: 
 
 describe("for any documents", () => {
   test("revenue, VAT by rate and lines sold add up to the documents' totals to the cent, in the currency and in EUR", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     fc.assert(
       fc.property(fc.array(anyDocument, { minLength: 1, maxLength: 5 }), (documents) => {
         fill(db, documents);
@@ -107,7 +107,7 @@ describe("for any documents", () => {
   });
 
   test("a line's share in EUR is within a cent of its share divided by the document's rate, also where lines add up to zero", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     const balanced = odd.map(({ lines, ...document }) => {
       const back = lines.map(({ net, gross, ...line }) => ({ ...line, net: 0 - net, gross: 0 - gross }));
       return { ...document, net: 0, gross: 0, lines: [...lines, ...back] };
@@ -141,7 +141,7 @@ describe("for any documents", () => {
   });
 
   test("a sum in EUR is null, never a partial sum, if the rate of one document is unknown", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     fill(db, [plain, plain]);
     db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
     db.exec("UPDATE invoices SET currency_id = 2");
@@ -157,7 +157,7 @@ describe("for any documents", () => {
   });
 
   test("an answer in EUR over several currencies is null, never a partial sum, if the rate of one document is unknown", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     fill(db, [plain, plain]);
     db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
     db.exec("UPDATE invoices SET currency_id = 2, currency_rate = NULL WHERE id = 1");
@@ -168,7 +168,7 @@ describe("for any documents", () => {
   });
 
   test("a document in EUR whose detail is not read yet has no rate, and counts with 1", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     fill(db, [plain]);
     db.exec("UPDATE invoices SET currency_rate = NULL, to_be_paid = 1");
     const revenue = { revenue: 1, revenue_eur: 1 };
@@ -177,13 +177,13 @@ describe("for any documents", () => {
     expect(rowsOf(db, "SELECT * FROM v_receivables")).toMatchObject([owed]);
   });
   test("a paid proforma whose payments are not read yet is not called unpaid", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     db.exec("INSERT INTO proformas (id, total_with_vat, to_be_paid) VALUES (1, 246, 0), (2, 246, 246)");
     const rows = rowsOf(db, "SELECT settlement FROM v_proformas ORDER BY proforma_id");
     expect(rows.map(({ settlement }) => settlement)).toEqual([null, "not paid"]);
   });
   test("a credit note whose detail is not read yet is not judged for electronic invoices", () => {
-    const db = emptyReport();
+    const db = emptySummary();
     const today = "(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')";
     db.exec(`INSERT INTO credit_notes (id, number, issue_date) VALUES (1, 'D1', ${today})`);
     expect(rowsOf(db, "SELECT term FROM v_einvoice_gaps WHERE document_id = 1")).toEqual([]);

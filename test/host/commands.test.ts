@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/company-sync.ts";
 import { askDaemon, formatSyncOptions, serveCommands } from "../../src/host/commands.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
-import { emptyReport } from "../../src/sync/context/run-report.ts";
+import { emptySummary } from "../../src/sync/context/run-summary.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -43,7 +43,7 @@ async function startDaemon(more: Partial<CommandServerParts> = {}, folder = temp
       if (isNeeded?.() === false) return null;
       asked.push(request);
       await new Promise<void>((resolve) => held.push(resolve));
-      return emptyReport(clock, "2026-11-20T09:00:00.000Z", closed.aborted ? "stopped" : "complete");
+      return emptySummary(clock, "2026-11-20T09:00:00.000Z", closed.aborted ? "stopped" : "complete");
     });
     last = ended;
     return ended;

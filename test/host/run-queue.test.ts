@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { CompanyRun, RunRequest } from "../../src/runs/company-run.ts";
 import { createRunPlaces, RunQueue, usualRun } from "../../src/runs/run-queue.ts";
-import { emptyReport } from "../../src/sync/context/run-report.ts";
+import { emptySummary } from "../../src/sync/context/run-summary.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 
 const clock = jumpingClock(Date.UTC(2026, 10, 21));
@@ -27,7 +27,7 @@ function queueWith(parts: Partial<ConstructorParameters<typeof RunQueue>[0]> = {
       story.push(`begin ${mode}`);
       await clock.sleep(1);
       story.push(`end ${mode}`);
-      return emptyReport(clock, startedAt, "complete");
+      return emptySummary(clock, startedAt, "complete");
     },
     onEnd: (_, { outcome }) => story.push(outcome),
     afterRun: async () => void story.push("after"),
@@ -38,7 +38,7 @@ function queueWith(parts: Partial<ConstructorParameters<typeof RunQueue>[0]> = {
 
 /** A queue of runs whose scrub lasts until it is ended, `endless` of them. */
 function scrubbingQueue(endless: number) {
-  const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
+  const listed = { ...emptySummary(clock, startedAt, "complete"), listed_at: startedAt };
   const places = createRunPlaces(1, 1);
   const scrubbing = Promise.withResolvers<void>();
   const begun: RunRequest[] = [];
@@ -102,7 +102,7 @@ describe("the runs of one company", () => {
 
   test("what follows a run comes before its scrub, and again only where the scrub changed something", async () => {
     const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
-    const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
+    const listed = { ...emptySummary(clock, startedAt, "complete"), listed_at: startedAt };
     const { runQueue, story } = queueWith({
       begin: (asked, _closed, scrubbing) =>
         ({ request: asked, transport, ...scrubbing }) as unknown as CompanyRun,

@@ -3,7 +3,7 @@ import { hourMs, isoTime } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { RunScheduler, reasonForRun } from "../../src/host/run-scheduler.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
-import { emptyReport, type CompanyReport, type Outcome } from "../../src/sync/context/run-report.ts";
+import { emptySummary, type RunSummary, type Outcome } from "../../src/sync/context/run-summary.ts";
 import type { ScheduleConfig } from "../../src/config/config.ts";
 import type { OpenCompany } from "../../src/host/host-context.ts";
 import type { RunQueue } from "../../src/runs/run-queue.ts";
@@ -65,10 +65,10 @@ function remember(
   mirror: Mirror,
   atMs: number,
   outcome: Outcome,
-  swept: CompanyReport["swept"] = {},
-): CompanyReport {
+  swept: RunSummary["swept"] = {},
+): RunSummary {
   const runs = new Runs(mirror.db);
-  const report = { ...emptyReport({ nowMs: () => atMs }, isoTime(atMs), outcome), swept };
+  const report = { ...emptySummary({ nowMs: () => atMs }, isoTime(atMs), outcome), swept };
   const id = runs.begin("incremental", isoTime(atMs), null, swept);
   runs.finish(id, isoTime(atMs), outcome, report);
   return report;

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { expect, test } from "vitest";
 import { answerOf, openBooks } from "../../src/mcp/report-query.ts";
-import { emptyReport } from "../support/export/published.ts";
+import { emptySummary } from "../support/export/published.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 
 /**
@@ -97,7 +97,7 @@ const questions = `
 
 test("forty questions of a bookkeeper have their answers to the cent", () => {
   const file = path.join(temporaryFolder(), "acme.report.db");
-  const db = emptyReport();
+  const db = emptySummary();
   db.exec(books);
   db.prepare("VACUUM INTO ?").run(file);
   const report = openBooks(file, {});

@@ -16,7 +16,7 @@ import { rows, startMs, put, remove, written } from "../support/mirror/store.ts"
 import { stillClock } from "../support/mirror/run.ts";
 import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
-import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-report.ts";
+import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-summary.ts";
 import { UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { unfinishedRun } from "../../src/sync/run/begin-run.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MonthReport } from "../../src/verify/report.ts";
+import type { MonthFindings } from "../../src/verify/findings.ts";
 import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { forbidden, jsonReply } from "../support/company/proxy.ts";
 import { runCommand } from "../support/program/cli.ts";
@@ -35,7 +35,7 @@ async function verifyMonth(company: Company, month: string, ...more: string[]) {
   const { code, stdout } = await runCommand(["verify", "--month", month, "--json", ...more], {
     cwd: company.folder,
   });
-  const { companies } = JSON.parse(stdout) as { companies: { acme: MonthReport } };
+  const { companies } = JSON.parse(stdout) as { companies: { acme: MonthFindings } };
   return { code, report: companies.acme };
 }
 
@@ -81,7 +81,7 @@ function addUnseen({ sandbox, file }: Company, month: string): number[] {
   return [moved, Number(made)];
 }
 
-const kindsOf = ({ differences }: MonthReport) => [
+const kindsOf = ({ differences }: MonthFindings) => [
   ...new Set(differences.map(({ resource, id, kind }) => `${resource} ${id} ${kind}`)),
 ];
 

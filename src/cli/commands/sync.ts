@@ -4,7 +4,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Config } from "../../config/config.ts";
-import { notBegun, isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
+import { notBegun, isWorthPublishing, type RunSummary } from "../../sync/context/run-summary.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import { changesOf } from "../../state/sweeps.ts";
@@ -52,36 +52,36 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
     letHeapGrow(false);
   };
   letHeapGrow(false);
-  const reports = await runAll(context, scopes, { request, untilMs }, publish);
+  const summaries = await runAll(context, scopes, { request, untilMs }, publish);
   let publishing = "";
   await context.showing(
     () => (publishing === "" ? [] : [`${publishing}: making the report and what else follows a run`]),
     async () => {
       for (const scope of scopes) {
-        const report = reports.get((publishing = scope.company.name));
-        if (report && isWorthPublishing(report)) await publish(scope);
+        const summary = summaries.get((publishing = scope.company.name));
+        if (summary && isWorthPublishing(summary)) await publish(scope);
       }
     },
   );
   // Files come last of all: they keep nobody waiting.
   const hasFiles = !quick && (config.files.pdf || config.files.attachments);
   for (const scope of hasFiles ? scopes : []) {
-    const { outcome = "failed", requests } = reports.get(scope.company.name) ?? {};
+    const { outcome = "failed", requests } = summaries.get(scope.company.name) ?? {};
     const most = mostRequests === undefined ? undefined : mostRequests - (requests?.total ?? 0);
     const isOver = closed.aborted || context.signal.aborted || (most ?? 1) <= 0;
     if (["complete", "partial"].includes(outcome) && !isOver)
       failures.push((await filesOne(scope, closed, most)) ?? "complete");
   }
-  const outcomes = [...reports.values()].map((report): CommandOutcome => report.outcome);
-  for (const [company, report] of refused) reports.set(company, report);
-  await sendAlerts(context, config, reports);
+  const outcomes = [...summaries.values()].map((summary): CommandOutcome => summary.outcome);
+  for (const [company, summary] of refused) summaries.set(company, summary);
+  await sendAlerts(context, config, summaries);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
-  await printReports(context, reports);
+  await printSummaries(context, summaries);
   return worstOutcome([...outcomes, ...failures, ...left]);
 };
 
 /**
- * The companies that can be read, and a report of each whose token is missing: that concerns no other company.
+ * The companies that can be read, and a summary of each whose token is missing: that concerns no other company.
  * @throws MirrorError `config` where none can be read
  */
 function scopesWithToken(context: CommandContext, config: Config, shard: Shard | undefined) {
@@ -101,7 +101,7 @@ async function runAll(
   scopes: readonly CompanyScope[],
   asked: Pick<RemoteRun, "request" | "untilMs">,
   publish: (scope: CompanyScope, runGoesOn?: boolean) => Promise<void>,
-): Promise<Map<string, CompanyReport>> {
+): Promise<Map<string, RunSummary>> {
   const places = createRunPlaces();
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
@@ -110,55 +110,55 @@ async function runAll(
       isBeforeScrub ? place?.beginScrub(() => publish(scope), context.signal) : publish(scope, true);
     const startedAt = isoTime(context.clock.nowMs());
     const show: RemoteRun["show"] = (view) => (views[index] = view);
-    const report = await syncCompany({ ...asked, scope, startedAt, show, onListed });
-    return [scope.company.name, report] as const;
+    const summary = await syncCompany({ ...asked, scope, startedAt, show, onListed });
+    return [scope.company.name, summary] as const;
   };
   const read = () => views.flatMap((view) => view() ?? []);
   return new Map(await context.progress(read, () => Promise.all(scopes.map(runOne))));
 }
 
 /**
- * Prints the reports by company, and logs everything that is incomplete, whatever stdout is used for. A quiet command
+ * Prints the summaries by company, and logs everything that is incomplete, whatever stdout is used for. A quiet command
  * prints those only that are not complete.
  */
-async function printReports(context: CommandContext, reports: ReadonlyMap<string, CompanyReport>) {
-  for (const [company, report] of reports) logTroubles(context.log, company, report);
-  const shown = [...reports].filter(([, { outcome }]) => !context.globals.quiet || outcome !== "complete");
-  const lines = shown.flatMap(([company, report]) => reportLines(company, report));
-  await context.print({ companies: Object.fromEntries(reports) }, lines);
+async function printSummaries(context: CommandContext, summaries: ReadonlyMap<string, RunSummary>) {
+  for (const [company, summary] of summaries) logTroubles(context.log, company, summary);
+  const shown = [...summaries].filter(([, { outcome }]) => !context.globals.quiet || outcome !== "complete");
+  const lines = shown.flatMap(([company, summary]) => summaryLines(company, summary));
+  await context.print({ companies: Object.fromEntries(summaries) }, lines);
 }
 
-function logTroubles(log: Log, company: string, report: CompanyReport): void {
-  for (const { resource, message, hint, kind } of report.troubles)
+function logTroubles(log: Log, company: string, summary: RunSummary): void {
+  for (const { resource, message, hint, kind } of summary.troubles)
     log.warn(`${company}.${resource}: ${message}`, { kind, hint });
-  if (report.error) {
-    const { message, kind, hint, request_id } = report.error;
+  if (summary.error) {
+    const { message, kind, hint, request_id } = summary.error;
     log.error(`${company}: ${message}`, { kind, hint, request_id });
   }
   // Those of a complete run are not due yet: records of events are read once more after a minute.
-  const pending = sumOf(report, "pending");
-  if (pending > 0 && report.outcome !== "complete") log.warn(`${company}: ${leftText(pending)}`);
+  const pending = sumOf(summary, "pending");
+  if (pending > 0 && summary.outcome !== "complete") log.warn(`${company}: ${leftText(pending)}`);
 }
 
 function leftText(pending: number): string {
   return `${counted(pending, "request is", "requests are")} left for the next run`;
 }
 
-function reportLines(company: string, report: CompanyReport): string[] {
-  const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
-  const resumed = report.resumed ? ", resumed after an interruption" : "";
-  const head = `${company}: ${report.outcome} in ${formatDuration(tookMs)}, ${report.requests.total} requests, ${sumOf(report, "listed")} records listed${resumed}`;
-  const { scrub } = report;
-  const lines = Object.entries(report.resources).flatMap(([name, counts]) => {
+function summaryLines(company: string, summary: RunSummary): string[] {
+  const tookMs = Date.parse(summary.finished_at) - Date.parse(summary.started_at);
+  const resumed = summary.resumed ? ", resumed after an interruption" : "";
+  const head = `${company}: ${summary.outcome} in ${formatDuration(tookMs)}, ${summary.requests.total} requests, ${sumOf(summary, "listed")} records listed${resumed}`;
+  const { scrub } = summary;
+  const lines = Object.entries(summary.resources).flatMap(([name, counts]) => {
     const parts = (["inserted", "updated", "hydrated", "deleted", "failed"] as const)
       .filter((key) => counts[key] > 0)
       .map((key) => `${counts[key]} ${key}`);
     if (counts.provisional > 0) parts.push(`${counts.provisional} without their detail`);
     return parts.length === 0 ? [] : [`  ${name.padEnd(28)} ${parts.join(", ")}`];
   });
-  const pending = sumOf(report, "pending");
+  const pending = sumOf(summary, "pending");
   if (pending > 0) lines.push(`  ${leftText(pending)}`);
-  if (lines.length === 0 && report.outcome === "complete") lines.push("  nothing changed");
+  if (lines.length === 0 && summary.outcome === "complete") lines.push("  nothing changed");
   if (scrub && scrub.planned > 0) {
     const [read, total, changed, left] = [scrub.read, scrub.total, scrub.changed, scrub.left].map(
       formatCount,
@@ -169,6 +169,6 @@ function reportLines(company: string, report: CompanyReport): string[] {
   return [head, ...lines];
 }
 
-function sumOf({ resources }: CompanyReport, key: "listed" | "pending"): number {
+function sumOf({ resources }: RunSummary, key: "listed" | "pending"): number {
   return Object.values(resources).reduce((sum, counts) => sum + counts[key], 0);
 }

@@ -7,7 +7,7 @@ import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { readDatabase } from "../../store/database.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
+import type { RunSummary } from "../../sync/context/run-summary.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import { ownEntry } from "../program/own-process.ts";
 
@@ -94,8 +94,8 @@ export class DemoSetup {
     return started.stdout;
   }
 
-  async sync(): Promise<CompanyReport> {
-    type Reports = { readonly companies: Readonly<Record<typeof demoCompany, CompanyReport>> };
+  async sync(): Promise<RunSummary> {
+    type Reports = { readonly companies: Readonly<Record<typeof demoCompany, RunSummary>> };
     return (JSON.parse(await this.run("sync")) as Reports).companies[demoCompany];
   }
 

@@ -3,7 +3,7 @@ import { eitherSignal } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { withChangedToken } from "../../config/companies.ts";
 import { performRun, type CompanyRun } from "../../runs/company-run.ts";
-import { emptyReport, notBegun, type CompanyReport } from "../../sync/context/run-report.ts";
+import { emptySummary, notBegun, type RunSummary } from "../../sync/context/run-summary.ts";
 import { progressView } from "../../runs/run-progress.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import { openMirror } from "../../state/mirror.ts";
@@ -26,9 +26,9 @@ export interface RemoteRun extends Required<Pick<CompanyRun, "request" | "onList
 
 /**
  * Makes the run of one company. It takes the writer lock; where a daemon holds the lock, the daemon makes the run,
- * and its report is given. Never rejects with a MirrorError: the report names it.
+ * and its summary is given. Never rejects with a MirrorError: the summary names it.
  */
-export async function syncCompany(run: RemoteRun): Promise<CompanyReport> {
+export async function syncCompany(run: RemoteRun): Promise<RunSummary> {
   try {
     return await lockOrFollow(run);
   } catch (error) {
@@ -41,14 +41,14 @@ export async function syncCompany(run: RemoteRun): Promise<CompanyReport> {
 const againMs = 200;
 const mostAgain = 10;
 
-async function lockOrFollow(run: RemoteRun): Promise<CompanyReport> {
+async function lockOrFollow(run: RemoteRun): Promise<RunSummary> {
   const { context, config, files } = run.scope;
   guarded(config.dataDir, () => makeFolders(config.dataDir));
   for (let tries = 1; ; tries++) {
     const lock = tryLock(files.lock, tries);
     if (lock) return performWithToken(run, lock).finally(() => lock.release());
-    const report = lockHolder(files.lock)?.command === undefined ? null : await followRemoteSync(run);
-    if (report) return report;
+    const summary = lockHolder(files.lock)?.command === undefined ? null : await followRemoteSync(run);
+    if (summary) return summary;
     await context.clock.sleep(againMs, context.signal);
   }
 }
@@ -66,17 +66,17 @@ function tryLock(file: string, tries: number): WriterLock | null {
 }
 
 /** Makes the run, and once more with a token that came into its file since, where the service refused the old one. */
-async function performWithToken(asked: RemoteRun, lock: WriterLock): Promise<CompanyReport> {
-  const report = await performLocked(asked, lock);
-  const company = report.outcome === "unauthenticated" ? withChangedToken(asked.scope.company) : null;
-  if (!company) return report;
+async function performWithToken(asked: RemoteRun, lock: WriterLock): Promise<RunSummary> {
+  const summary = await performLocked(asked, lock);
+  const company = summary.outcome === "unauthenticated" ? withChangedToken(asked.scope.company) : null;
+  if (!company) return summary;
   const { context } = asked.scope;
   context.onSecrets([company.token.reveal()]);
   context.log.info(`${company.name}: the file of the token has changed: going on with the new token`);
   return performWithToken({ ...asked, scope: { ...asked.scope, company } }, lock);
 }
 
-async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<CompanyReport> {
+async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<RunSummary> {
   const { scope, request, show, onListed } = asked;
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
@@ -95,10 +95,10 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
 const mostSilent = 3;
 
 /**
- * Has the daemon that holds the mirror make the run, and waits for its report. Null: the daemon has ended, or does not
+ * Has the daemon that holds the mirror make the run, and waits for its summary. Null: the daemon has ended, or does not
  * take commands yet. Throws MirrorError `usage` for what the daemon cannot do.
  */
-export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | null> {
+export async function followRemoteSync(run: RemoteRun): Promise<RunSummary | null> {
   const { request, untilMs, scope } = run;
   const { log, signal } = scope.context;
   const { name } = scope.company;
@@ -121,7 +121,7 @@ export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | 
   const command = { kind: "sync", options: formatSyncOptions(request, untilMs) } as const;
   try {
     const until = AbortSignal.any([signal, over.signal]);
-    return (await askDaemon(scope.files.socket, command, until, onProgress)) as CompanyReport;
+    return (await askDaemon(scope.files.socket, command, until, onProgress)) as RunSummary;
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const { kind, message } = error;
@@ -136,9 +136,9 @@ export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | 
   return reportIfEnded(run);
 }
 
-/** The report of a run that ended before the daemon gave one; null: it has not ended. */
-function reportIfEnded({ scope, request, startedAt }: RemoteRun): CompanyReport | null {
+/** The summary of a run that ended before the daemon gave one; null: it has not ended. */
+function reportIfEnded({ scope, request, startedAt }: RemoteRun): RunSummary | null {
   const { clock, signal } = scope.context;
-  if (signal.aborted) return emptyReport(clock, startedAt, "interrupted");
-  return request.closed.aborted ? emptyReport(clock, startedAt, "stopped") : null;
+  if (signal.aborted) return emptySummary(clock, startedAt, "interrupted");
+  return request.closed.aborted ? emptySummary(clock, startedAt, "stopped") : null;
 }

@@ -17,7 +17,7 @@ import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import { scrubSources } from "../../sync/plan/scrub.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
-import { readProof } from "../../verify/report.ts";
+import { readProof } from "../../verify/findings.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";

@@ -5,7 +5,7 @@ import { etaMs } from "../../log/progress.ts";
 import type { SpentMinute } from "../../rate-limit/permit.ts";
 import type { RunRow } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
+import type { RunSummary } from "../../sync/context/run-summary.ts";
 import { scrubText } from "../../sync/plan/estimate.ts";
 import type { CompanyPageFacts } from "./page-facts.ts";
 import { cut, html, type Html } from "./html.ts";
@@ -201,7 +201,7 @@ function outcomeOf({ id, outcome }: RunRow, { runs, view }: CompanyPageFacts): [
 
 function runRow(run: RunRow, facts: CompanyPageFacts): ListRow {
   const { startedAt, finishedAt, mode, id } = run;
-  const { resources = {}, requests, error } = run.report as Partial<CompanyReport>;
+  const { resources = {}, requests, error } = run.report as Partial<RunSummary>;
   const counts = Object.values(resources);
   const changes = counts.reduce((sum, one) => sum + one.inserted + one.updated + one.deleted, 0);
   const done = joined([

@@ -5,7 +5,7 @@ import { alignedColumn, shortText, terminalText, wrappedLine } from "../../base/
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/estimate.ts";
-import type { Proof } from "../../verify/report.ts";
+import type { Proof } from "../../verify/findings.ts";
 import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
 import { lowSpaceBytes } from "../conditions.ts";

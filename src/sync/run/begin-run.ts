@@ -6,7 +6,7 @@ import { Runs, type RunRow } from "../../state/runs.ts";
 import { applySingle } from "../lists/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
 import type { ParentReads, RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
-import { isWholeRun, modeOf, type CompanyReport } from "../context/run-report.ts";
+import { isWholeRun, modeOf, type RunSummary } from "../context/run-summary.ts";
 import { routeProofs } from "../deletion/deletion.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import type { Identified } from "../identity/identify.ts";
@@ -43,7 +43,7 @@ export interface AskedRun {
  * Called when what lists show is in: before the scrub, which waits for it; and when many details are still to be read,
  * with which the run goes on meanwhile. Never rejects.
  */
-export type OnListed = (report: CompanyReport, isBeforeScrub: boolean) => Promise<void>;
+export type OnListed = (summary: RunSummary, isBeforeScrub: boolean) => Promise<void>;
 
 export interface RunOptions extends AskedRun, WorkOptions {
   readonly parentsPerRun: ParentsPerRun;
@@ -105,7 +105,7 @@ export function unfinishedRun(
 ): RunRow | null {
   const last = runs.last();
   if (last === null || (full && last.mode !== "full")) return null;
-  const report = last.report as Partial<CompanyReport>;
+  const report = last.report as Partial<RunSummary>;
   if (isWholeRun({ ...report, outcome: last.outcome }) && !continues) return null;
   // A list of which deletions were held is read again: nothing else knows of them, and now they may be permitted.
   const held = new Set(report.troubles?.flatMap(({ kind, resource }) => (kind === "held" ? resource : [])));

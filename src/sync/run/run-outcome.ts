@@ -3,7 +3,7 @@ import type { Meta } from "../../state/meta.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
 import type { RunContext } from "../context/run-context.ts";
-import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
+import type { RunSummary, Outcome, RunError } from "../context/run-summary.ts";
 
 /** How a run whose work ended by itself ended; adds what is left behind to its troubles. */
 export function outcomeOfWork(run: RunContext, resumed: boolean): Outcome {
@@ -66,7 +66,7 @@ interface FailedStart {
 }
 
 /** Notes such a run, inside a transaction. */
-export function noteFailedStart(meta: Meta, { outcome, finished_at: at, error }: CompanyReport): void {
+export function noteFailedStart(meta: Meta, { outcome, finished_at: at, error }: RunSummary): void {
   const failure: FailedStart = { outcome, at, message: error?.message ?? "" };
   meta.set(failedStartKey, failure);
 }

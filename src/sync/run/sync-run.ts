@@ -6,7 +6,7 @@ import type { Mirror } from "../../state/mirror.ts";
 import { databaseError } from "../../store/database.ts";
 import { retryInTurn } from "../../store/transient-errors.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
-import type { CompanyReport, Outcome, RunError, ScrubReport } from "../context/run-report.ts";
+import type { RunSummary, Outcome, RunError, ScrubSummary } from "../context/run-summary.ts";
 import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
 import { identify } from "../identity/identify.ts";
@@ -22,9 +22,9 @@ import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } fro
  * Runs one sync of one company: verifies the token's company (I10), queues the initial work, works until the queue
  * is empty or a limit ends it, scrubs, and reports.
  *
- * @throws only what the report cannot say: bugs
+ * @throws only what the summary cannot say: bugs
  */
-export function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
+export function runSync(parts: RunParts, options: RunOptions): Promise<RunSummary> {
   return new SyncRun(parts, options).perform();
 }
 
@@ -52,7 +52,7 @@ class SyncRun {
     parts.mirror.notices.begin();
   }
 
-  async perform(): Promise<CompanyReport> {
+  async perform(): Promise<RunSummary> {
     const { signal, closed } = this.options;
     try {
       const outcome = await this.work();
@@ -111,43 +111,43 @@ class SyncRun {
       if (details < manyDetails) return;
       const waiting = formatCount(details);
       log.info(`all lists are in; ${waiting} details and lists of parents follow, the newest first`);
-      void onListed?.(this.report("partial"), false);
+      void onListed?.(this.summary("partial"), false);
     };
   }
 
   /** Stores that everything listed is in, queues the scrub and has the report published. False: nothing to scrub. */
   private async beginScrub(run: RunContext, options: ScrubOptions, outcome: Outcome): Promise<boolean> {
     const { parentsPerRun, onListed } = this.options;
-    const report = this.report(outcome);
-    await this.free(() => run.mirror.apply(() => run.runs.noteListed(requireRunId(run), report)));
+    const summary = this.summary(outcome);
+    await this.free(() => run.mirror.apply(() => run.runs.noteListed(requireRunId(run), summary)));
     this.scrub = await this.free(() => queueScrubPhase(run, options, parentsPerRun));
     const { planned, total } = this.scrub;
     if (planned === 0) return false;
     const count = `${formatCount(planned)} of ${formatCount(total)}`;
     run.log.info(`everything listed is in; reading ${count} again for what lists do not show`);
-    await onListed?.(report, true);
+    await onListed?.(summary, true);
     return true;
   }
 
-  /** Ends the scrub, builds the report and stores it in the run's row, whatever signal ended the run. */
-  private async finish(outcome: Outcome, error?: RunError): Promise<CompanyReport> {
+  /** Ends the scrub, builds the summary and stores it in the run's row, whatever signal ended the run. */
+  private async finish(outcome: Outcome, error?: RunError): Promise<RunSummary> {
     const { parts, run, scrub } = this;
     const { mirror } = parts;
     const wait = { ...parts, signal: new AbortController().signal };
     const canWrite = outcome !== "database";
     const scrubbed = canWrite && scrub ? await retryInTurn(mirror.db, () => scrub.end(), wait) : null;
-    const report = this.report(outcome, scrubbed, error);
+    const summary = this.summary(outcome, scrubbed, error);
     const store = () => {
-      if (run) run.runs.finish(requireRunId(run), report.finished_at, outcome, report);
-      else noteFailedStart(mirror.meta, report);
+      if (run) run.runs.finish(requireRunId(run), summary.finished_at, outcome, summary);
+      else noteFailedStart(mirror.meta, summary);
     };
     // A mirror of another company is not touched (I10).
     const isNoted = outcome === "failed" || outcome === "unauthenticated";
     if (canWrite && (run || isNoted)) await retryInTurn(mirror.db, () => mirror.apply(store), wait);
-    return report;
+    return summary;
   }
 
-  private report(outcome: Outcome, scrub: ScrubReport | null = null, error?: RunError): CompanyReport {
+  private summary(outcome: Outcome, scrub: ScrubSummary | null = null, error?: RunError): RunSummary {
     const { run } = this;
     const { tally, clock, mirror, rateLimited } = this.parts;
     const { newColumns, missingFields, unkeptFields } = mirror.notices.current;
@@ -194,7 +194,7 @@ function queueScrubPhase(run: RunContext, options: ScrubOptions, parentsPerRun: 
   });
   if (planned > 0) tally.scrubPlanned = planned;
   /** Takes back what was not read, and says what the rest found. */
-  const end = (): ScrubReport => {
+  const end = (): ScrubSummary => {
     const left = mirror.apply(() => withdrawScrub(run));
     return { total, planned, read: planned - left, changed: changedIn(tally) - changedBefore, left };
   };

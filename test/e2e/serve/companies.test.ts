@@ -8,7 +8,7 @@ import { deliver, eventAbout, secret } from "../../support/program/deliveries.ts
 import { inMirror, wholeRuns, readyOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { configOf, impatientClock, startDaemon } from "../../support/program/daemon.ts";
 
@@ -174,7 +174,7 @@ test("a company without its token harms no other, in sync and in serve, nor does
   const beta = { name: "beta", token: inFile("beta"), secrets: ["${file:./secrets/hook}"] };
   writeServeConfig(company, off, [acme, beta]);
   const { code, stdout, stderr } = await runCommand(["sync", "--json"], { cwd: company.folder });
-  const { companies } = JSON.parse(stdout) as { companies: Record<string, CompanyReport> };
+  const { companies } = JSON.parse(stdout) as { companies: Record<string, RunSummary> };
   expect([code, stderr]).toEqual([3, expect.stringContaining("companies.beta.token")]);
   expect(companies).toMatchObject({
     acme: { outcome: "complete" },

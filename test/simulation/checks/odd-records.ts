@@ -1,4 +1,4 @@
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 
@@ -37,7 +37,7 @@ export const keptEvents: Check = ({ db }) => {
 export function unkeptRecords(
   { db }: MirrorContents,
   { service }: Observation,
-  report: CompanyReport,
+  report: RunSummary,
   sinceMs: number,
 ): string[] {
   const { malformed } = service.company;

@@ -1,8 +1,8 @@
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 
 /** A run that ended; `sinceMs`: when it began. */
 export interface EndedRun {
-  readonly report: CompanyReport;
+  readonly report: RunSummary;
   readonly sinceMs: number;
   readonly full: boolean;
   readonly quick: boolean;
@@ -10,7 +10,7 @@ export interface EndedRun {
 }
 
 /** Has the run read everything itself? */
-export function isFresh(report: CompanyReport | undefined): boolean {
+export function isFresh(report: RunSummary | undefined): boolean {
   return report?.outcome === "complete" && !report.resumed && report.listed_at !== null;
 }
 
@@ -18,7 +18,7 @@ export function isFresh(report: CompanyReport | undefined): boolean {
  * Has it kept nothing but payments that nobody can prove to be deleted? No list shows payments: one that is there may become known
  * only with the next full run, and without one their route cannot be proven.
  */
-export function lacksPaymentProof(report: CompanyReport | undefined): boolean {
+export function lacksPaymentProof(report: RunSummary | undefined): boolean {
   if (report?.outcome !== "partial" || report.resumed || report.listed_at === null) return false;
   return report.troubles.every(
     ({ resource, message }) => resource === "document_payments" && message.includes("proves nothing"),
@@ -26,13 +26,13 @@ export function lacksPaymentProof(report: CompanyReport | undefined): boolean {
 }
 
 /** Has it read all lists itself, and left nothing behind but records that cannot become rows? */
-export function isListed({ outcome, resumed, listed_at: listedAt, troubles }: CompanyReport): boolean {
+export function isListed({ outcome, resumed, listed_at: listedAt, troubles }: RunSummary): boolean {
   const isWhole = outcome === "complete" || outcome === "partial";
   return isWhole && !resumed && listedAt !== null && troubles.every(({ kind }) => kind === "quarantined");
 }
 
 /** For the story. */
-export function summaryOf({ outcome, resumed, requests, troubles, error }: CompanyReport): string {
+export function summaryOf({ outcome, resumed, requests, troubles, error }: RunSummary): string {
   const reasons = [
     ...troubles.map(({ resource, message }) => `${resource}: ${message}`),
     ...(error ? [error.message] : []),

@@ -9,7 +9,7 @@ import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../../../src/runs/service-connection.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { load } from "../connector/config.ts";
 import { changesOf } from "./account-changes.ts";
@@ -56,7 +56,7 @@ ${more}`,
   const files = mirrorFiles(config, "acme");
 
   /** One run, in this process. */
-  const sync = async (request: Partial<RunRequest> = {}): Promise<CompanyReport> => {
+  const sync = async (request: Partial<RunRequest> = {}): Promise<RunSummary> => {
     await using service = connect();
     const { transport, rateLimiter } = service;
     const mirror = await openMirror(files.mirror, fakturoid, { log: context.log });

@@ -13,7 +13,7 @@ import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { testRateLimiter } from "../rate-limit/rate-limit.ts";
 import { createHttpTransport } from "../../../src/http/http-transport.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { runSync } from "../../../src/sync/run/sync-run.ts";
 import type { RunOptions, ScrubOptions } from "../../../src/sync/run/begin-run.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
@@ -81,7 +81,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 }
 
 /** One run, in this process, with the parts that the command line would build. */
-export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
+export async function sync(company: Company, options: SyncOptions = {}): Promise<RunSummary> {
   const { clock = fastClock(options.startAtMs) } = options;
   const log = loggingTo(company.said);
   const mirror = await openMirror(company.file, manifest, { log });

@@ -119,7 +119,7 @@ export function reading(file: string): Db {
 }
 
 /** An empty report in memory with the real tables and views. */
-export function emptyReport(): Db {
+export function emptySummary(): Db {
   const db = openDatabase(":memory:");
   onTestFinished(() => void db.close());
   const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));

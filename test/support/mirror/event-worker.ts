@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
@@ -82,7 +82,7 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
         () => due(mirror, clock) === 0,
         () => `still due: ${waitingRows(mirror).join(", ")}`,
       ),
-    run: (more: SyncOptions = {}): Promise<CompanyReport> =>
+    run: (more: SyncOptions = {}): Promise<RunSummary> =>
       runOnce(parts, { ...more, share: "others", resources }),
     stop,
   };

@@ -9,7 +9,7 @@ import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
 import { HandOverCounts } from "../../../src/state/as-of/hand-overs.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { PageCompany } from "../../../src/status/page/page-facts.ts";
-import { nameOfMirror } from "../../../src/verify/report.ts";
+import { nameOfMirror } from "../../../src/verify/findings.ts";
 import { companyView, lookedAtMs, madeStep, service } from "./company-view.ts";
 import { look } from "../truth/compare.ts";
 import { configOf } from "../program/daemon.ts";

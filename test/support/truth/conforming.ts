@@ -1,7 +1,7 @@
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
 import type { Manifest } from "../../../src/connector/connector-manifest.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { openAccount } from "../company/open-account.ts";
 import { openCompany, sync } from "../company/open-company.ts";
 import { expectedRow, truthOf, type Cells, type Dict, type Truth } from "./truth.ts";
@@ -17,7 +17,7 @@ interface OpenedService {
   /** The mirror's file. */
   readonly file: string;
   /** One run. */
-  sync(): Promise<CompanyReport>;
+  sync(): Promise<RunSummary>;
   /** What the service holds, from the inside of the stand-in, without the engine. */
   truth(): Truth;
   /** The cells that a record must have become, in plain words of this test. */

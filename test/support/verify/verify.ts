@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
-import type { VerifyReport } from "../../../src/verify/report.ts";
+import type { VerifyFindings } from "../../../src/verify/findings.ts";
 import { runCommand } from "../program/cli.ts";
 import type { Company } from "../company/company.ts";
 import { writeServeConfig } from "../program/serve.ts";
@@ -22,14 +22,14 @@ export async function verify(
 ) {
   writeServeConfig(company);
   const result = await runCommand(["verify", "--json", ...args], { cwd: company.folder, ...parts });
-  const { companies } = JSON.parse(result.stdout) as { companies?: Record<string, VerifyReport> };
+  const { companies } = JSON.parse(result.stdout) as { companies?: Record<string, VerifyFindings> };
   const report = companies?.["acme"];
   if (!report) throw new Error(`verify said ${result.stdout} ${result.stderr}`);
   return { ...result, report };
 }
 
 /** Everything that a report names: `invoices 17 different total`. */
-export function named({ resources }: VerifyReport): string[] {
+export function named({ resources }: VerifyFindings): string[] {
   const lines = Object.entries(resources).flatMap(([name, { missing, extra, different, tombstoned }]) => [
     ...missing.map(({ id }) => `${name} ${id} missing`),
     ...extra.map(({ id }) => `${name} ${id} extra`),

@@ -12,7 +12,7 @@ import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
@@ -64,7 +64,7 @@ export class VirtualCompany {
   }
 
   /** One run of `sync` now; it ends when the run ends, on the company's own clock. */
-  sync({ mostMs, onSend }: VirtualRun = {}): Promise<CompanyReport> {
+  sync({ mostMs, onSend }: VirtualRun = {}): Promise<RunSummary> {
     const { clock, config, rateLimiter } = this;
     const [company] = config.companies;
     if (!company) throw new Error("the config has no company");

@@ -19,7 +19,7 @@ import {
 import type { ExportParts, ExportRequest } from "../../../export/plan/export-request.ts";
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import { quoted } from "../../../store/sql-text.ts";
-import type { MonthReport } from "../../../verify/report.ts";
+import type { MonthFindings } from "../../../verify/findings.ts";
 import { withMoment, type ScopeAsOf, withOverlay } from "../../mirror/as-of.ts";
 import { type CompanyScope, readExisting } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
@@ -48,7 +48,7 @@ export const packageCommand: CommandRun<"package"> = (context, { options, loaded
 };
 
 /** Compares the documents of a month with the service. Throws as `verifyCompany`. */
-export async function proveMonth(scope: CompanyScope, month: string): Promise<MonthReport> {
+export async function proveMonth(scope: CompanyScope, month: string): Promise<MonthFindings> {
   const by = `package --month ${month} --proved`;
   const proof = await verifyCompany(scope, { sample: "all", repair: false, by, month });
   if (!("month" in proof)) throw new Error("broken promise: a month has a report of its own");
@@ -60,7 +60,7 @@ interface PackageResult extends CompanyResult {
   readonly packed?: Pick<MonthManifest, "hand_over"> & { withoutPdf: string[] };
 }
 
-function notProved({ company: { name } }: CompanyScope, proof: MonthReport, why: string): CompanyResult {
+function notProved({ company: { name } }: CompanyScope, proof: MonthFindings, why: string): CompanyResult {
   const { lines, document, outcome } = resultOfMonth(name, proof);
   const isEqual = outcome === "complete";
   return {
@@ -87,7 +87,7 @@ export function packageCompany(
   { zip: isZipped, changesSince }: Partial<CommandOptions<"package">> & { readonly zip: boolean },
   month: string,
   out: string,
-  proof: MonthReport | null,
+  proof: MonthFindings | null,
   deliver: ((archive: string) => Promise<void>) | null = null,
 ): Promise<PackageResult> {
   const { manifest } = scope;
@@ -264,7 +264,15 @@ function fill(line: string, facts: MonthFacts, names: readonly string[] = []): s
 /** The first sheet of a proved month: one row. What the text says of a column is its `doc`. */
 function certificateOf(
   { certificate: { title, facts } }: MonthPackage,
-  { month, compared, equal, finished_at, version, log, position }: MonthReport & { readonly version: string },
+  {
+    month,
+    compared,
+    equal,
+    finished_at,
+    version,
+    log,
+    position,
+  }: MonthFindings & { readonly version: string },
 ): ReportView {
   const said = { month, compared, equal, finished_at, version, log, position };
   const cells = Object.entries(facts).map(([name, value]) => ({ name, value: fill(value, said) }));

@@ -8,7 +8,7 @@ import type { Alert } from "../../../status/alerts/incidents.ts";
 import { backoffMs, retries } from "../../../retry/retry-limits.ts";
 import { alertTargets, type AlertTarget } from "../../../status/alerts/targets.ts";
 import { readViewAfterRun } from "../../../status/company-view.ts";
-import type { CompanyReport } from "../../../sync/context/run-report.ts";
+import type { RunSummary } from "../../../sync/context/run-summary.ts";
 import { isDaemonThere, companyScopes } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
@@ -56,15 +56,15 @@ const timeLimitMs = 60_000;
 export async function sendAlerts(
   context: CommandContext,
   config: Config,
-  reports: ReadonlyMap<string, CompanyReport>,
+  summaries: ReadonlyMap<string, RunSummary>,
 ): Promise<void> {
   if (config.alerts.length === 0) return;
   const { clock, random, log, signal } = context;
   try {
     const views = companyScopes(context, config).flatMap((scope) => {
-      const report = reports.get(scope.company.name);
-      if (!report || isDaemonThere(scope)) return [];
-      return [readViewAfterRun(scope, report, clock.nowMs())];
+      const summary = summaries.get(scope.company.name);
+      if (!summary || isDaemonThere(scope)) return [];
+      return [readViewAfterRun(scope, summary, clock.nowMs())];
     });
     if (views.length === 0) return;
     const parts = { clock, random, log, targetsOf: (one: Config) => alertTargets(one, context) };

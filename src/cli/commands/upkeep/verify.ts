@@ -29,15 +29,15 @@ import { minutesFor, minutesText } from "../../../sync/plan/estimate.ts";
 import { scrubSources } from "../../../sync/plan/scrub.ts";
 import { comparedReads } from "../../../verify/compared-reads.ts";
 import {
-  monthReport,
+  monthFindings,
   nameOfMirror,
   writeProof,
-  verifyReport,
+  verifyFindings,
   differenceCount,
-  type MonthReport,
-  type VerifyReport,
+  type MonthFindings,
+  type VerifyFindings,
   type NamedRecords,
-} from "../../../verify/report.ts";
+} from "../../../verify/findings.ts";
 
 export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {
   const { repair, local, month } = options;
@@ -54,7 +54,7 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, lo
     if ("month" in report) return resultOfMonth(name, report);
     for (const { resource, message } of report.uncompared)
       context.log.warn(`${name}.${resource}: ${message}`);
-    return resultOfReport(name, report);
+    return resultOfFindings(name, report);
   };
   return forEachCompany(context, config, verifyOne, { failed: { match: false } });
 };
@@ -150,7 +150,7 @@ async function compare(
   db: Db,
   /** Opened for writing where it is to be repaired. */
   mirror: Mirror | null,
-): Promise<VerifyReport | MonthReport> {
+): Promise<VerifyFindings | MonthFindings> {
   const { context, config, company, manifest, files, resources } = scope;
   const { clock, log, random, signal } = context;
   const { concurrency, patienceMs } = config.http;
@@ -203,15 +203,15 @@ async function compare(
       const found = [verification.comparison, findings, mirror ? before : null] as const;
       compared.finish();
       if (month !== undefined)
-        return monthReport(...found, { ...run, month, ...(mirror ? positionOf(db) : start) });
-      const report = verifyReport(...found, { ...run, resumed });
+        return monthFindings(...found, { ...run, month, ...(mirror ? positionOf(db) : start) });
+      const report = verifyFindings(...found, { ...run, resumed });
       writeProof(files.verified, db, report);
       return report;
     },
   );
 }
 
-function positionOf(db: Db): Pick<MonthReport, "log" | "position"> {
+function positionOf(db: Db): Pick<MonthFindings, "log" | "position"> {
   return { log: readLog(db).id, position: new Changes(db).lastSeq() };
 }
 
@@ -235,7 +235,7 @@ function verifyCost(
 }
 
 /** What `verify --month` prints. */
-export function resultOfMonth(company: string, report: MonthReport): CompanyResult {
+export function resultOfMonth(company: string, report: MonthFindings): CompanyResult {
   const { month, compared, equal, differences, uncompared, requests, match, repaired } = report;
   return {
     document: report,
@@ -253,13 +253,13 @@ export function resultOfMonth(company: string, report: MonthReport): CompanyResu
   };
 }
 
-function resultOfReport(company: string, report: VerifyReport): CompanyResult {
+function resultOfFindings(company: string, report: VerifyFindings): CompanyResult {
   const hasGaps = report.uncompared.length > 0;
   const outcome = differenceCount(report) > 0 ? "difference" : hasGaps ? "partial" : "complete";
   return { document: report, lines: reportLines(company, report), outcome };
 }
 
-function reportLines(company: string, report: VerifyReport): string[] {
+function reportLines(company: string, report: VerifyFindings): string[] {
   const { resources, uncompared, match, requests, resumed } = report;
   const { records_compared, details_compared, details_total } = report;
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
@@ -287,7 +287,7 @@ function reportLines(company: string, report: VerifyReport): string[] {
   ];
 }
 
-function repairLines({ repair }: VerifyReport): string[] {
+function repairLines({ repair }: VerifyFindings): string[] {
   if (!repair) return [];
   const found = Object.entries(repair.found).flatMap(([name, one]) =>
     namedLines(one).map((line) => `  before: ${name} ${line}`),

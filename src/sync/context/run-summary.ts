@@ -25,7 +25,7 @@ export function modeOf({ full, quick }: { readonly full: boolean; readonly quick
 }
 
 /** What `sync --json` prints for a company; also stored in `_runs.report`. */
-export interface CompanyReport {
+export interface RunSummary {
   readonly outcome: Outcome;
   readonly started_at: string;
   readonly finished_at: string;
@@ -35,7 +35,7 @@ export interface CompanyReport {
   readonly requests: RequestCounts;
   readonly resources: Readonly<Record<string, ResourceCounts>>;
   /** null: the run ended before it, or left it out. */
-  readonly scrub: ScrubReport | null;
+  readonly scrub: ScrubSummary | null;
   /** When the stamp of each list that is whole began, in this run or those it resumes; by `sweepKey`. */
   readonly swept: Readonly<Record<string, string>>;
   readonly troubles: readonly Trouble[];
@@ -51,7 +51,7 @@ export interface CompanyReport {
 }
 
 /** What was read again because no list shows its changes: details, and lists of parents. */
-export interface ScrubReport {
+export interface ScrubSummary {
   readonly total: number;
   readonly planned: number;
   readonly read: number;
@@ -71,9 +71,9 @@ export function isWholeRun(run: {
 }
 
 /** The outcome of what lists show: of a run whose scrub alone was cut off, that of the rest. Pure. */
-export function listedOutcome(report: Pick<CompanyReport, "outcome" | "listed_at" | "troubles">): Outcome {
-  if ((report.listed_at ?? null) === null) return report.outcome;
-  return report.troubles.length > 0 ? "partial" : "complete";
+export function listedOutcome(summary: Pick<RunSummary, "outcome" | "listed_at" | "troubles">): Outcome {
+  if ((summary.listed_at ?? null) === null) return summary.outcome;
+  return summary.troubles.length > 0 ? "partial" : "complete";
 }
 
 /**
@@ -81,10 +81,10 @@ export function listedOutcome(report: Pick<CompanyReport, "outcome" | "listed_at
  * was one. A run that a limit ended may be one of many nights: what it read is shown, and said to be incomplete.
  * Pure.
  */
-export function isWorthPublishing(report: Pick<CompanyReport, "outcome" | "listed_at" | "scrub">): boolean {
-  if (report.outcome === "interrupted") return false;
-  if (!isWholeRun(report)) return report.outcome === "stopped";
-  return (report.scrub?.planned ?? 0) === 0 || (report.scrub?.changed ?? 0) > 0;
+export function isWorthPublishing(summary: Pick<RunSummary, "outcome" | "listed_at" | "scrub">): boolean {
+  if (summary.outcome === "interrupted") return false;
+  if (!isWholeRun(summary)) return summary.outcome === "stopped";
+  return (summary.scrub?.planned ?? 0) === 0 || (summary.scrub?.changed ?? 0) > 0;
 }
 
 export interface RunError {
@@ -96,7 +96,7 @@ export interface RunError {
 
 type WallClock = Pick<Clock, "nowMs">;
 
-export function emptyReport(clock: WallClock, startedAt: string, outcome: Outcome): CompanyReport {
+export function emptySummary(clock: WallClock, startedAt: string, outcome: Outcome): RunSummary {
   const times = { started_at: startedAt, finished_at: isoTime(clock.nowMs()) };
   const phases = { listed_at: null, resumed: false, scrub: null };
   const work = { ...phases, requests: new Tally().requests, resources: {}, swept: {}, troubles: [] };
@@ -107,10 +107,10 @@ export function emptyReport(clock: WallClock, startedAt: string, outcome: Outcom
 /** Kinds of errors that are an outcome of a run as well. */
 const outcomes = ["locked", "database", "identity", "unauthenticated", "stopped"] as const;
 
-/** The report of a run that could not begin, with the error and the outcome that stands for it. */
-export function notBegun(clock: WallClock, startedAt: string, error: unknown): CompanyReport {
+/** The summary of a run that could not begin, with the error and the outcome that stands for it. */
+export function notBegun(clock: WallClock, startedAt: string, error: unknown): RunSummary {
   const kind = error instanceof MirrorError ? error.kind : "bug";
   const outcome = outcomes.find((one) => one === kind) ?? "failed";
-  const report = emptyReport(clock, startedAt, outcome);
-  return { ...report, error: { kind, message: messageOf(error), ...hintOf(error) } };
+  const summary = emptySummary(clock, startedAt, outcome);
+  return { ...summary, error: { kind, message: messageOf(error), ...hintOf(error) } };
 }

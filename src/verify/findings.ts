@@ -23,7 +23,7 @@ interface VerifiedResource extends NamedRecords {
 }
 
 /** What `verify --json` says of one company. */
-export interface VerifyReport {
+export interface VerifyFindings {
   /** Everything asked for was compared, and nothing differs. */
   readonly match: boolean;
   /** The command: `verify --sample 100`. */
@@ -49,12 +49,12 @@ export interface VerifyReport {
 type Findings = readonly Finding[];
 
 /** Builds the report of what differs at the end, and `before` a repair; null: none was asked for. */
-export function verifyReport(
+export function verifyFindings(
   comparison: Comparison,
   findings: Findings,
   before: Findings | null,
-  run: Pick<VerifyReport, "by" | "started_at" | "finished_at" | "requests" | "resumed">,
-): VerifyReport {
+  run: Pick<VerifyFindings, "by" | "started_at" | "finished_at" | "requests" | "resumed">,
+): VerifyFindings {
   const { counts, deepReads, resources } = comparison;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
@@ -66,7 +66,7 @@ export function verifyReport(
     details_compared: sum("details"),
     details_total: deepReads.length,
     ...(before && { repair: repairOf(before, findings) }),
-    resources: Object.fromEntries(named) as VerifyReport["resources"],
+    resources: Object.fromEntries(named) as VerifyFindings["resources"],
     uncompared,
   };
 }
@@ -81,14 +81,14 @@ function resourceOf({ counts, view }: Comparison, name: string, findings: Findin
   return { service: service ?? known, mirror: live, provisional, details, ...named };
 }
 
-function repairOf(before: Findings, after: Findings): VerifyReport["repair"] {
+function repairOf(before: Findings, after: Findings): VerifyFindings["repair"] {
   if (before.length === 0) return null;
   const names = [...new Set(before.map(({ resource }) => resource))];
   const found = Object.fromEntries(names.map((name) => [name, namedOf(before, name)]));
   return { found, repaired: before.length - after.length };
 }
 
-export function differenceCount({ resources }: Pick<VerifyReport, "resources">): number {
+export function differenceCount({ resources }: Pick<VerifyFindings, "resources">): number {
   return Object.values(resources).reduce((sum, { missing, extra, different, tombstoned }) => {
     const ids = new Set(different.map(({ id }) => id));
     return sum + missing.length + extra.length + tombstoned.length + ids.size;
@@ -118,8 +118,8 @@ function withoutDetail({ counts }: Comparison): Uncompared[] {
 }
 
 /** What `verify --month --json` says of one company: the certificate of a month. */
-export interface MonthReport extends Pick<
-  VerifyReport,
+export interface MonthFindings extends Pick<
+  VerifyFindings,
   "match" | "by" | "started_at" | "finished_at" | "requests"
 > {
   readonly month: string;
@@ -139,19 +139,19 @@ export interface MonthReport extends Pick<
 }
 
 /** Pure: the report of a month. What a document owns, such as a payment, is compared with it. */
-export function monthReport(
+export function monthFindings(
   { deepReads, uncompared, equalReads }: Comparison,
   findings: Findings,
   before: Findings | null,
-  run: Pick<MonthReport, "month" | "log" | "position" | "by" | "started_at" | "finished_at" | "requests">,
-): MonthReport {
+  run: Pick<MonthFindings, "month" | "log" | "position" | "by" | "started_at" | "finished_at" | "requests">,
+): MonthFindings {
   const match = findings.length === 0 && uncompared.length === 0;
   return {
     match,
     ...run,
     compared: deepReads.length,
     equal: match ? deepReads.length : equalReads,
-    differences: findings.flatMap(({ resource, id, verdict }): MonthReport["differences"] =>
+    differences: findings.flatMap(({ resource, id, verdict }): MonthFindings["differences"] =>
       verdict.kind === "different"
         ? verdict.fields.map((field) => ({ resource, id, kind: verdict.kind, ...field }))
         : [{ resource, id, kind: verdict.kind }],
@@ -162,7 +162,7 @@ export function monthReport(
 }
 
 export interface Proof extends Pick<
-  VerifyReport,
+  VerifyFindings,
   "by" | "match" | "records_compared" | "details_compared" | "details_total"
 > {
   /** ISO. */
@@ -181,7 +181,7 @@ export interface Proof extends Pick<
  * Source of truth: the file.
  * Worst outcome of a crash: the old result stays.
  */
-export function writeProof(file: string, db: Db, report: VerifyReport): void {
+export function writeProof(file: string, db: Db, report: VerifyFindings): void {
   const { finished_at: at, by, match, uncompared, resumed } = report;
   const { records_compared, details_compared, details_total } = report;
   const resumed_since = resumed?.since ?? null;
