@@ -77,9 +77,7 @@ export function readHostName(text: string): TextValue<string> {
 /**
  * May a page be shown to who asked for it with this `Host` header? A browser whose name server was made to lie (DNS
  * rebinding) sends the name of the page that it shows, so a name must be a known one. An address is no name.
- * Without the header no browser asked.
- *
- * @param names in lower case
+ * Without the header no browser asked. `names` are in lower case.
  */
 export function isPageHost(header: string | undefined, names: readonly string[]): boolean {
   if (header === undefined) return true;

@@ -114,11 +114,7 @@ export function valueAt(raw: unknown, path: Path): unknown {
   }, raw);
 }
 
-/**
- * Problems of all company names together: none, two for the same file, or one that JavaScript reserves.
- *
- * @param mayBeNone the command takes companies from Postgres
- */
+/** Problems of all company names: none, unless Postgres has them (`mayBeNone`), two for one file, one that JavaScript reserves. */
 export function companyNameProblems(raw: unknown, mayBeNone: boolean): ConfigProblem[] {
   const companies = valueAt(raw, ["companies"]);
   if (typeof companies !== "object" || companies === null || Array.isArray(companies)) return [];

@@ -28,16 +28,10 @@ export interface LoadOptions {
   /**
    * `required`: a missing variable or file is a warning, because it concerns its company alone; it is an error where
    * no company has its token. `when_used`: it is an error only when the secret is used, so that reading the mirror
-   * needs no token.
-   *
-   * @default "required"
+   * needs no token. @default "required"
    */
   readonly secrets?: "required" | "when_used";
-  /**
-   * For commands that take companies from Postgres: `fleet` must be there, and `companies` may be missing.
-   *
-   * @default false
-   */
+  /** For commands that take companies from Postgres: `fleet` must be there, and `companies` may be missing. @default false */
   readonly forFleet?: boolean | undefined;
 }
 

@@ -21,8 +21,13 @@ import { listRequests } from "../sync/plan/chosen-lists.ts";
 import { readProof } from "../verify/findings.ts";
 import { isPartial, openConditions } from "./conditions.ts";
 import { readView, type CompanyStatusView, type StatusScope } from "./company-view.ts";
-import { daemonSilent, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
-import type { EventStatus } from "./event-status.ts";
+import {
+  daemonSilent,
+  judgeEvents,
+  readEventFacts,
+  webhooksCover,
+  type EventStatus,
+} from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 export interface StatusQuestion extends StatusScope {
@@ -138,28 +143,37 @@ function readBudget(
 /** What an unchanged run costs. Null: some list was never read, so nobody knows how long it is. */
 function readPlan(
   db: Db,
-  { config, resources, manifest, nowMs }: StatusQuestion,
+  { nowMs, ...scope }: StatusQuestion,
   { queue, resources: known }: Health,
   budget: BudgetView | null,
 ): RunPlan | null {
-  const lists = readListRequests(resources, known);
+  const lists = readListRequests(scope.resources, known);
   if (lists === null) return null;
-  const { windowMs } = config.rateLimit;
-  const { requests } = manifest.limits;
-  const { limit = null, granted = requests } = budget ?? {};
-  const question = {
-    settings: config.scrub,
-    parentsPerRun: parentsPerRunOf(manifest, config),
-    windowMs,
-    manifest: manifest.resources,
-    resources,
-    limit: limit ?? requests,
-    isCovered: (sinceMs: number) => webhooksCover(db, sinceMs, nowMs),
-    nowMs,
-  };
+  const question = scrubQuestion(scope, db, budget?.limit ?? null, nowMs);
+  const { windowMs } = question;
+  const { granted = scope.manifest.limits.requests } = budget ?? {};
   const { plan } = readScrubPlan(db, question, null, readBefore(db, question, known));
   const night = Math.min(plan.total, plan.stalest + plan.recent);
   return planRun({ lists, missing: readyItems(queue), scrub: night }, plan, { granted, windowMs });
+}
+
+/** What the scrub of a company depends on. `limit`: requests in a window; null: not known yet. */
+export function scrubQuestion(
+  { config, resources, manifest }: Omit<StatusScope, "company">,
+  db: Db,
+  limit: number | null,
+  nowMs: number,
+): ScrubQuestion {
+  return {
+    settings: config.scrub,
+    windowMs: config.rateLimit.windowMs,
+    limit: limit ?? manifest.limits.requests,
+    manifest: manifest.resources,
+    resources,
+    parentsPerRun: parentsPerRunOf(manifest, config),
+    isCovered: (sinceMs) => webhooksCover(db, sinceMs, nowMs),
+    nowMs,
+  };
 }
 
 /** What `ScrubCandidates.readBefore` finds, as far as the health has counted it already: of a million records that takes long. */

@@ -27,11 +27,8 @@ export function shardOf(company: string, count: number): Shard {
 export type ShardStatus = NonNullable<ReturnType<typeof judgeShards>>[number];
 
 /**
- * How all shards of these companies stand. How many there are is what the last run noted that was made of one. Pure.
- *
- * @param names of all companies that runs are made of
- * @param companies those whose mirrors can be read
- * @returns null: the last run of no company was one of a shard
+ * How all shards of the companies `names` stand, as far as their mirrors can be read; null: no company's last run was one of
+ * a shard. How many there are is what the last run noted that was made of one. Pure.
  */
 export function judgeShards(
   names: readonly string[],

@@ -160,11 +160,9 @@ function summaryLines(company: string, summary: RunSummary): string[] {
   if (pending > 0) lines.push(`  ${leftText(pending)}`);
   if (lines.length === 0 && summary.outcome === "complete") lines.push("  nothing changed");
   if (scrub && scrub.planned > 0) {
-    const [read, total, changed, left] = [scrub.read, scrub.total, scrub.changed, scrub.left].map(
-      formatCount,
-    );
-    const rest = scrub.left > 0 ? `; ${left} are left for another run` : "";
-    lines.push(`  scrub: ${read} of ${total} re-read, ${changed} changed${rest}`);
+    const rest = scrub.left > 0 ? `; ${formatCount(scrub.left)} are left for another run` : "";
+    const reads = `${formatCount(scrub.read)} of ${formatCount(scrub.total)} re-read`;
+    lines.push(`  scrub: ${reads}, ${formatCount(scrub.changed)} changed${rest}`);
   }
   return [head, ...lines];
 }

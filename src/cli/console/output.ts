@@ -77,6 +77,6 @@ export function createOutput(stream: DataStream) {
 /** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */
 const { rawJSON } = JSON as typeof JSON & { rawJSON(this: void, text: string): unknown };
 
-function exactNumbers(_key: string, value: unknown): unknown {
+export function exactNumbers(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? rawJSON(String(value)) : value;
 }

@@ -34,10 +34,7 @@ export class DemoSetup {
     for (const { child } of this.running) child.kill("SIGKILL");
   };
 
-  /**
-   * Empties the folder and writes a config into it.
-   * @throws MirrorError `usage` when it holds files that no demo made
-   */
+  /** Empties the folder and writes a config into it. Throws MirrorError `usage` when it holds files that no demo made. */
   constructor(
     context: CommandContext,
     sandbox: RunningSandbox,
@@ -135,10 +132,7 @@ serve: { listen: "127.0.0.1:${port}" }
     return () => Math.ceil(clock.monotonicMs() - startedMs);
   }
 
-  /**
-   * Waits until `isSo` holds, asked every 5 ms.
-   * @throws MirrorError `protocol` when it did not within the time, `stopped` when the demo is to stop
-   */
+  /** Waits until `isSo` holds, asked every 5 ms. Throws MirrorError `protocol` after that time, `stopped` when it is to stop. */
   async waitFor(what: string, isSo: () => boolean, withinMs = 30_000): Promise<void> {
     const { clock, signal } = this.context;
     for (const elapsedMs = this.stopwatch(); !isSo(); await clock.sleep(5, signal)) {

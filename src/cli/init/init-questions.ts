@@ -64,18 +64,10 @@ export async function askChoices(
   await choose("schedule", options.schedule, when);
   const where = "Under which URL does the service reach this machine, for webhooks? Empty: no webhooks";
   await choose("publicUrl", options.webhookUrl, where);
-  const exports =
-    options.exports ??
-    (await prompts?.some(
-      "Which files are made after every run?",
-      formats.map((value) => ({ value, label: value })),
-    ));
-  const files =
-    options.files ??
-    (await prompts?.some(
-      "Which files of the service are kept, too?",
-      keptFiles.map((value) => ({ value, label: fileLabels[value] })),
-    ));
+  const made = formats.map((value) => ({ value, label: value }));
+  const exports = options.exports ?? (await prompts?.some("Which files are made after every run?", made));
+  const kept = keptFiles.map((value) => ({ value, label: fileLabels[value] }));
+  const files = options.files ?? (await prompts?.some("Which files of the service are kept, too?", kept));
   return { draft: { ...draft, exports: exports ?? [], files: files ?? [] }, serviceName };
 }
 

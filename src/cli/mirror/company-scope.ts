@@ -29,10 +29,7 @@ export interface CompanyScope {
   readonly guard?: RequestGuard;
 }
 
-/**
- * The companies that a command works on: all, or those named by `--company`; of them those of a shard.
- * @throws MirrorError `usage`
- */
+/** The companies that a command works on: all, or those named by `--company`; of them those of a shard. Throws `usage`. */
 export function companyScopes(context: CommandContext, config: Config, shard?: Shard): CompanyScope[] {
   const chosen = chosenCompanies(config, context.globals.company);
   const isIn = ({ name }: CompanyConfig) => !shard || shardOf(name, shard.count).index === shard.index;
@@ -72,10 +69,7 @@ async function naming<T>(mirror: string, work: () => T | Promise<T>): Promise<T>
   }
 }
 
-/**
- * Runs `read` like `readMirror`, on a mirror that must be there.
- * @throws MirrorError `database` also when there is none yet
- */
+/** Runs `read` like `readMirror`, on a mirror that must be there: throws MirrorError `database` also where there is none yet. */
 export function readExisting<T>(scope: CompanyScope, read: (db: Db) => T | Promise<T>): Promise<T> {
   return readMirror(scope, (db) => {
     if (db) return read(db);
@@ -109,10 +103,7 @@ export function isDaemonThere({ files }: CompanyScope): boolean {
   return lockHolder(files.lock)?.command === "serve";
 }
 
-/**
- * The resources of the config, in the manifest's order; names of the command line narrow them.
- * @throws MirrorError `usage` for a name that is no resource
- */
+/** The config's resources in the manifest's order, or those of the command line. Throws MirrorError `usage` for another name. */
 export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[] = []) {
   const known = manifest.resources.map(({ name }) => name);
   assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");

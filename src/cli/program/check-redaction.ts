@@ -9,9 +9,7 @@ import type { RedactRule } from "../../store/snapshot/redaction.ts";
 import { tablesOfManifest, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 
 /**
- * Checks `report.redact` against the connector's tables, and warns of columns that show the same data without being
- * redacted.
- *
+ * Checks `report.redact` against the connector's tables, and warns of columns that show the same data unredacted.
  * @throws MirrorError `config`, with the place of each key that redacts nothing
  */
 export function checkRedaction(

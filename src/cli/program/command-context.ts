@@ -19,7 +19,7 @@ export async function openContext(
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
-  const { env, cwd, version, clock, random, connectors, readInput, exampleConfig, signals } = environment;
+  const { env, cwd, clock, connectors } = environment;
   const load = (secrets: LoadOptions["secrets"] = "required") =>
     loadConfig({ path: globals.config, env, cwd, connectors, secrets, forFleet: command.forFleet });
   const take = (one: LoadedConfig) => {
@@ -49,9 +49,9 @@ export async function openContext(
   if (loaded) checked(loaded);
   const config = (secrets?: LoadOptions["secrets"]) => checked(take(load(secrets)));
   const signal = AbortSignal.any([stop, output.closed]);
-  const given = { globals, env, cwd, version, clock, random, readInput, exampleConfig, connectors, signals };
   const context: CommandContext = {
-    ...given,
+    ...environment,
+    globals,
     connector,
     output,
     print: (document, lines) => output.result(globals.json, document, lines),

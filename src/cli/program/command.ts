@@ -46,10 +46,7 @@ export interface CommandContext extends Pick<
   readonly log: AdjustableLog;
   /** Aborts on SIGINT and SIGTERM, and when stdout is closed: stop at the next safe point. */
   readonly signal: AbortSignal;
-  /**
-   * Reads the config, logs its warnings, sets the log level, and redacts its secrets from then on.
-   * @throws MirrorError `config`
-   */
+  /** Reads the config, logs its warnings, sets the log level, and redacts its secrets from then on. Throws `config`. */
   readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
   /** Redacts these texts from every later line. */
   readonly onSecrets: (secrets: readonly string[]) => void;

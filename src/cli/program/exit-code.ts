@@ -63,9 +63,8 @@ export interface SignalSource {
 
 /**
  * The only listener of SIGINT and SIGTERM. The first one aborts `signal`: stop at the next safe point. The second
- * one ends the process at once with `endNow`. That is safe: uncommitted work is rolled back.
- *
- * @param isPaging Ctrl-C is meant for the pager then: it would be left behind on the terminal
+ * one ends the process at once with `endNow`. That is safe: uncommitted work is rolled back. While `isPaging`, Ctrl-C is
+ * meant for the pager: it would be left behind on the terminal.
  */
 export function listenForSignals(
   source: SignalSource,
@@ -81,9 +80,7 @@ export function listenForSignals(
     onFirst(name);
     controller.abort();
   };
-  const onInterrupt = () => {
-    if (!isPaging()) onSignal("SIGINT");
-  };
+  const onInterrupt = () => (isPaging() ? undefined : onSignal("SIGINT"));
   const onTerminate = () => onSignal("SIGTERM");
   source.on("SIGINT", onInterrupt);
   source.on("SIGTERM", onTerminate);

@@ -2,8 +2,9 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { isLocalAddress, listenUrl, type ListenAddress } from "../../config/address.ts";
 import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
 import { makePageToken, type PageToken } from "../../status/page/page-access.ts";
-import { stopDeadlines, type ProcessContext } from "../../runs/process-context.ts";
+import { stopDeadlines } from "../../runs/process-context.ts";
 import { startServer, type ServerOptions, type WebhookServer } from "../../server/server.ts";
 import type { CommandContext } from "./command.ts";
 
@@ -82,17 +83,14 @@ export function preparePages({ onSecrets, log }: CommandContext, pageToken: Page
   }
 }
 
-/** NOTIFY_SOCKET and WATCHDOG_USEC of `env` are systemd's; without the first, nothing is sent. */
-type SystemdParts = Pick<CommandContext, "env"> & Pick<ProcessContext, "clock" | "log">;
-
 const programTimeoutMs = 5_000;
 
 /**
  * Reports to systemd (`Type=notify`, `WatchdogSec`) that the daemon is ready, alive and stopping. Node has no Unix
  * datagrams, so systemd's own program sends them: the unit needs `NotifyAccess=all`. A process that stands still sends
- * none, and is restarted.
+ * none, and is restarted. NOTIFY_SOCKET and WATCHDOG_USEC of `env` are systemd's; without the first, nothing is sent.
  */
-export function createSystemd({ env, clock, log }: SystemdParts) {
+export function createSystemd({ env, clock, log }: Pick<CommandContext, "env" | "clock"> & { log: Log }) {
   let hasFailed = false;
   const send = (...states: readonly string[]) => {
     if (!env["NOTIFY_SOCKET"]) return;

@@ -41,12 +41,11 @@ export async function runOwn(
 }
 
 /**
- * May V8 let the heap grow as it likes? It doubles the young generation whenever enough has survived in it, to 32 MB while
- * the program is loaded; lets the old one grow to four times what is in use; and takes 5 MB in each of four threads that
- * optimize code, for what is inlined. The HTTP parser is one large function of WebAssembly: to optimize it takes 24 MB, of
- * which a thread keeps 10, and brings no time, so that only a function with a number that none has is optimized. A run has
- * little in use at a time: held, its peak is 40 MB lower. Several threads that collect a young generation of 1 MB cost
- * more than they bring.
+ * May V8 let the heap grow as it likes? It doubles the young generation to 32 MB while the program is loaded, lets the old
+ * one grow to four times what is in use, and takes 5 MB in each of four threads that optimize code, for what is inlined.
+ * To optimize the HTTP parser, a function of WebAssembly, takes 24 MB and brings no time: only one with a number that none
+ * has is optimized. A run has little in use at a time: held, its peak is 40 MB lower. Several threads that collect a young
+ * generation of 1 MB cost more than they bring.
  *
  * The flags are the process's, threads included. `bin/start.js` holds the heap while the program is loaded. A Node that
  * was not tried may not know them, and V8 writes an error for each.

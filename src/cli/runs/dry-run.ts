@@ -8,7 +8,7 @@ import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import { changesOf } from "../../state/sweeps.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
-import { webhooksCover } from "../../status/event-status.ts";
+import { scrubQuestion } from "../../status/read-status.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { estimateRun, minutesText, planRun, scrubText } from "../../sync/plan/estimate.ts";
@@ -20,7 +20,6 @@ import {
   readScrubChoice,
   readScrubPlan,
   scrubSources,
-  type ScrubQuestion,
 } from "../../sync/plan/scrub.ts";
 import { unfinishedRun } from "../../sync/run/begin-run.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
@@ -90,23 +89,14 @@ function knownOf(
 }
 
 function scrubOf(
-  { manifest, config, context }: CompanyScope,
+  scope: CompanyScope,
   { resources, full, scrub }: EstimatedRun,
   db: Db | null,
   { limit }: BudgetView,
 ) {
   if (db === null || full || !scrub) return { requests: 0, total: 0, nights: 0 };
-  const nowMs = context.clock.nowMs();
-  const question: ScrubQuestion = {
-    settings: config.scrub,
-    windowMs: config.rateLimit.windowMs,
-    limit: limit ?? manifest.limits.requests,
-    manifest: manifest.resources,
-    resources,
-    parentsPerRun: parentsPerRunOf(manifest, config),
-    isCovered: (sinceMs) => webhooksCover(db, sinceMs, nowMs),
-    nowMs,
-  };
+  const nowMs = scope.context.clock.nowMs();
+  const question = scrubQuestion({ ...scope, resources }, db, limit, nowMs);
   const recent = readRecent(db, question);
   const today = readScrubPlan(db, question, recent.length);
   return { requests: readScrubChoice(db, today, recent, nowMs).length, ...today.plan };

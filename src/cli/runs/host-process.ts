@@ -6,14 +6,7 @@ import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { HostProcess } from "../../host/host-context.ts";
 import { performRun } from "../../runs/company-run.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
-import {
-  backupStep,
-  filesStep,
-  readSteps,
-  recordStep,
-  reportStep,
-  stepsAfterRun,
-} from "../../status/after-run-record.ts";
+import { readSteps, recordStep, stepsAfterRun } from "../../status/after-run-record.ts";
 import { alertTargets } from "../../status/alerts/targets.ts";
 import type { CommandContext } from "../program/command.ts";
 import { runOwn } from "../program/own-process.ts";
@@ -39,12 +32,7 @@ export function createAfterRun(
 ): HostProcess["afterRun"] {
   return async ({ config, company }, scope) => {
     const { name } = company;
-    const steps = {
-      all: stepsAfterRun(config),
-      report: [reportStep],
-      backup: [backupStep],
-      files: [filesStep],
-    }[scope];
+    const steps = scope === "all" ? stepsAfterRun(config) : [scope];
     if (steps.length === 0) return null;
     const args = ["after-run", "--connector", config.connector, "--only", scope];
     args.push("--log-format", globals.logFormat);

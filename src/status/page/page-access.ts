@@ -98,10 +98,8 @@ export type PageToken = NonNullable<Config["serve"]["pageToken"]>;
 
 /**
  * What the pages ask for: `serve.page_token`, or without it a token that `makePageToken` keeps in a file of the data
- * folder. Null: the pages need none, because nobody beyond this machine can ask for them. Where a company has a
- * `public_url`, or the pages have names, a proxy or a tunnel passes requests on: those look like this machine's own.
- *
- * @param isLocal the server listens on this machine alone
+ * folder. Null: the pages need none, because nobody beyond this machine can ask for them (`isLocal`). Where a company has
+ * a `public_url`, or the pages have names, a proxy or a tunnel passes requests on: those look like this machine's own.
  */
 export function servedPageToken({ serve, companies, dataDir }: Config, isLocal: boolean): PageToken | null {
   const isForwarded = serve.hosts.length > 0 || companies.some(({ webhook }) => webhook.publicUrl !== null);
@@ -118,11 +116,7 @@ export function currentPageToken(token: PageToken): PageToken {
   return { ...token, secret: rereadSecret(token.place, token.secret) ?? token.secret };
 }
 
-/**
- * Makes sure that this file holds a token for the pages, mode 0600, and gives it. One that is long enough stays.
- *
- * @throws Error of the file system
- */
+/** Makes sure that this file holds a token for the pages, mode 0600, and gives it. One that is long enough stays. */
 export function makePageToken(file: string): string {
   const known = rereadSecret({ kind: "file", path: file }, Secret.of(""))?.reveal() ?? "";
   if (known.length >= shortestSecret) return known;

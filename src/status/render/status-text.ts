@@ -281,10 +281,7 @@ export function resourceLines(resources: readonly ResourceHealth[], nowMs: numbe
     .filter(({ cells }) => cells.some((cell) => cell !== ""));
   const padded = filled.map(({ head, isNumber, cells }) => alignedColumn([head, ...cells], isNumber));
   const lineOf = (row: number, count: number) =>
-    `  ${padded
-      .slice(0, count)
-      .map((column) => column[row])
-      .join("  ")}`.trimEnd();
+    ["", ...padded.slice(0, count).map((column) => column[row])].join("  ").trimEnd();
   const rows = ["head", ...resources].map((_, row) => row);
   let count = padded.length;
   while (count > 2 && rows.some((row) => lineOf(row, count).length > (width ?? Infinity))) count--;

@@ -139,11 +139,7 @@ class WorkerProcess {
     return this.startProblem ?? this.loops.problem();
   }
 
-  /**
-   * Opens everything, and waits for Postgres meanwhile.
-   *
-   * @throws MirrorError `config`, `database`, and those of the store; `stopped`
-   */
+  /** Opens everything, and waits for Postgres meanwhile. Throws MirrorError `config`, `database`, `stopped`, those of the store. */
   async start(): Promise<void> {
     const { context, config, name, role } = this;
     const { clock, log, signal } = context;
@@ -206,11 +202,7 @@ class WorkerProcess {
   }
 }
 
-/**
- * Opens what a node holds companies with, and proves that it can publish them.
- *
- * @throws MirrorError those of the store
- */
+/** Opens what a node holds companies with, and proves that it can publish them. Throws the store's MirrorErrors. */
 export async function openNodeParts(
   context: CommandContext,
   config: Config,

@@ -44,10 +44,7 @@ export function backupCompany(
   });
 }
 
-/**
- * Where the command line or else the config says that backups are. Relative to the working folder.
- * @throws MirrorError `usage` where neither does
- */
+/** Where backups are, as the command line or else the config says. Throws MirrorError `usage` where neither does. */
 function addressOfBackups({ context, config }: CompanyScope, given: string | undefined): string {
   const address = given ?? config.backup.to;
   if (address === null || address === "")

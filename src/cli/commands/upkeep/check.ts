@@ -291,10 +291,7 @@ export async function checkWebhook(
   return warn(`${publicUrl} does not end in ${expected}`, "fine if a proxy maps it there");
 }
 
-/**
- * Refuses a URL that the service would refuse, before a request is spent on it; logs what may be a fault.
- * @throws MirrorError `usage`
- */
+/** Refuses a URL that the service would refuse, before a request is spent on it; logs what may be a fault. Throws `usage`. */
 export async function assertEndpoint({ context, config }: CompanyScope, url: string): Promise<void> {
   const fault = await endpointFault(url, { lookup: addressesOf, loopback: isLoopbackUrl(config.baseUrl) });
   if (fault?.certain) throw new MirrorError("usage", fault.what, { hint: fault.hint });

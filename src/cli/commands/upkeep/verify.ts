@@ -2,6 +2,7 @@ import { localDate, isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { type SampleSize, Verification } from "../../../verify/verification.ts";
 import { readExisting, type CompanyScope, writeExisting } from "../../mirror/company-scope.ts";
+import { exactNumbers } from "../../console/output.ts";
 import { usualSample, type CommandRun } from "../../program/command-table.ts";
 import { letHeapGrow } from "../../program/own-process.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
@@ -111,10 +112,7 @@ function recordLines({ missing, extra, different, unnamed }: ResourceCheck): str
   return [
     ...missing.map(({ id }) => `${id} has no row`),
     ...extra.map(({ id }) => `${id} has a row without a record`),
-    ...different.map(
-      ({ id, field, mirror, raw }) =>
-        `${id} differs in ${field}: mirror ${valueText(mirror)}, its record ${valueText(raw)}`,
-    ),
+    ...different.map(({ raw, ...one }) => differenceText({ ...one, service: raw }, "its record")),
     ...(unnamed > 0 ? [`and ${formatCount(unnamed)} more`] : []),
   ];
 }
@@ -129,9 +127,7 @@ interface VerifyRequest {
 }
 
 /**
- * Compares one company's mirror with the service, repairs it if that is asked for, and stores what it found for
- * `status`. Shows its progress.
- *
+ * Compares one company's mirror with the service, repairs it if that is asked for, and stores what it found for `status`.
  * @throws MirrorError `locked` where another process writes the mirror that is to be repaired
  */
 export async function verifyCompany(scope: CompanyScope, request: VerifyRequest) {
@@ -300,20 +296,20 @@ function namedLines({ missing, extra, different, tombstoned }: NamedRecords): st
     ...missing.map(({ id }) => `${id} is missing from the mirror`),
     ...tombstoned.map(({ id }) => `${id} is deleted in the mirror and alive at the service`),
     ...extra.map(({ id, why }) => `${id} is in the mirror only: ${why}`),
-    ...different.map(differenceText),
+    ...different.map((one) => differenceText(one)),
   ];
 }
 
-function differenceText({ id, field, mirror, service }: NamedRecords["different"][number]): string {
-  return `${id} differs in ${field}: mirror ${valueText(mirror)}, service ${valueText(service)}`;
+function differenceText(
+  { id, field, mirror, service }: NamedRecords["different"][number],
+  other = "service",
+): string {
+  return `${id} differs in ${field}: mirror ${valueText(mirror)}, ${other} ${valueText(service)}`;
 }
 
 const longestValue = 200;
 
 /** A value as a line shows it: shortened, and safe for a terminal. */
 export function valueText(value: unknown): string {
-  const text = typeof value === "bigint" ? String(value) : JSON.stringify(value, withoutBigints);
-  return terminalText(text, longestValue);
+  return terminalText(JSON.stringify(value, exactNumbers), longestValue);
 }
-
-const withoutBigints = (_key: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);

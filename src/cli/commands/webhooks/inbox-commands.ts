@@ -80,10 +80,7 @@ function outcomeText({ state, outcome, problem, work }: InboxRow): string {
   return problem === null ? state : `${state} (${problem})`;
 }
 
-/**
- * Reads a moment as people write it: how long ago, or a date or time, UTC without a zone. Gives it as ISO text.
- * @throws MirrorError `usage`
- */
+/** Reads how long ago, or a date or time, UTC without a zone, as people write it. Gives ISO text. Throws MirrorError `usage`. */
 function readSince(text: string, nowMs: number): string {
   const agoMs = parseDurationMs(text);
   if (agoMs !== null) return isoTime(Math.max(0, nowMs - agoMs));

@@ -160,12 +160,7 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
   });
 };
 
-/**
- * Parses `--events`: `all`, or names with commas between them.
- *
- * @returns event types in the manifest's order
- * @throws MirrorError `usage` for an unknown event
- */
+/** Parses `--events`, `all` or names with commas between them, in the manifest's order. Throws `usage` for an unknown event. */
 function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
   const known = rules.map(({ type }) => type);
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
