@@ -54,18 +54,20 @@ function logPlan(view: ProgressView, planned: Set<string>, log: Log): void {
   log.info(planText(view), { requests: requestsLeft(view), eta_ms: etaMs(view) });
 }
 
-/** Does `work` and shows lines at a terminal; without one they are logged, as far as there are any. */
-export function withLines<T>(
+/** Takes what makes the line that is shown from now on. */
+export type ShowLine = (line: () => string) => void;
+
+/** Does `work` and shows the line that it gave last at a terminal; without one it is logged. */
+export function withLine<T>(
   options: Omit<ProgressOptions, "colour">,
-  read: () => readonly string[],
-  work: () => Promise<T>,
+  work: (show: ShowLine) => Promise<T>,
 ): Promise<T> {
   const { screen, log } = options;
+  let shown: (() => string) | null = null;
+  const read = () => (shown === null ? [] : [shown()]);
   const draw = () => screen.block(read().map((line) => line.slice(0, screen.columns - 1)));
-  const logLines = () => {
-    for (const line of read()) log.info(line.trim());
-  };
-  return repeatDuring(options, draw, logLines, work);
+  const logLine = () => read().forEach((line) => log.info(line));
+  return repeatDuring(options, draw, logLine, () => work((line) => (shown = line)));
 }
 
 async function repeatDuring<T>(

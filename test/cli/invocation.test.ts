@@ -221,12 +221,11 @@ describe("a reader of stdout that goes away", () => {
   });
 });
 
-const fiveOfNine = () => ["invoices  5 of 9"];
-
 /** Seventy seconds of the test's clock, which pass at once. */
 async function work({ showing, log, clock }: CommandContext): Promise<CommandEnding> {
   const begun = clock.monotonicMs();
-  await showing(fiveOfNine, async () => {
+  await showing(async (show) => {
+    show(() => "invoices  5 of 9");
     for (let i = 0; i < 1000 && clock.monotonicMs() - begun < 70_000; i++) await new Promise(setImmediate);
     log.info("between");
   });

@@ -4,7 +4,7 @@ import type { BudgetView } from "../../src/rate-limit/permit.ts";
 import {
   planText,
   progressBlock,
-  withLines,
+  withLine,
   withProgress,
   etaMs,
   progressFields,
@@ -206,7 +206,10 @@ describe("a long run", () => {
     const screen = createScreen(createTerminal(), false);
     const wait = () => clock.sleep(90_000);
     await withProgress({ screen, log, clock, colour: false }, () => [], wait);
-    await withLines({ screen, log, clock }, () => ["acme: making the report"], wait);
+    await withLine({ screen, log, clock }, (show) => {
+      show(() => "acme: making the report");
+      return wait();
+    });
     const said = records().map(({ msg }) => msg);
     expect(said).toContain("still at work, for 20s");
     expect(said).toContain("acme: making the report");

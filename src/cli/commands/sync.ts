@@ -53,16 +53,14 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   };
   letHeapGrow(false);
   const summaries = await runAll(context, scopes, { request, untilMs }, publish);
-  let publishing = "";
-  await context.showing(
-    () => (publishing === "" ? [] : [`${publishing}: making the report and what else follows a run`]),
-    async () => {
-      for (const scope of scopes) {
-        const summary = summaries.get((publishing = scope.company.name));
-        if (summary && isWorthPublishing(summary)) await publish(scope);
-      }
-    },
-  );
+  await context.showing(async (show) => {
+    for (const scope of scopes) {
+      const { name } = scope.company;
+      const summary = summaries.get(name);
+      show(() => `${name}: making the report and what else follows a run`);
+      if (summary && isWorthPublishing(summary)) await publish(scope);
+    }
+  });
   // Files come last of all: they keep nobody waiting.
   const hasFiles = !quick && (config.files.pdf || config.files.attachments);
   for (const scope of hasFiles ? scopes : []) {

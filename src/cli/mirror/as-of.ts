@@ -73,10 +73,10 @@ function overScope<T>(
     makeFolders(folder);
     const mirror = path.join(folder, path.basename(files.mirror));
     const shown = () =>
-      context.showing(
-        () => [`${company.name}: ${doing}`],
-        () => make(mirror).catch((error: unknown) => Promise.reject(databaseError(mirror, error))),
-      );
+      context.showing((show) => {
+        show(() => `${company.name}: ${doing}`);
+        return make(mirror).catch((error: unknown) => Promise.reject(databaseError(mirror, error)));
+      });
     return withOverlay(shown, () => work({ ...scope, files: { ...files, mirror } }));
   });
 }

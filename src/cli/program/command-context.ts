@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
-import { withLines, withProgress } from "../../log/progress.ts";
+import { withLine, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
 import type { CommandRequest } from "./command-line.ts";
 import type { CommandContext, ConnectorEntry, ProcessEnvironment } from "./command.ts";
@@ -61,7 +61,7 @@ export async function openContext(
     onSecrets: (secrets) => console.redaction.add(secrets),
     prompts: environment.openPrompts?.(signal, colour),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
-    showing: (read, work) => withLines({ screen, log, clock }, read, work),
+    showing: (work) => withLine({ screen, log, clock }, work),
   };
   return { context, loaded };
 }

@@ -5,7 +5,7 @@ import type { KnownConnector } from "../../config/config-schema.ts";
 import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { AdjustableLog } from "../../log/log.ts";
-import type { ProgressView } from "../../log/progress.ts";
+import type { ProgressView, ShowLine } from "../../log/progress.ts";
 import type { OutputStream } from "../../log/screen.ts";
 import type { DataStream, Output } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
@@ -53,8 +53,8 @@ export interface CommandContext extends Pick<
   readonly prompts: Prompts | undefined;
   /** Does `work` while progress is drawn or logged. */
   readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
-  /** Does `work` while a terminal shows these lines. */
-  readonly showing: <T>(read: () => readonly string[], work: () => Promise<T>) => Promise<T>;
+  /** Does `work` while a terminal shows the line that it gave last. */
+  readonly showing: <T>(work: (show: ShowLine) => Promise<T>) => Promise<T>;
 }
 
 /** A remote system whose code is not loaded yet; what is known of it suffices to check a config. */

@@ -188,10 +188,10 @@ async function shareAll(
   // First: a company of the fleet has its schedule, wherever this ends, and to add it again heals the rest.
   if (sync !== null) await engine.schedule(sync, timezone);
   const atOnce = distinct.some(({ line }) => line === null) ? 1 : triedAtOnce;
-  await context.showing(
-    () => [progress()],
-    () => Promise.all(Array.from({ length: atOnce }, shareNext)),
-  );
+  await context.showing((show) => {
+    show(progress);
+    return Promise.all(Array.from({ length: atOnce }, shareNext));
+  });
   return outcomes;
 }
 

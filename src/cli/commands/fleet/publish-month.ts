@@ -25,7 +25,7 @@ export async function publishMonth(
   const context: CommandContext = {
     ...given,
     signal,
-    showing: (_, step) => step(),
+    showing: (step) => step(() => undefined),
     progress: (_, step) => step(),
   };
   const scope = { ...settings, context, manifest, files, guard };

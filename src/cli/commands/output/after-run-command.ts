@@ -62,7 +62,7 @@ export async function afterRun({ context, config, ...company }: CompanyScope, on
 }
 
 /** The lines of a run are over. */
-const withoutLines: CommandContext["showing"] = (_read, work) => work();
+const withoutLines: CommandContext["showing"] = (work) => work(() => undefined);
 
 function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {
   return attempt(scope, "the report was not written", () => publishCompany(scope));

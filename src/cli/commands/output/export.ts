@@ -12,6 +12,7 @@ import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
 import { ownRight } from "../../../file-store/file-store.ts";
 import { openObjectStore, readTarget } from "../../../file-store/s3-store.ts";
 import type { AskedMoment } from "../../../base/ids.ts";
+import type { ShowLine } from "../../../log/progress.ts";
 import { withHistory, withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import { warnIfIncomplete, type CompanyScope } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
@@ -87,12 +88,11 @@ async function exportScope(
   const { clock, version, signal } = context;
   const store = to === null ? null : openObjectStore(to, context);
   const request: ExportRequest = { ...asked, company, out };
-  let line: string | null = null;
-  const onProgress: ExportWatch["onProgress"] = (table, rows, done, of) =>
-    (line = `${company}: ${asked.format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`);
-  const onFile = (file: string, done: number, of: number) =>
-    (line = `${company}: sending file ${done + 1} of ${of}: ${file}`);
-  const makeFiles = async () => {
+  const makeFiles = async (show: ShowLine) => {
+    const onProgress: ExportWatch["onProgress"] = (table, rows, done, of) =>
+      show(() => `${company}: ${asked.format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`);
+    const onFile = (file: string, done: number, of: number) =>
+      show(() => `${company}: sending file ${done + 1} of ${of}: ${file}`);
     const ofMs = moment ? Date.parse(moment.at) : clock.nowMs();
     const reportDate = localDate(ofMs, config.schedule.timezone);
     const { redact } = config.report;
@@ -102,7 +102,7 @@ async function exportScope(
     const uploaded = store && (await uploadExport(store, out, exported, ownRight(signal), onFile));
     return { exported, uploaded: uploaded && belowPrefix(uploaded, to ?? "") };
   };
-  const { exported, uploaded } = await context.showing(() => (line === null ? [] : [line]), makeFiles);
+  const { exported, uploaded } = await context.showing(makeFiles);
   const { undated, otherwiseRedacted } = exported;
   if (!asked.history) warnIfIncomplete(scope, exported.completeness);
   if (undated.length > 0)

@@ -42,15 +42,13 @@ async function publishScope(
   const { mode, redact } = config.report;
   const of = asOf && moment ? `.${momentName(asOf, moment, timezone)}` : "";
   const report = files.report.replace(/\.db$/, `${of}.db`);
-  let line: string | null = null;
-  const onStep = (table: string, rows: number) =>
-    void (line = `${company}: publishing ${table}, ${rows} rows written`);
   const places = { mirror, report, mode, moment };
-  const options = { timezone, redact, force, onStep };
-  const made = await context.showing(
-    () => (line === null ? [] : [line]),
-    () => publishReport({ manifest, clock, version, signal, company, ...places, ...options }),
-  );
+  const made = await context.showing((show) => {
+    const onStep = (table: string, rows: number) =>
+      show(() => `${company}: publishing ${table}, ${rows} rows written`);
+    const options = { timezone, redact, force, onStep };
+    return publishReport({ manifest, clock, version, signal, company, ...places, ...options });
+  });
   warnIfIncomplete(scope, made.completeness);
   const { outcome, way, file, bytes, seq, reportDate } = made;
   const shown = writeMetadata(scope, file, datasette);

@@ -146,16 +146,15 @@ async function fetchLocked(
   const asked = { attempts: 3, events, limits: { mostRequests, closed } };
   await using service = connectService(context, { ...scope, config: capped }, asked);
   const { transport } = service;
-  const line = () => [
-    `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`,
-  ];
-  const work = async () => {
-    await assertOwnToken(scope, transport);
-    const parts = { archive, pending, stored, transport, clock, log, signal, concurrency: mostAtOnce };
-    await fetchFiles(parts, resources, question, tally);
-  };
+  const line = () =>
+    `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`;
   try {
-    await context.showing(line, work);
+    await context.showing(async (show) => {
+      show(line);
+      await assertOwnToken(scope, transport);
+      const parts = { archive, pending, stored, transport, clock, log, signal, concurrency: mostAtOnce };
+      await fetchFiles(parts, resources, question, tally);
+    });
     return end("complete", transport.stats().requests);
   } catch (error) {
     const isLimit = error instanceof MirrorError && error.kind === "stopped" && !signal.aborted;
@@ -174,13 +173,11 @@ async function checkFiles(scope: CompanyScope): Promise<CompanyResult> {
     scope,
     (db) => db && { position: readArchivePosition(db), files: new StoredFiles(db).all() },
   );
-  let line = `${name}: checking files`;
-  const onProgress = (bytes: number) => void (line = `${name}: checked ${formatSize(bytes)}`);
-  const parts = { folder: files.folder, mirror, signal: context.signal, onProgress };
-  const check = await context.showing(
-    () => [line],
-    () => checkArchive(parts),
-  );
+  const check = await context.showing((show) => {
+    show(() => `${name}: checking files`);
+    const onProgress = (bytes: number) => show(() => `${name}: checked ${formatSize(bytes)}`);
+    return checkArchive({ folder: files.folder, mirror, signal: context.signal, onProgress });
+  });
   const { match, damaged, contents, bytes, lines, head } = check;
   const outcome = match ? "complete" : "difference";
   const none = `${name}: no files yet in ${files.folder}; \`fintoro-mirror files\` fetches them`;

@@ -73,14 +73,12 @@ async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promis
   using _ = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
   // A hundred records are in use at a time: a larger heap only keeps them longer.
   letHeapGrow(false);
-  let line = () => `${company.name}: checking the file`;
-  const onProgress: JudgeOptions["onProgress"] = ({ resource, records }) =>
-    void (line = () => `${company.name}: ${resource}, ${formatCount(records)} records`);
-  const options = { repair, clock, log, signal, selected, onProgress };
-  const verified = await context.showing(
-    () => [line()],
-    () => verifyLocally(files.mirror, manifest, options),
-  );
+  const verified = await context.showing((show) => {
+    show(() => `${company.name}: checking the file`);
+    const onProgress: JudgeOptions["onProgress"] = ({ resource, records }) =>
+      show(() => `${company.name}: ${resource}, ${formatCount(records)} records`);
+    return verifyLocally(files.mirror, manifest, { repair, clock, log, signal, selected, onProgress });
+  });
   return resultOf(company.name, verified);
 }
 
