@@ -158,7 +158,10 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
     queueRecord(answer, "route probe", { resource: resource.name, id: next }, { rank: -1 });
   }
   // Until the proof, or for as long again as the trial lasts.
-  const forMs = Math.max(backoffMs(item.attempts + 1, retries.read), clock.monotonicMs() - sinceMs);
+  const forMs = Math.max(
+    backoffMs(item.attempts + 1, retries.read),
+    Math.round(clock.monotonicMs() - sinceMs),
+  );
   queue.postpone(item, waiting, clock.nowMs() + Math.min(forMs, longestDelayMs));
   return null;
 }
