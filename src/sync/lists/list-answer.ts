@@ -63,11 +63,14 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     if (run.share === "quick") return followQuickPage(answer, facts, shown);
     const { kind } = resource.list;
     const changes = changesOf(resource);
-    if (kind === "paged") run.tally.totals.set(resource.name, facts.total);
+    // One answer is the whole list, also where it shows a record twice: what is absent from it is asked for.
+    const isWhole = kind === "whole" && resource.detail !== undefined;
+    const total = isWhole ? new Set(shown.ids).size + shown.withoutId.length : facts.total;
+    if (kind === "paged") run.tally.totals.set(resource.name, total);
     if (kind !== "walked" && item.kind === "list" && page === 1)
-      noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
+      noteExpected(run.mirror.meta, sweepKey(resource.name, variant), total);
     const newest = changes && newestSoFar(item.payload as PagePayload, newestStamp(records, changes.stamp));
-    addListingPage(answer, { ...facts, ...shown, newest });
+    addListingPage(answer, { ...facts, ...shown, total, newest });
   };
   await applyTogether(run, complete);
 }
