@@ -51,9 +51,12 @@ export function elapsedSince(atMs: number, nowMs: number): number {
   return atMs - nowMs > clockStepMs ? Infinity : nowMs - atMs;
 }
 
-/** ISO 8601 in UTC: `2026-11-21T02:15:00.000Z`. */
+let lastTime = { epochMs: Number.NaN, text: "" };
+
+/** ISO 8601 in UTC: `2026-11-21T02:15:00.000Z`. Formatted once for all records of an answer, or deliveries of a commit. */
 export function isoTime(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  if (lastTime.epochMs !== epochMs) lastTime = { epochMs, text: new Date(epochMs).toISOString() };
+  return lastTime.text;
 }
 
 export function isoOrNull(epochMs: number | null): string | null {

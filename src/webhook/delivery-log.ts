@@ -24,5 +24,6 @@ export function logStored(log: Log, company: string, results: readonly ReceivedR
 }
 
 function fieldsOf(company: string, { eventId, type, resource, id, state }: ReceivedResult): LogFields {
-  return { company, webhook_id: eventId, type, ...(state !== undefined && { resource, id, state }) };
+  const facts = { company, webhook_id: eventId, type };
+  return state === undefined ? facts : { ...facts, resource, id, state };
 }

@@ -54,7 +54,11 @@ export interface StoredEvent extends Pick<Delivery, "eventId"> {
 export class Inbox extends Repository {
   /** Adds an event that EventIds does not know. `dirtySeq` is the number of its reason to read, if it waits. */
   insert(delivery: Delivery, receivedAt: string, evaluation: EventEvaluation, dirtySeq: number | null): void {
-    insert.run(this.db, { ...delivery, ...evaluation, receivedAt, dirtySeq });
+    // Named one by one: to spread both takes as long as to bind them.
+    const { eventId, type, resourceType, resourceId, occurredAt, body } = delivery;
+    const { state, resource, target, problem } = evaluation;
+    const event = { eventId, type, resourceType, resourceId, occurredAt, receivedAt, body };
+    insert.run(this.db, { ...event, state, resource, target, problem, dirtySeq });
   }
 
   /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
@@ -81,8 +85,8 @@ export class Inbox extends Repository {
   }
 }
 
-type Inserted = Delivery &
-  EventEvaluation & { readonly receivedAt: string; readonly dirtySeq: number | null };
+type Inserted = Omit<Delivery, "readable"> &
+  Omit<EventEvaluation, "kind"> & { readonly receivedAt: string; readonly dirtySeq: number | null };
 const insert = statement((db, p: Inserted) =>
   db.insertInto("_inbox").values({
     event_id: p.eventId,

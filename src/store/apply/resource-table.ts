@@ -43,7 +43,6 @@ export class ResourceTable {
   plan: TablePlan;
   previews: Previews;
   statements: TableStatements;
-  private at = { ms: Number.NaN, text: "" };
   private readonly fencesAhead = new Map<RecordId, Fence | undefined>();
 
   constructor(context: TableContext, resource: Resource, plan: TablePlan = knownPlan(resource)) {
@@ -181,7 +180,7 @@ export class ResourceTable {
       const owner = resource.list.kind === "owned" && ownerCells(this, readHeld(statements, id));
       this.writeCells({ stamp, id, slice, source, ...(owner && { overrides: owner }) }, decoded, true);
     }
-    if (isGone) this.markDeleted(id, this.formatTime(stamp.receivedAtMs));
+    if (isGone) this.markDeleted(id, isoTime(stamp.receivedAtMs));
   }
 
   /**
@@ -214,7 +213,7 @@ export class ResourceTable {
     const cellsOfOwner = overrides ?? ownerCells(this, held);
     const rows = rowsOf(this.plan, held, decoded.row, { overrides: cellsOfOwner, nowMs: stamp.receivedAtMs });
     if (cells && differencesOf(this.plan, held, rows).length === 0) return "same";
-    this.statements.writeRows(id, rows, this.formatTime(stamp.receivedAtMs), true);
+    this.statements.writeRows(id, rows, isoTime(stamp.receivedAtMs), true);
     if (!isGone) this.logDerived(id, held, stamp, "update");
     else if (isShown(held)) this.logDerived(id, held, stamp, "delete");
     return "written";
@@ -246,7 +245,7 @@ export class ResourceTable {
     growth.tables.add(this.resource.name);
     this.fencesAhead.clear();
     const { plan, keys } = unsharedPlan(this.resource, this.plan, unknown);
-    const added = addUnknownColumns(db, plan, keys, { id, at: this.formatTime(stamp.receivedAtMs) });
+    const added = addUnknownColumns(db, plan, keys, { id, at: isoTime(stamp.receivedAtMs) });
     if (added.length === 0) return [];
     growth.columns.push(...added);
     this.plan = plan;
@@ -316,7 +315,7 @@ export class ResourceTable {
     } catch (error) {
       if (!(error instanceof OddValue)) throw error;
       quarantine.add(stamp, { resource: name, id, reason: error.message, json: slice.toString() });
-      const first = { id, at: this.formatTime(stamp.receivedAtMs) };
+      const first = { id, at: isoTime(stamp.receivedAtMs) };
       if (error.odd !== null) noteOddType(db, this.plan, error.odd, first);
       return null;
     }
@@ -365,17 +364,11 @@ export class ResourceTable {
 
   private writeCells(incoming: IncomingRow, { row }: DecodedRecord, hasChildren: boolean): void {
     const { stamp, id, source, overrides } = incoming;
-    const at = this.formatTime(stamp.receivedAtMs);
+    const at = isoTime(stamp.receivedAtMs);
     const detailAt = source === "preview" ? null : at;
     const cells = dataCells(this.plan, row, overrides);
     const rows = { cells, children: row.children, deletedAt: null, detailAt };
     this.statements.writeRows(id, rows, at, hasChildren);
-  }
-
-  /** ISO; formatted once for all records of one answer. */
-  private formatTime(ms: number): string {
-    if (this.at.ms !== ms) this.at = { ms, text: isoTime(ms) };
-    return this.at.text;
   }
 }
 
