@@ -52,16 +52,18 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
     const overrides = owned && ownerColumns(owned, owner, id);
     if (!parts || !overrides) continue;
     const table = run.mirror.table(name);
-    const seen = new Set<RecordId>();
+    const seen = new Set<RecordId | string>();
     for (const part of parts) {
       const partId = idOrQuarantine(answer, name, part);
-      if (typeof partId === "string") continue;
       seen.add(partId);
+      if (typeof partId === "string") continue;
       const result = table.put({ stamp, id: partId, slice: part.slice, source: "list", overrides });
       run.tally.of(name).listed += 1;
       run.tally.count(name, result);
       if (result === "stale") queueOverlapped(answer, owned, partId);
     }
+    // A record without an id may be any of those that are not shown.
+    if ([...seen].some((one) => typeof one === "string")) continue;
     const missing = ownedBy(run, owned, owner, id).filter((one) => !seen.has(one));
     removeOrReread(answer, owned, missing);
   }
