@@ -7,7 +7,7 @@ import { retries } from "../retry/retry-limits.ts";
 import { HandOverCounts } from "../state/as-of/hand-overs.ts";
 import { readView, type CompanyStatusView, type StatusScope } from "../status/company-view.ts";
 import { noteOf } from "../status/event-status.ts";
-import { guarded } from "../store/database.ts";
+import { databaseError, guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
@@ -82,7 +82,8 @@ export class CompanySupervisor {
       return this.viewOf(this.runtime);
     } catch (error) {
       const sinceMs = this.context.clock.nowMs();
-      const service = { state: "database", message: messageOf(error), sinceMs } as const;
+      const message = messageOf(databaseError(mirrorFiles(this.settings.config, this.name).mirror, error));
+      const service = { state: "database", message, sinceMs } as const;
       return { ...this.viewOf(null), service };
     }
   }
