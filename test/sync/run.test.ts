@@ -122,7 +122,13 @@ test("I5: a run that continues another one reads a list again of which that one 
   await run(mirror, service("Acme", many));
   const few = service("Acme", [red]);
   const held = { outcome: "partial", troubles: [{ resource: "colours", kind: "held" }] };
+  // As if it was killed before its end.
+  mirror.db.exec(
+    "CREATE TEMP TRIGGER killed BEFORE UPDATE OF outcome ON _runs BEGIN SELECT RAISE(IGNORE); END",
+  );
   expect(await run(mirror, few)).toMatchObject(held);
+  mirror.db.exec("DROP TRIGGER killed");
+  expect(await run(mirror, few)).toMatchObject({ ...held, resumed: true });
   expect(await run(mirror, few, {}, { continues: true })).toMatchObject({ ...held, resumed: true });
   await run(mirror, few, {}, { continues: true, allowMassDelete: true });
   expect(mirror.records.counts("colours").live).toBe(1);

@@ -11,7 +11,7 @@ import { fullPageKey, noteExpected, noteNewest } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
-import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
+import { holdMassDelete, holdRecords, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { dropPages, holdWholeList } from "../plan/list-reads.ts";
 import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
@@ -300,6 +300,6 @@ function handleAbsent(
       : "the list shows records without an id, which may be they";
     const message = `Kept ${counted(absent.length, "record")}: ${why}.`;
     const hint = "They have no route of their own to check. The next list that shows some of them decides.";
-    run.tally.trouble({ resource: name, kind: "held", message, hint });
+    holdRecords(run, name, message, hint);
   } else if (isWhole) for (const id of absent) removeRecord(answer, resource, id);
 }
