@@ -8,7 +8,7 @@ import { readExisting, soleScope, selectResources } from "../mirror/company-scop
 const followEveryMs = 500;
 
 /** Prints the change log, in pieces: the whole of it need not fit into memory. */
-export const changesCommand: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
+export const changesCommand: CommandRun<"changes"> = async (context, { options, config }) => {
   const { globals, output, clock, signal } = context;
   const { follow, resource, since = { log: null, seq: 0 } } = options;
   const scope = soleScope(context, config);

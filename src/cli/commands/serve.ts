@@ -15,7 +15,7 @@ import { hostProcess } from "../runs/host-process.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { listenUntilSignal, preparePages, type ListeningProcess } from "../program/listening-process.ts";
 
-export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
+export const serveCommand: CommandRun<"serve"> = async (context, { options, ...loaded }) => {
   const address = parseListen(options.listen) ?? loaded.config.serve;
   const config = servedConfig(context, loaded, address);
   const counts: ConnectionCounts = { dropped: 0 };

@@ -11,7 +11,7 @@ import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-
 import type { CommandRun } from "../program/command-table.ts";
 import { forEachCompany } from "../runs/each-company.ts";
 
-export const statusCommand: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
+export const statusCommand: CommandRun<"status"> = async (context, { options, config }) => {
   const isOfSome = context.globals.company !== undefined || options.shard !== undefined;
   if (options.all && isOfSome)
     throw new MirrorError("usage", "--all is about all companies: leave out --company and --shard", {

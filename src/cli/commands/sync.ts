@@ -20,7 +20,7 @@ import { afterRun, filesOne } from "./output/after-run-command.ts";
 import type { Log } from "../../base/logger.ts";
 import { counted, formatCount, formatDuration } from "../../base/units.ts";
 
-export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
+export const syncCommand: CommandRun<"sync"> = async (context, { args, options, config }) => {
   const { shard } = options;
   const { scopes, refused } = scopesWithToken(context, config, shard);
   const left: CommandOutcome[] = refused.map(() => "partial");

@@ -100,19 +100,15 @@ export interface RunningSandbox {
 /** The code of a command, called with what the command line and the config say. */
 export type RunCommand<S extends CommandSpec> = (
   context: CommandContext,
-  input: {
-    readonly args: readonly string[];
-    readonly options: OptionValues<S["options"]>;
-    readonly loaded: S extends { readonly config: "none" | "own" } ? null : LoadedConfig;
-  },
+  input: Pick<ParsedInput, "args"> & { readonly options: OptionValues<S["options"]> } & LoadedFor<S>,
 ) => Promise<CommandEnding>;
+
+type LoadedFor<S> = S extends { readonly config: "none" | "own" } ? unknown : LoadedConfig;
 
 export interface Command extends CommandSpec {
   /** Words of the command line: `connector check`. */
   readonly name: string;
-  readonly load: () => Promise<
-    (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<CommandEnding>
-  >;
+  readonly load: () => Promise<(context: CommandContext, input: never) => Promise<CommandEnding>>;
   /** Instead of `load`: gives the text for stdout at once, without config, console and connectors. */
   readonly answer?: (
     environment: ProcessEnvironment,

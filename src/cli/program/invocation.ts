@@ -77,7 +77,7 @@ async function perform(
     if (pager) console.output.through(pager);
     const run = await request.command.load();
     letHeapGrow(true);
-    const ending = await run(context, { ...request.input, loaded: loaded as never });
+    const ending = await run(context, { ...request.input, ...loaded } as never);
     const code = codeOfEnding(ending, received());
     // A child process or a connection that does not end must not keep a daemon that was stopped.
     if (ending === "drained") setTimeout(() => environment.endNow(code), drainedGraceMs).unref();

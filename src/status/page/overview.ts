@@ -13,11 +13,6 @@ interface OverviewQuestion {
   readonly page: number;
 }
 
-interface OverviewFacts {
-  readonly views: readonly CompanyStatusView[];
-  readonly moment: PageMoment;
-}
-
 const perPage = 50;
 const order: readonly Level[] = ["bad", "look", "busy", "good"];
 const words: Readonly<Record<Level, string>> = {
@@ -28,8 +23,11 @@ const words: Readonly<Record<Level, string>> = {
 };
 
 /** The body of the overview: the companies, the worst first. Pure. */
-export function overviewBody(facts: OverviewFacts, { text, page }: OverviewQuestion): Html {
-  const { moment, views } = facts;
+export function overviewBody(
+  views: readonly CompanyStatusView[],
+  moment: PageMoment,
+  { text, page }: OverviewQuestion,
+): Html {
   const all = views.map((view) => ({ view, level: companyLevel(view, moment.nowMs) }));
   const found = all
     .filter(({ view }) => view.company.toLowerCase().includes(text.toLowerCase()))
@@ -40,18 +38,18 @@ export function overviewBody(facts: OverviewFacts, { text, page }: OverviewQuest
   const pages = Math.max(1, Math.ceil(found.length / perPage));
   const current = Math.min(Math.max(1, page), pages);
   const first = (current - 1) * perPage;
-  const rows = found.slice(first, first + perPage).map(({ view, level }) => row(view, level, facts));
+  const rows = found.slice(first, first + perPage).map(({ view, level }) => row(view, level, moment));
   const none = text === "" ? "The config names no company." : `No company has “${cut(text)}” in its name.`;
   const heads = ["Company", "State", "Read whole", "Waiting", "Last event", "Next run"];
   const companies = html`<div class="companies">${table("Companies, the worst first", heads, rows)}</div>`;
   const list = [rows.length === 0 ? emptyText(none) : companies, pages > 1 && pager(text, current, pages)];
   const range = [Math.min(first + 1, found.length), first + rows.length, found.length].map(formatCount);
   const levels = all.map(({ level }) => level);
-  return html`${summary(levels, facts)}${companyForm({ text })}
+  return html`${summary(levels, views, moment)}${companyForm({ text })}
   ${pagePart("companies", "Companies", list, `${range[0]} to ${range[1]} of ${range[2]}`)}`;
 }
 
-function summary(levels: readonly Level[], { views, moment }: OverviewFacts): Html {
+function summary(levels: readonly Level[], views: readonly CompanyStatusView[], moment: PageMoment): Html {
   const count = (level: Level) => levels.filter((one) => one === level).length;
   const some = (level: Level, one: string, many: string) =>
     `${formatCount(count(level))} of ${all} ${count(level) === 1 ? one : many}`;
@@ -69,7 +67,7 @@ function summary(levels: readonly Level[], { views, moment }: OverviewFacts): Ht
   return banner(worst, "All companies", sentence, factList(numbers));
 }
 
-function row(view: CompanyStatusView, level: Level, { moment }: OverviewFacts): Html {
+function row(view: CompanyStatusView, level: Level, moment: PageMoment): Html {
   const [first] = shownConditions(view, moment.nowMs);
   const times = Object.values(view.sweptMs);
   const isRead = times.length > 0 && times.every((ms) => ms !== null);

@@ -79,8 +79,8 @@ export class StatusSite extends GuardedSite {
     const text = searchedText(query);
     const page = Math.min(1_000, Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1));
     return this.kept(overviewPath({ text, page }), async () => {
-      const facts = { views: await this.source.recentViews(), moment: this.moment() };
-      return this.page({ title: "All companies", body: overviewBody(facts, { text, page }), isLive: true });
+      const body = overviewBody(await this.source.recentViews(), this.moment(), { text, page });
+      return this.page({ title: "All companies", body, isLive: true });
     });
   }
 

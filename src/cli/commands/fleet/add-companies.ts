@@ -36,7 +36,7 @@ interface Sharing extends Pick<DocumentOfFile, "leftOut"> {
  * Shares companies with all workers. Of the config nothing is shared where one of them cannot be; a line of a list that
  * cannot be shared is refused, and the others are.
  */
-export const fleetAddCommand: CommandRun<"fleet add"> = async (context, { args, options, loaded }) => {
+export const fleetAddCommand: CommandRun<"fleet add"> = async (context, { args, options, ...loaded }) => {
   const { log, globals } = context;
   const { from } = options;
   const tags = options.tag.length > 0 ? readTags(options.tag.join(" ")) : [];

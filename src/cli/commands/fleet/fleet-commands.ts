@@ -21,10 +21,7 @@ import { NodesTable } from "../../../fleet/postgres/tables/nodes-table.ts";
 import { PackagesTable } from "../../../fleet/postgres/tables/packages-table.ts";
 
 /** Lists the companies of the fleet with those that left it lately, or those chosen by `--company` and `--tag`. */
-export const fleetListCommand: CommandRun<"fleet list"> = (
-  context,
-  { options: { tag }, loaded: { config } },
-) =>
+export const fleetListCommand: CommandRun<"fleet list"> = (context, { options: { tag }, config }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const wanted = namedCompanies(context, []);
     const chosen = new Set(await chosenMembers(postgres, wanted, tag));
@@ -71,7 +68,7 @@ function memberText({ node, epoch, changed_at: changedAt, tags }: Member, nowMs:
   return `${owned}; ${changed}${tags.length > 0 ? `; ${tags.join(" ")}` : ""}`;
 }
 
-export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, options, loaded }) => {
+export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, options, config }) => {
   const { forget, tag } = options;
   const wanted = namedCompanies(context, args);
   if (wanted.length === 0 && tag === undefined)
@@ -79,14 +76,14 @@ export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { 
       hint: "`fleet remove acme` takes one out; `fleet list` shows all.",
     });
   const outcome = forget ? "forgotten" : "removed";
-  const documents = await withPostgres(context, loaded.config, async (postgres) => {
+  const documents = await withPostgres(context, config, async (postgres) => {
     const chosen = await chosenMembers(postgres, wanted, tag, forget);
     for (const name of chosen) await new CompaniesTable(postgres).remove(name);
     if (forget) for (const name of chosen) await forgetReleased(context, postgres, name);
     const owners = await ownersNow(postgres, chosen);
     return chosen.map((name) => {
       const released_by = owners.get(name) ?? null;
-      return [name, { outcome, released_by, stays: whatStays(loaded.config, name) }] as const;
+      return [name, { outcome, released_by, stays: whatStays(config, name) }] as const;
     });
   });
   const lines = documents.flatMap(([name, { released_by, stays }]) => [
@@ -139,7 +136,7 @@ function whatStays(config: Config, name: string): string[] {
   return [below(snapshots, `${name}/`), ...inReports];
 }
 
-export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, loaded: { config } }) =>
+export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, config }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const { maxAge, tag, radar, package: month } = options;
     const wanted = namedCompanies(context, []);
@@ -160,10 +157,7 @@ export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { option
     return fleetStatusOutcome(status);
   });
 
-export const fleetPackageCommand: CommandRun<"fleet package"> = (
-  context,
-  { options, loaded: { config } },
-) => {
+export const fleetPackageCommand: CommandRun<"fleet package"> = (context, { options, config }) => {
   const { month, tag, proved } = options;
   assertPackable("fleet package", month, proved, localDate(context.clock.nowMs(), config.schedule.timezone));
   if (fleetOf(config).reports === null)
@@ -183,8 +177,8 @@ export const fleetPackageCommand: CommandRun<"fleet package"> = (
   });
 };
 
-export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [node = ""], loaded }) =>
-  withPostgres<CommandEnding>(context, loaded.config, async (postgres) => {
+export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [node = ""], config }) =>
+  withPostgres<CommandEnding>(context, config, async (postgres) => {
     const nodes = new NodesTable(postgres);
     const known = await nodes.list();
     const names = known.map((one) => one.node);

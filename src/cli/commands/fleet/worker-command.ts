@@ -36,7 +36,7 @@ import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
 import { hostProcess } from "../../runs/host-process.ts";
 
-export const workerCommand: CommandRun<"worker"> = async (context, { options, loaded: { config } }) => {
+export const workerCommand: CommandRun<"worker"> = async (context, { options, config }) => {
   const { role } = options;
   const { log } = context;
   if (context.globals.company !== undefined)

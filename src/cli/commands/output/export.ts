@@ -29,7 +29,7 @@ interface CompanyExport extends Omit<ExportRequest, "out" | "company"> {
   readonly asOf?: AskedMoment | undefined;
 }
 
-export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
+export const exportCommand: CommandRun<"export"> = (context, { args, options, config }) =>
   forEachCompany(context, config, async (scope) => exportCompany(scope, requestOf(context, args, options)), {
     isPartial: true,
   });

@@ -6,7 +6,7 @@ import { createReportServer } from "../../../mcp/report-tools.ts";
 import { soleScope, selectResources } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
-export const mcpCommand: CommandRun<"mcp"> = async (context, { options, loaded: { config } }) => {
+export const mcpCommand: CommandRun<"mcp"> = async (context, { options, config }) => {
   const { signal, version, log } = context;
   const { manifest } = context.connector;
   const report = options.combined

@@ -33,7 +33,7 @@ import { findMoment, type MirrorMoment } from "../../../state/as-of/moment.ts";
 import { overlayAsOf } from "../../../state/as-of/rewind.ts";
 import { openSnapshot } from "../../../state/mirror-snapshot.ts";
 
-export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
+export const packageCommand: CommandRun<"package"> = (context, { options, config }) => {
   const { month, asOf, proved } = options;
   assertPackable("package", month, proved, localDate(context.clock.nowMs(), config.schedule.timezone));
   const out = path.resolve(context.cwd, options.out ?? "package");

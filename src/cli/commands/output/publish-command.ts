@@ -14,7 +14,7 @@ import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
-export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) => {
+export const publishCommand: CommandRun<"publish"> = (context, { options, config }) => {
   const { combined, force } = options;
   if (combined) assertNameIsFree(config);
   return forEachCompany(context, config, (scope) => publishCompany(scope, options), {

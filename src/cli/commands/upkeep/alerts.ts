@@ -13,7 +13,7 @@ import { isDaemonThere, companyScopes } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
-export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { loaded: { config } }) => {
+export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { config }) => {
   const { clock, random, signal, globals } = context;
   if (config.alerts.length === 0)
     throw new MirrorError("config", "the config has no alerts", {

@@ -14,7 +14,7 @@ import type { CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
-export const backupCommand: CommandRun<"backup"> = (context, { options, loaded: { config } }) =>
+export const backupCommand: CommandRun<"backup"> = (context, { options, config }) =>
   forEachCompany(context, config, async (scope) => backupCompany(scope, options));
 
 /** Makes a backup of one company. Only the config's own place is tidied by the config's `keep`. */
@@ -63,7 +63,7 @@ function warnOfFuture({ context, company }: CompanyScope, names: readonly string
   });
 }
 
-export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded: { config } }) => {
+export const restoreCommand: CommandRun<"restore"> = (context, { options, config }) => {
   const anyName = chosenCompanies(config, context.globals.company).length === 1;
   return forEachCompany(context, config, async (scope) => {
     const { manifest, files } = scope;

@@ -24,7 +24,7 @@ import { failureOf } from "../../console/console.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
-export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { config } }) => {
+export const filesCommand: CommandRun<"files"> = (context, { options, config }) => {
   const { month, maxRequests: mostRequests, maxDuration } = options;
   const closed = maxDuration === undefined ? undefined : abortAfter(maxDuration);
   const asked = fileKinds(config);
@@ -163,7 +163,7 @@ async function fetchLocked(
   }
 }
 
-export const filesCheckCommand: CommandRun<"files check"> = (context, { loaded: { config } }) =>
+export const filesCheckCommand: CommandRun<"files check"> = (context, { config }) =>
   forEachCompany(context, config, checkFiles, { failed: { match: false } });
 
 async function checkFiles(scope: CompanyScope): Promise<CompanyResult> {

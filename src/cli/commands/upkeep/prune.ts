@@ -5,7 +5,7 @@ import { isDaemonThere, readExisting, writeExisting, type CompanyScope } from ".
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
 
-export const pruneCommand: CommandRun<"prune"> = (context, { options, loaded: { config } }) =>
+export const pruneCommand: CommandRun<"prune"> = (context, { options, config }) =>
   forEachCompany(context, config, async (scope) => {
     const report = await prune(scope, options.dryRun);
     const outcome = report.finished ? "complete" : "interrupted";

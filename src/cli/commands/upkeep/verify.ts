@@ -40,7 +40,7 @@ import {
   type NamedRecords,
 } from "../../../verify/findings.ts";
 
-export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {
+export const verifyCommand: CommandRun<"verify"> = async (context, { options, config }) => {
   const { repair, local, month } = options;
   const sample = options.all ? "all" : (options.sample ?? usualSample);
   const what = month === undefined ? (sample === "all" ? "--all" : `--sample ${sample}`) : `--month ${month}`;

@@ -21,10 +21,7 @@ import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest
 import { askDaemon } from "../../../host/commands.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 
-export const inboxCommand: CommandRun<"webhooks inbox"> = async (
-  context,
-  { args, options, loaded: { config } },
-) => {
+export const inboxCommand: CommandRun<"webhooks inbox"> = async (context, { args, options, config }) => {
   const scope = soleScope(context, config);
   const { since, resource, state, limit = usualInboxCount } = options;
   if (resource !== undefined) selectResources(scope.manifest, config.resources, [resource]);
@@ -95,8 +92,8 @@ function readSince(text: string, nowMs: number): string {
   );
 }
 
-export const replayCommand: CommandRun<"webhooks replay"> = async (context, { args, options, loaded }) => {
-  const scope = soleScope(context, loaded.config);
+export const replayCommand: CommandRun<"webhooks replay"> = async (context, { args, options, config }) => {
+  const scope = soleScope(context, config);
   const ids = await chosenEvents(scope, args, options);
   const beside = isDaemonThere(scope);
   const { queued, unread, missing, pruned } = await replay(scope, ids, beside);

@@ -37,7 +37,7 @@ import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../../../state/meta.ts";
 
-export const listCommand: CommandRun<"webhooks list"> = (context, { options, loaded: { config } }) => {
+export const listCommand: CommandRun<"webhooks list"> = (context, { options, config }) => {
   if (options.tokenEnv !== undefined && chosenCompanies(config, context.globals.company).length > 1)
     throw new MirrorError("usage", "--token-env is of one company: name it with --company");
   const list = async (each: CompanyScope) => {
@@ -67,8 +67,8 @@ function warnOfProblems(
   return problems;
 }
 
-export const createCommand: CommandRun<"webhooks create"> = async (context, { options, loaded }) => {
-  const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
+export const createCommand: CommandRun<"webhooks create"> = async (context, { options, config, path }) => {
+  const scope = withToken(soleScope(context, config), options.tokenEnv);
   const { company, manifest } = scope;
   operationsOf(scope);
   const url = options.url ?? company.webhook.publicUrl;
@@ -88,13 +88,13 @@ export const createCommand: CommandRun<"webhooks create"> = async (context, { op
     }
     const here = deliversHere(url, company) || company.webhook.publicUrl === null;
     const keepOldMs = others.length > 0 ? null : defaultKeepOldMs;
-    const plan = { scope, configPath: loaded.path, here, replaces: "stored", keepOldMs } as const;
+    const plan = { scope, configPath: path, here, replaces: "stored", keepOldMs } as const;
     const input = { name: options.name ?? "fintoro-mirror", url, active: true, events };
     return receiveSecret(plan, () => subscriptions.create(input));
   });
 };
 
-export const rotateCommand: CommandRun<"webhooks rotate"> = async (context, { args, options, loaded }) => {
+export const rotateCommand: CommandRun<"webhooks rotate"> = async (context, { args, options, ...loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   const { company } = scope;
@@ -112,9 +112,9 @@ export const rotateCommand: CommandRun<"webhooks rotate"> = async (context, { ar
   });
 };
 
-export const updateCommand: CommandRun<"webhooks update"> = async (context, { args, options, loaded }) => {
+export const updateCommand: CommandRun<"webhooks update"> = async (context, { args, options, config }) => {
   const id = subscriptionId(args);
-  const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
+  const scope = withToken(soleScope(context, config), options.tokenEnv);
   const change = changeOf(scope, options);
   if (change.url !== undefined) await assertEndpoint(scope, change.url);
   const changed = await withSubscriptions(scope, async (subscriptions) => {
@@ -141,9 +141,9 @@ function changeOf(
   throw new MirrorError("usage", "nothing to change: give --url, --events, --active or --name");
 }
 
-export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { args, options, loaded }) => {
+export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { args, options, config }) => {
   const id = subscriptionId(args);
-  const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
+  const scope = withToken(soleScope(context, config), options.tokenEnv);
   const unasked = `deleting subscription ${id} must be confirmed, and nobody is here: give --yes`;
   if (!options.yes && !context.prompts) throw new MirrorError("usage", unasked);
   return withSubscriptions(scope, async (subscriptions) => {
