@@ -1,12 +1,10 @@
 import path from "node:path";
 import { hintOf, MirrorError, assert } from "../../base/errors.ts";
 import { shortText } from "../../base/terminal-text.ts";
-import { soleCompany } from "../../config/companies.ts";
 import { formats } from "../../export/plan/export-request.ts";
-import { connectService } from "../../runs/service-connection.ts";
 import type { Prompts } from "../console/prompts.ts";
+import { askWhoseToken } from "../mirror/company-scope.ts";
 import { keptFiles, type CommandOptions } from "../program/command-table.ts";
-import { askWhoami } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
 import { readFileSync } from "node:fs";
 import type { ExportConfig } from "../../config/config.ts";
@@ -82,7 +80,8 @@ async function askToken(
     const token = given ?? (await askForToken(prompts));
     if ("text" in token) context.onSecrets([token.text]);
     try {
-      return { token, serviceName: await readServiceName(context, { ...draft, token }) };
+      const { config } = loadDraft(context, { ...draft, token });
+      return { token, serviceName: await askWhoseToken(context, config) };
     } catch (error) {
       const isRefused = error instanceof MirrorError && error.kind === "unauthenticated";
       if (given || !isRefused || left <= 1) throw error;
@@ -118,16 +117,6 @@ async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"
   }
   const message = "The access token; reading is all it must be allowed";
   return { text: await prompts.secret({ message, problem: problemOfToken }) };
-}
-
-async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {
-  const { config } = loadDraft(context, draft);
-  const { manifest } = context.connector;
-  const company = soleCompany(config);
-  context.onSecrets([company.token.reveal()]);
-  const served = { manifest, config, company };
-  await using connection = connectService(context, served, { attempts: 2, budget: "memory" });
-  return await askWhoami(connection.transport, manifest, context.signal);
 }
 
 /** `Žltý dom, s. r. o.` -> `zlty-dom`: what a config takes as a company's name. */

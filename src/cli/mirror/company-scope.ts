@@ -1,11 +1,11 @@
 import { MirrorError } from "../../base/errors.ts";
 import { shardOf, type Shard } from "../../status/shards.ts";
-import { chosenCompanies, soleCompany } from "../../config/companies.ts";
+import { chosenCompanies, secretTexts, soleCompany } from "../../config/companies.ts";
 import type { CompanyConfig, Config, ResourceChoice } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
-import type { RequestGuard } from "../../runs/service-connection.ts";
+import { connectService, type RequestGuard } from "../../runs/service-connection.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { databaseError, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
@@ -129,6 +129,15 @@ export function warnIfIncomplete(
   context.log.warn(`${company.name}: the mirror is not complete. Still to be read: ${someOf(gaps, 5)}`, {
     hint: "A run reads the rest: `sync`, or `serve` and workers by themselves. Table _about says for each table what is missing.",
   });
+}
+
+/** Asks the service once whose token a config of one company has, within the budget that the answer shows. */
+export async function askWhoseToken(context: CommandContext, config: Config): Promise<string> {
+  const { manifest } = context.connector;
+  context.onSecrets(secretTexts(config));
+  const served = { manifest, config, company: soleCompany(config) };
+  await using service = connectService(context, served, { attempts: 2, budget: "memory" });
+  return await askWhoami(service.transport, manifest, context.signal);
 }
 
 /** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */

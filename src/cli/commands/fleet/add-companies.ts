@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { hintOf, messageOf, MirrorError } from "../../../base/errors.ts";
-import { chosenCompanies, secretTexts, soleCompany } from "../../../config/companies.ts";
+import { chosenCompanies } from "../../../config/companies.ts";
 import { valueAt } from "../../../config/config-problems.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
 import { readFailure, readSecretFile } from "../../../config/secrets.ts";
@@ -12,8 +12,7 @@ import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
-import { connectService } from "../../../runs/service-connection.ts";
-import { askWhoami } from "../../../sync/identity/identify.ts";
+import { askWhoseToken } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { chosenMembers, namedCompanies, withPostgres } from "./open-fleet.ts";
@@ -195,22 +194,15 @@ async function shareAll(
   return outcomes;
 }
 
-/**
- * Asks the service once whose token it is, within the budget that the answer shows. Throws MirrorError where it has no
- * answer, and `config` for a token that is not here.
- */
+/** Throws MirrorError where the service does not say whose token it is, and `config` for a token that is not here. */
 async function tryToken(
   context: CommandContext,
   { config: { dataDir } }: LoadedConfig,
   name: string,
   document: CompanyDocument,
 ): Promise<true> {
-  const { env, connectors, connector, onSecrets, signal } = context;
-  const { manifest } = connector;
-  const config = configOfCompany(name, document, { dataDir, env, readFile: readSecretFile, connectors });
-  onSecrets(secretTexts(config));
-  const served = { manifest, config, company: soleCompany(config) };
-  await using service = connectService(context, served, { attempts: 2, budget: "memory" });
-  await askWhoami(service.transport, manifest, signal);
+  const { env, connectors } = context;
+  const surroundings = { dataDir, env, readFile: readSecretFile, connectors };
+  await askWhoseToken(context, configOfCompany(name, document, surroundings));
   return true;
 }

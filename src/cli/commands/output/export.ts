@@ -6,7 +6,7 @@ import { formatSize } from "../../../base/units.ts";
 import { unobeyed } from "../../../config/serve-sections.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import { belowOut } from "../../../export/files/export-manifest.ts";
-import type { ExportRequest, ExportWatch } from "../../../export/plan/export-request.ts";
+import type { ExportParts, ExportRequest, ExportWatch } from "../../../export/plan/export-request.ts";
 import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
 import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
 import { ownRight } from "../../../file-store/file-store.ts";
@@ -83,9 +83,9 @@ async function exportScope(
     return withScratchFolder(scope, "upload", (folder) =>
       exportScope({ ...scope, moment }, { ...asked, to, out: folder }),
     );
-  const { context, manifest, config, files } = scope;
+  const { context, config } = scope;
   const { name: company } = scope.company;
-  const { clock, version, signal } = context;
+  const { clock, signal } = context;
   const store = to === null ? null : openObjectStore(to, context);
   const request: ExportRequest = { ...asked, company, out };
   const makeFiles = async (show: ShowLine) => {
@@ -95,10 +95,9 @@ async function exportScope(
       show(() => `${company}: sending file ${done + 1} of ${of}: ${file}`);
     const ofMs = moment ? Date.parse(moment.at) : clock.nowMs();
     const reportDate = localDate(ofMs, config.schedule.timezone);
-    const { redact } = config.report;
-    const { mirror } = files;
-    const parts = { mirror, manifest, clock, version, reportDate, redact, moment, signal };
-    const exported = await exportTables(parts, request, { onProgress });
+    const exported = await exportTables(exportParts({ ...scope, moment }, reportDate), request, {
+      onProgress,
+    });
     const uploaded = store && (await uploadExport(store, out, exported, ownRight(signal), onFile));
     return { exported, uploaded: uploaded && belowPrefix(uploaded, to ?? "") };
   };
@@ -113,6 +112,16 @@ async function exportScope(
       { hint: "Remove them, or export them again." },
     );
   return resultOf(company, exported, uploaded);
+}
+
+/** What files that show a mirror are made from. */
+export function exportParts(
+  { context, manifest, config, files, moment }: ScopeAsOf,
+  reportDate: string,
+): ExportParts {
+  const { clock, version, signal } = context;
+  const { redact } = config.report;
+  return { mirror: files.mirror, manifest, clock, version, reportDate, redact, moment, signal };
 }
 
 function belowPrefix({ written, unchanged, removed }: Uploaded, to: string): Uploaded {

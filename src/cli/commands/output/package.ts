@@ -16,7 +16,7 @@ import {
   type MonthFile,
   type MonthManifest,
 } from "../../../export/package/month-folder.ts";
-import type { ExportParts, ExportRequest } from "../../../export/plan/export-request.ts";
+import type { ExportRequest } from "../../../export/plan/export-request.ts";
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import { quoted } from "../../../store/sql-text.ts";
 import type { MonthFindings } from "../../../verify/findings.ts";
@@ -27,6 +27,7 @@ import type { CommandOptions, CommandRun } from "../../program/command-table.ts"
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
 import { resultOfMonth, verifyCompany } from "../upkeep/verify.ts";
 import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
+import { exportParts } from "./export.ts";
 import { makeFolders } from "../../../base/files/atomic-file.ts";
 import { translationTo } from "../../../export/plan/export-plan.ts";
 import { findMoment, type MirrorMoment } from "../../../state/as-of/moment.ts";
@@ -198,23 +199,16 @@ function writeHandOver(
 
 /** The workbook, whose ages and balances are those of the month's last day; and, of the same moment, the month's documents. */
 async function exportSheets(
-  { context, manifest, config, company, files }: CompanyScope,
+  scope: CompanyScope,
   { sheets, language }: MonthPackage,
   month: string,
   out: string,
 ): Promise<{ exported: ExportResult; documents: readonly MonthDocument[] }> {
-  const { clock, version, signal } = context;
+  const { manifest, company } = scope;
   const period = periodOfMonth(month);
   let documents: readonly MonthDocument[] = [];
-  const parts: ExportParts = {
-    mirror: files.mirror,
-    manifest: { ...manifest, views: [...(manifest.views ?? []), ...sheets] },
-    clock,
-    version,
-    signal,
-    reportDate: period.to,
-    redact: config.report.redact,
-  };
+  const shown = { ...manifest, views: [...(manifest.views ?? []), ...sheets] };
+  const parts = exportParts({ ...scope, manifest: shown, moment: null }, period.to);
   const request: ExportRequest = {
     format: "xlsx",
     out,
