@@ -178,15 +178,15 @@ describe("a signal", () => {
   });
 });
 
-/** Reads two lines and is gone. */
-function leavingReader() {
+/** Takes two lines and no more. */
+function leavingReader(code = "EPIPE") {
   const events = new EventEmitter();
   let lines = 0;
   return {
     on: (name: string, listener: (error: Error) => void) => events.on(name, listener),
     write: (_: string, done: (error?: Error) => void) => {
       lines += 1;
-      const error = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+      const error = Object.assign(new Error(`write ${code}`), { code });
       if (lines > 2) events.emit("error", error);
       done(lines > 2 ? error : undefined);
       return true;
@@ -218,6 +218,14 @@ describe("a reader of stdout that goes away", () => {
 
   test("does not hide how the work ended", async () => {
     expect((await runAct(["act"], writeFive, { stdout: leavingReader() })).code).toBe(3);
+  });
+
+  test("is told from a full disk, which loses what was asked for: exit 10", async () => {
+    const { code, stderr } = await runAct(["act"], writeFive, { stdout: leavingReader("ENOSPC") });
+    expect(code).toBe(10);
+    expect(jsonLines(stderr)).toMatchObject([
+      { level: "error", msg: "stdout cannot be written: write ENOSPC" },
+    ]);
   });
 });
 

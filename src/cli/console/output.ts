@@ -22,13 +22,13 @@ export function createOutput(stream: DataStream) {
   let used = false;
   let broken: Error | null = null;
   const fail = (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") broken = error;
-    closed.abort();
+    if (error.code === "EPIPE") closed.abort();
+    else broken = error;
   };
   stream.on("error", fail);
   /**
    * Writes a text and a line break. Resolves when the system has taken it, so that a slow reader slows the writer down.
-   * @throws MirrorError `stopped` when stdout cannot be written
+   * @throws MirrorError `runtime` when it cannot be written, as on a full disk
    */
   const write = async (text: string): Promise<void> => {
     if (closed.signal.aborted) return;
@@ -39,7 +39,7 @@ export function createOutput(stream: DataStream) {
         resolve();
       });
     });
-    if (broken) throw new MirrorError("stopped", `stdout cannot be written: ${broken.message}`);
+    if (broken) throw new MirrorError("runtime", `stdout cannot be written: ${broken.message}`);
   };
   /** Writes a line for people, or several: what comes from data cannot move the cursor or colour the screen. */
   const line = (text: string) => {
