@@ -19,7 +19,7 @@ import {
   sizeText,
   within,
 } from "./config-values.ts";
-import { backup, exportEntry, retention, schedule, serve } from "./serve-sections.ts";
+import { backup, exportEntries, retention, schedule, serve } from "./serve-sections.ts";
 import { fleet } from "./fleet-section.ts";
 import { companies } from "./company-section.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
@@ -75,10 +75,7 @@ export function configSchema(known: KnownConnector, place: SchemaPlace) {
       .prefault({})
       .describe("When `serve` does what."),
     serve: serve(place).prefault({}).describe("The receiver, status page and metrics."),
-    exports: z
-      .array(exportEntry(place), { error: "must be a list" })
-      .default([])
-      .describe("Files made by itself."),
+    exports: exportEntries(known, place).default([]).describe("Files made by itself."),
     backup: backup(place).prefault({}).describe("Copies of mirrors, made by `serve`."),
     files: files(known)
       .prefault({})

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { nearestPresent } from "../base/files/atomic-file.ts";
 import { assert, MirrorError } from "../base/errors.ts";
+import { someOf } from "../base/names.ts";
 import { companyNameProblems, pathText, problemsOf, valueAt, type ConfigProblem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
@@ -185,10 +186,9 @@ function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnec
 
 /** One line, however many companies the file has. */
 function literalWarning(places: readonly Path[]): ConfigProblem {
-  const named = places.slice(0, 3).map(pathText).join(", ");
-  const more = places.length > 3 ? ` and ${places.length - 3} more` : "";
+  const named = someOf(places.map(pathText), 3);
   const [stand, them] = places.length > 1 ? ["stand", "them"] : ["stands", "it"];
-  const message = `${named}${more} ${stand} in the file itself; \${env:NAME} or \${file:/path} keeps ${them} out`;
+  const message = `${named} ${stand} in the file itself; \${env:NAME} or \${file:/path} keeps ${them} out`;
   return { path: places[0] ?? [], at: "value", message };
 }
 

@@ -141,6 +141,32 @@ export function unobeyed(format: string, given: Readonly<Record<string, unknown>
   );
 }
 
+type Known = { readonly resources: readonly { readonly name: string }[] };
+
+/** `exports`: no two entries write the same files, of which only those of the later one would stay. */
+export function exportEntries(known: Known, place: { readonly folder: string }) {
+  return z.array(exportEntry(place), { error: "must be a list" }).check(({ value, issues }) => {
+    for (const [index, entry] of value.entries()) {
+      const same = value.slice(0, index).findIndex((earlier) => isOfSameFiles(known, earlier, entry));
+      if (same < 0) continue;
+      const key = value[same]?.out === entry.out ? "out" : "to";
+      const message = `must be another one: exports[${same}] writes the same files there`;
+      issues.push({ code: "custom", path: [index, key], message, input: entry[key] });
+    }
+  });
+}
+
+type Entry = Pick<z.output<ReturnType<typeof exportEntry>>, "format" | "out" | "to" | "tables">;
+
+function isOfSameFiles({ resources }: Known, a: Entry, b: Entry): boolean {
+  const isApart = a.out !== b.out && (a.to === undefined || a.to !== b.to);
+  if (a.format !== b.format || isApart) return false;
+  // A workbook of several tables is one file.
+  if (a.format === "xlsx" && a.tables?.length !== 1 && b.tables?.length !== 1) return true;
+  const all = resources.map(({ name }) => name);
+  return (a.tables ?? all).some((name) => (b.tables ?? all).includes(name));
+}
+
 /** One entry of `exports`. */
 export function exportEntry({ folder }: { readonly folder: string }) {
   const s3 = "a place such as s3://bucket/prefix";

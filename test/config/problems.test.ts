@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { complaint, complaints, minimal } from "../support/connector/config.ts";
+import { complaint, complaints, load, minimal } from "../support/connector/config.ts";
 
 describe("a key that is not known", () => {
   test("is reported with file, line, column and the nearest key, and not a second time as a missing one", () => {
@@ -92,6 +92,33 @@ test.each([
   ["connector: finttoro", "connector must be one of fintoro. Did you mean fintoro?"],
 ])("a value of the wrong kind is reported with what it must be: %s", (line, message) => {
   expect(complaints(minimal(`${line}\n`))).toEqual([expect.stringContaining(message)]);
+});
+
+const withEntries = (...entries: string[]) =>
+  minimal(`exports:\n${entries.map((entry) => `  - { ${entry} }\n`).join("")}`);
+
+describe("two entries of `exports` that write the same files", () => {
+  test.each([
+    ["format: csv, out: x", "format: csv, out: x/, dialect: excel-sk"],
+    ["format: csv, out: x, tables: [invoices]", "format: csv, out: x"],
+    [
+      "format: csv, out: x, tables: [v, w], month: current",
+      "format: csv, out: x, tables: [v], month: previous",
+    ],
+    ["format: xlsx, out: x, tables: [a, b]", "format: xlsx, out: x, tables: [c, d]"],
+  ])("are refused: %s beside %s", (first, second) => {
+    const message = "exports[1].out must be another one: exports[0] writes the same files there";
+    expect(complaints(withEntries(first, second))).toEqual([expect.stringContaining(message)]);
+  });
+
+  test("of an object store are refused, too; those of other formats, tables or places are not", () => {
+    const [first, second] = ["format: csv, out: x, to: s3://b/p", "format: csv, out: y, to: s3://b/p"];
+    expect(complaints(withEntries(first, second))).toEqual([
+      expect.stringContaining("exports[1].to must be"),
+    ]);
+    const apart = ["format: parquet, out: x", "format: csv, out: x, tables: [v]", "format: csv, out: z"];
+    expect(load(withEntries(first, ...apart)).config.exports).toHaveLength(4);
+  });
 });
 
 describe("all mistakes are reported at once", () => {
