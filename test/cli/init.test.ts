@@ -74,6 +74,7 @@ describe("from options alone", () => {
     [["--webhook-url", "http://example.com/"], "public_url"],
     [["--exports", "parket"], "must be csv, parquet"],
     [["--token-file", "no-file"], "cannot be used with"],
+    [["--force", "--config", "."], "is a folder"],
   ])("%j is refused before anything is written", async (args, message) => {
     const setup = await setUp();
     const { code, stderr } = await init(setup, ["--token-env", "TOKEN", "--no-input", ...args]);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import path from "node:path";
 import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
@@ -52,7 +52,10 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
 };
 
 function refuseToReplace(file: string, force: boolean, cwd: string): void {
-  if (force || !existsSync(file)) return;
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there?.isDirectory())
+    throw new MirrorError("config", `${shortPath(file, cwd)} is a folder; nothing was written`);
+  if (force || !there) return;
   throw new MirrorError("config", `${shortPath(file, cwd)} is there already; nothing was written`, {
     hint: "`fintoro-mirror check` tries what is there; --config FILE writes another one, --force replaces it",
   });
