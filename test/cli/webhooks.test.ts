@@ -242,6 +242,7 @@ describe("inbox", () => {
     const { setup } = await withInbox(three);
     expect((await setup.run("inbox --limit 2")).stderr).toContain("there are more than these 2");
     expect((await setup.run("inbox --limit 3")).stderr).toBe("");
+    expect((await setup.run("inbox --state excluded")).stderr).toContain("no such events are stored");
     expect(setup.sandbox.requests()).toEqual([]);
     const clock = new DrivenClock(startMs + 2 * minuteMs);
     for (const [option, ids] of [

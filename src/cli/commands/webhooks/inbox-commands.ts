@@ -32,6 +32,7 @@ export const inboxCommand: CommandRun<"webhooks inbox"> = async (context, { args
     const rows = found.slice(0, limit).toReversed();
     if (found.length > limit)
       context.log.info(`there are more than these ${limit}: --limit, --since, --state and --resource choose`);
+    if (found.length === 0) context.log.info(`${scope.company.name}: no such events are stored`);
     const document = { company: scope.company.name, deliveries: rows.map(viewOf) };
     await context.print(document, rows.flatMap(linesOf));
   });
