@@ -67,6 +67,7 @@ describe("export", () => {
     [["--nested", "--format", "parquet", "--since", "1"], "--since"],
     [["--dialect", "excel-sk", "--format", "jsonl"], "--format csv"],
     [["--partition-by", "day"], "year, month"],
+    [["--out", ""], "--out must be a folder or file"],
     [["--to", "ftp://somewhere"], "s3://BUCKET"],
     [["v_stock", "--since", "0"], "v_stock"],
     [["v_stock", "--history"], "v_stock"],

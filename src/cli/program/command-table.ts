@@ -8,6 +8,7 @@ import {
   flag,
   moment,
   month,
+  path,
   position,
   shard,
   text,
@@ -56,7 +57,7 @@ const outputCommands = {
     args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
     options: {
       format: choice("--format <format>", "the kind of file", formats, "csv"),
-      out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
+      out: path("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
       to: texts(
         "--to <place|day>",
         "s3://BUCKET/PREFIX: send the files there, too, or only there without --out; a day: only rows until then",
@@ -91,7 +92,7 @@ const outputCommands = {
     summary: "a month for the accountant: workbook, PDFs, control totals; exits 3 if something is missing",
     options: {
       month: month("--month <month>", "such as 2026-10; documents by their date of issue"),
-      out: text("--out <folder>", "where to: FOLDER/COMPANY/MONTH (default ./package)"),
+      out: path("--out <folder>", "where to: FOLDER/COMPANY/MONTH (default ./package)"),
       zip: flag("--zip", "a ZIP archive beside the folder, too"),
       proved: flag("--proved", "compare the month with the service first; only an equal one is written"),
       changesSince: moment("--changes-since <moment>", "what changed since then, not since the hand-over"),
@@ -187,7 +188,7 @@ const commandTable = {
   demo: {
     summary: "a tour in a minute, on made-up data: a sync, a crash, a resume, webhooks, a report",
     config: "none",
-    options: { out: text("--out <folder>", "where to leave what was made (default ./demo)") },
+    options: { out: path("--out <folder>", "where to leave what was made (default ./demo)") },
     examples: { "": "needs no account", "--out tour": "leave what was made in a folder of its own" },
   },
   sync: {
@@ -254,7 +255,7 @@ const commandTable = {
   backup: {
     summary: "copy mirror, webhook keys and documents to a folder or object store, also beside serve",
     options: {
-      to: text("--to <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
+      to: path("--to <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
       keep: wholeNumber("--keep <n>", "keep a company's last so many (default with --to: all)", 1, 10_000),
       keys: flag("--no-keys", "leave out webhook secrets (also the config's backup.keys)"),
     },
@@ -266,7 +267,7 @@ const commandTable = {
   restore: {
     summary: "put a backup where the mirror belongs; never over another company's",
     options: {
-      from: text("--from <place>", "a folder, s3://BUCKET/PREFIX or a mirror's copy (default: backup.to)"),
+      from: path("--from <place>", "a folder, s3://BUCKET/PREFIX or a mirror's copy (default: backup.to)"),
       at: text("--at <backup>", "this one, by its name (default: the last one)"),
     },
     examples: {

@@ -76,6 +76,8 @@ function parsed<T>(must: string, read: (given: string) => T | null, hint?: strin
 export const month = parsed("a month such as 2026-10", (given) =>
   /^(19|2\d)\d\d-(0[1-9]|1[0-2])$/.test(given) ? given : null,
 );
+/** A folder, file or place: an empty text, as a variable that is not set gives it, would be the working folder. */
+export const path = parsed("a folder or file", (given) => (given === "" ? null : given));
 export const day = parsed("a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
 export const durationMs = parsed("a duration such as 90s, 30m or 26h", parseDurationMs);
 export const position = parsed(
