@@ -188,6 +188,10 @@ export class Comparison {
     const names = manifest.monthPackage?.documents ?? [];
     const inMonth = (name: string) => ofDays(resourceNamed(manifest, name));
     for (const resource of names) {
+      if (!this.counts.has(resource)) {
+        this.uncompared.push({ resource, id: null, message: "the config leaves it out" });
+        continue;
+      }
       const { columns } = this.view.table(resource).plan;
       const touching = columns.filter(({ references }) => references !== null && names.includes(references));
       const arms = touching.map(
@@ -210,7 +214,7 @@ export class Comparison {
     const { documents = [], days: limits } = manifest.monthPackage ?? {};
     const params = limits && { [limits.from]: days.from, [limits.to]: days.to };
     const unsure: Resource[] = [];
-    for (const resource of documents.map((name) => resourceNamed(manifest, name))) {
+    for (const resource of this.resources.filter(({ name }) => documents.includes(name))) {
       // One that cannot be counted is read, which says why.
       const listed = params && (await countRecords(transport, resource, params).catch(() => null));
       if (listed?.records !== idsOf(db, ofDays(resource), days).length) unsure.push(resource);

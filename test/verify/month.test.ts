@@ -125,6 +125,14 @@ test("a service that lists other days, too, costs requests for its pages only, a
   expect(await verifyMonth(company, month)).toMatchObject({ code: 0, report: { match: true } });
 });
 
+test("a month of which the config leaves a kind of documents out is not called equal, and says so", async () => {
+  const { company, month } = await aMonth();
+  writeServeConfig(company, "resources: { exclude: [invoices] }");
+  const { code, report } = await verifyMonth(company, month);
+  const uncompared = [{ resource: "invoices", id: null, message: "the config leaves it out" }];
+  expect([code, report]).toMatchObject([3, { match: false, differences: [], uncompared }]);
+});
+
 // Fault: service | the list of a month's days is refused | its route | the month is not called equal, exit 3
 test("a month whose list is refused is not equal: nobody knows which documents it has", async () => {
   const { company, month } = await aMonth();
