@@ -163,6 +163,15 @@ describe("I5: a run that would remove too much needs permission", () => {
     expect(mayRemove({ ...run, allowMassDelete: true }, "people", 10_000)).toBe(true);
   });
 
+  test("counts what a repair finds gone", ({ mirror, run }) => {
+    for (let id = 1; id <= 30; id++) put(mirror, "people", person(id));
+    run.provenRoutes.add("people");
+    const repair = { kind: "confirm", lane: "webhook", reason: "repair" } as const;
+    for (let id = 1; id <= 30; id++)
+      answerMissing(answerTo(run, leased(run, work({ ...repair, target: `id:${id}` }))));
+    expect(mirror.records.counts("people").live).toBe(10);
+  });
+
   // Fault: service | the lists of many parents are refused, and the parents answer 404 | the guard against mass deletions | no more are removed than without permission (I5)
   test("counts parents whose lists were refused, each as it is found gone", ({ mirror, run }) => {
     const parents = Array.from({ length: 30 }, (_, i) => i + 1);

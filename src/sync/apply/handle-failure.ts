@@ -55,7 +55,8 @@ function applyDeletion(answer: AnswerContext): void {
   // Its own lists were refused for this reason.
   for (const child of childrenOf(run, resource.name)) run.setAside.answered(child.resource.name);
   // An absent record was counted when it was queued; what another deletion led to is not counted.
-  const isCounted = item.kind === "confirm" && item.reason !== "child list refused" && !isOfEvent(answer);
+  const isUncounted = ["child list refused", "repair"].includes(item.reason) || isOfEvent(answer);
+  const isCounted = item.kind === "confirm" && !isUncounted;
   if (wasLive && !isCounted && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
     queue.deadLetter(item, "held: a mass deletion");
