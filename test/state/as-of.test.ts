@@ -9,7 +9,14 @@ import { findMoment, type MirrorMoment } from "../../src/state/as-of/moment.ts";
 import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
 import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
-import { manifestOf, openHasty, resources, openShop, openAgain } from "../support/mirror/mirror.ts";
+import {
+  derivedAgain,
+  manifestOf,
+  openHasty,
+  resources,
+  openShop,
+  openAgain,
+} from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { anyChange, applyChange } from "../support/mirror/shop-history.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -179,6 +186,18 @@ test("a count of what changed since a hand-over that goes on from the last one i
     mirror.close();
   });
   await fc.assert(property, { numRuns: 15 });
+});
+
+test("rows that are derived again are no change since a hand-over", async () => {
+  const mirror = await openHasty({ manifest: monthly });
+  put(mirror, "orders", order(1, { issuedOn: "2026-10-03", total: 7 }), { source: "detail" });
+  const { id: log } = readLog(mirror.db);
+  const given = { month: "2026-10", seq: 1, log, at: "2026-11-05T00:00:00.000Z", command: "", files: {} };
+  recordHandOver(mirror.db, given);
+  mirror.db.exec("UPDATE orders SET total = 1");
+  const again = await derivedAgain(mirror);
+  expect(lastSeq(again)).toBe(2);
+  expect(new HandOverCounts().read(again.db, monthly)).toMatchObject([{ changed: 0 }]);
 });
 
 const nowMs = Date.UTC(2026, 10, 24);

@@ -41,8 +41,8 @@ const mostMonths = 12;
 
 /**
  * Counts the documents that changed since their month was handed over, of the latest months. A document counts that is of
- * the month, or was before one of its changes. Each reading goes on from the change that the last one ended with, so
- * that pages can ask for it.
+ * the month, or was before one of its changes; not one whose rows were derived again. Each reading goes on from the change
+ * that the last one ended with, so that pages can ask for it.
  */
 export class HandOverCounts {
   private handOvers = "";
@@ -79,7 +79,8 @@ export class HandOverCounts {
       LEFT JOIN ${quoted(resource.name)} t ON t.id = l.record_id
       JOIN json_each(@rows) h ON l.seq > h.value ->> 'position' AND h.value ->> 'month' IN
         (substr(t.${quoted(date)}, 1, 7), substr(l.before ->> '$.${path.join(".")}', 1, 7))
-      WHERE l.seq > @seen AND l.resource = '${resource.name}' AND l.op <> 'event'`;
+      WHERE l.seq > @seen AND l.resource = '${resource.name}' AND l.op <> 'event'
+        AND (SELECT cause FROM _reads WHERE id = l.read) <> 'schema'`;
     const found = db
       .prepare(sql)
       .safeIntegers()
