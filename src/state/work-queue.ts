@@ -169,10 +169,11 @@ export class WorkQueue extends Repository {
     return this.hold(resource, why, share, recordKinds);
   }
 
-  holdTargets(resource: string, prefix: string, why: string): void {
-    const sql =
-      "UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready' AND instr(target, ?) = 1";
-    this.execute(sql, why, resource, prefix);
+  /** The rest of a whole list that several runs read waits for the next of them. */
+  holdWholeList(resource: string): void {
+    const held = "SET state = 'held', error = 'the list is read over several runs'";
+    const sql = `UPDATE _work ${held} WHERE resource = ? AND state = 'ready' AND instr(target, 'page::') = 1`;
+    this.execute(sql, resource);
   }
 
   /**

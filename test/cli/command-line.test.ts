@@ -1,12 +1,14 @@
 import { Option, type Command as Node } from "commander";
 import { describe, expect, test } from "vitest";
 import { commands as realCommands } from "../../src/cli/commands/all-commands.ts";
+import { selectResources } from "../../src/cli/mirror/company-scope.ts";
 import type { Command } from "../../src/cli/program/command.ts";
 import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/option-specs.ts";
 import { commandTree, examplesOf, readCommandLine, wordsOf } from "../../src/cli/program/command-line.ts";
 import { helpGroups } from "../../src/cli/program/command-table.ts";
 import { errorOf } from "../support/errors.ts";
 import { aCompany } from "../support/company/company.ts";
+import { manifestOf } from "../support/mirror/mirror.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 
@@ -166,6 +168,19 @@ describe("the help of every command", () => {
     expect([...helpGroups.keys()].filter((word) => !words.has(word))).toEqual([]);
     expect(helpOf("").match(/^\S.*:$/gm)).toEqual(["Options:", ...new Set(helpGroups.values()), "Examples:"]);
   });
+});
+
+test("resources that are named come with what they own, unless the config leaves that out", () => {
+  const chosen = (names: readonly string[], choice: object = {}) => {
+    const all = { include: null, exclude: [], parentsPerRun: {}, ...choice };
+    return selectResources(manifestOf(), all, names).map(({ name }) => name);
+  };
+  expect(chosen(["orders"])).toEqual(["orders", "receipts"]);
+  expect(chosen(["orders"], { exclude: ["receipts", "orders"] })).toEqual(["orders"]);
+  expect(chosen(["people", "orders"], { include: ["orders"] })).toEqual(["people", "orders"]);
+  expect(chosen([], { include: ["orders"] })).toEqual(["orders"]);
+  expect(chosen([], { exclude: ["orders"] })).not.toContain("orders");
+  expect(chosen([])).toHaveLength(7);
 });
 
 /** Commands whose examples need no other machine, end by themselves, and take well under a second. */

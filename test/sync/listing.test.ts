@@ -1,14 +1,14 @@
 import { describe, expect } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps } from "../../src/sync/lists/listing.ts";
-
+import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/lists/list-answer.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { put, stampOf, startMs, written } from "../support/mirror/store.ts";
-import { answerTo, childPage, detail, detailWork, leased, page } from "../support/mirror/run.ts";
+import { answerTo, childPage, detail, detailWork, leaseNext, leased, page } from "../support/mirror/run.ts";
 import { removeProven, runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
@@ -106,5 +106,29 @@ describe("a proven deletion", () => {
     detail(run, "orders", { id: 1, number: "A", total: 1, lines: [] }, detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([2, 8]);
     expect(written(mirror)).toBeGreaterThan(before);
+  });
+
+  test("but none where the detail shows one without an id, which may be it (I5, I12)", ({ mirror, run }) => {
+    const receipt = { documentType: null, documentId: null, amount: 1 };
+    detail(run, "orders", order(1, { receipts: [{ id: 1, ...receipt }] }), detailWork(run, "orders", 1));
+    detail(run, "orders", order(1, { receipts: [receipt] }), detailWork(run, "orders", 1));
+    expect(mirror.records.liveIds("receipts")).toEqual([1]);
+    expect(mirror.quarantine.count()).toBe(1);
+  });
+
+  test("payments that a run left out are read with their documents once they are mirrored", ({ mirror }) => {
+    const receipts = [{ id: 1, documentType: null, documentId: null, amount: 1 }];
+    const without = runContextOf(mirror, {}, ["orders"]);
+    detail(without, "orders", order(1, { receipts }), detailWork(without, "orders", 1));
+    const run = runContextOf(mirror, {}, ["orders", "receipts"]);
+    const begin = () => {
+      mirror.apply(() => addInitialWork(run, null));
+      return waiting(run).filter((row) => row.includes("id:"));
+    };
+    expect(begin()).toEqual(["orders id:1 detail full"]);
+    run.queue.drop("orders", "page:");
+    detail(run, "orders", order(1, { receipts }), leaseNext(run.queue, ["orders"]));
+    expect(mirror.records.liveIds("receipts")).toEqual([1]);
+    expect(begin()).toEqual([]);
   });
 });

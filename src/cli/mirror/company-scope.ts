@@ -103,15 +103,17 @@ export function isDaemonThere({ files }: CompanyScope): boolean {
   return lockHolder(files.lock)?.command === "serve";
 }
 
-/** The config's resources in the manifest's order, or those of the command line. Throws MirrorError `usage` for another name. */
+/** The config's resources in the manifest's order, or those of the command line and what they own. Throws MirrorError `usage` for another name. */
 export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[] = []) {
   const known = manifest.resources.map(({ name }) => name);
   assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
-  const wanted = names.length > 0 ? names : choice.include;
-  return manifest.resources.filter(
-    ({ name }) =>
-      (wanted === null || wanted.includes(name)) && (names.includes(name) || !choice.exclude.includes(name)),
-  );
+  const isNamed = (name: string) => names.includes(name);
+  return manifest.resources.filter(({ name, list }) => {
+    const isChosen = choice.include?.includes(name) ?? !choice.exclude.includes(name);
+    // What comes with a named record is read with it: else it would be missing until that is read again.
+    const comesWithNamed = list.kind === "owned" && list.by.some(({ resource }) => isNamed(resource));
+    return isNamed(name) || (isChosen && (names.length === 0 || comesWithNamed));
+  });
 }
 
 /** Logs one warning where the mirror that was published or exported lacks some of what the config asks for. */

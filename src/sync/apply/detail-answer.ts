@@ -8,7 +8,7 @@ import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import type { AnswerContext, ReadContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
-import { queueOverlapped, queueRecheck } from "../plan/read-reasons.ts";
+import { leftOutKey, queueOverlapped, queueRecheck } from "../plan/read-reasons.ts";
 import { retries } from "../../retry/retry-limits.ts";
 
 /**
@@ -48,7 +48,8 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
   const { run, resource: owner, stamp } = answer;
   for (const { field, resource: name } of run.mirror.table(owner.name).plan.owned) {
     const owned = run.selected.get(name);
-    const parts = owned ? readParts(slice, field) : null;
+    const parts = readParts(slice, field);
+    if (!owned && parts && parts.length > 0) run.mirror.meta.note(leftOutKey(name), 1);
     const overrides = owned && ownerColumns(owned, owner, id);
     if (!parts || !overrides) continue;
     const table = run.mirror.table(name);

@@ -12,8 +12,7 @@ import type { WorkItem } from "../../state/work-item.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
 import { holdMassDelete, holdRecords, mayRemove } from "../deletion/mass-delete-guard.ts";
-import { dropPages, holdWholeList } from "../plan/list-reads.ts";
-import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
+import { dropPages, queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
 import { judgeReading, judgeWalk, mostIdlePages, nextStep, withPage, type Verdict } from "./reading.ts";
 
@@ -145,7 +144,7 @@ function followWalk(answer: AnswerContext, listing: Listing, page: AnsweredPage)
   const left = run.wholePages.get(resource.name);
   if (left === undefined || listing.variant !== "") return;
   run.wholePages.set(resource.name, left - 1);
-  if (left <= 1) holdWholeList(run, resource.name);
+  if (left <= 1) run.queue.holdWholeList(resource.name);
 }
 
 /**

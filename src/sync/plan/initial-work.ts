@@ -2,8 +2,8 @@ import type { Resource } from "../../connector/resource.ts";
 import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { RunContext } from "../context/run-context.ts";
 import { chooseLists, dueLists, planSweeps, type Unfinished } from "./chosen-lists.ts";
-import { childList, holdWholeList, queueSweep } from "./list-reads.ts";
-import { queueQuarantined } from "./read-reasons.ts";
+import { childList, queueSweep } from "./list-reads.ts";
+import { queueOwners, queueQuarantined } from "./read-reasons.ts";
 import { withdrawScrub } from "./scrub.ts";
 
 /**
@@ -16,6 +16,7 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   queue.endQuick();
   queue.revive(run.names, run.share);
   queueQuarantined(run);
+  queueOwners(run);
   const plan = planSweeps(listsOfRun(run), unfinished, run.startedAtMs);
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
@@ -23,7 +24,7 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   }
   for (const list of plan.trusted) noteBegun(run, list);
   beginLists(run, plan.begin);
-  for (const [name, pages] of run.wholePages) if (pages === 0) holdWholeList(run, name);
+  for (const [name, pages] of run.wholePages) if (pages === 0) queue.holdWholeList(name);
   for (const resource of resources) addParents(run, resource, unfinished !== null);
 }
 

@@ -107,11 +107,6 @@ export function queueNextPage(
   queuePages(answer, [pages], { newest, perPage });
 }
 
-/** The rest of a whole list that several runs read waits for the next of them. */
-export function holdWholeList({ queue }: RunContext, resource: string): void {
-  queue.holdTargets(resource, "page::", "the list is read over several runs");
-}
-
 /**
  * The end of a list that grew while it was read: new pages, and the last page of before once more.
  * Guard: `mostTails` per reading.

@@ -1,7 +1,7 @@
 import type { RecordId, RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
-import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
+import { newestFirst, recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import { childList, childrenOf } from "./list-reads.ts";
 
@@ -94,8 +94,18 @@ export function queueScrub(run: RunContext, { source, id }: ScrubCandidate): boo
   const { table, listOf } = source;
   if (listOf !== null)
     return run.queue.addIfAbsent({ ...childList(run, listOf, { resource: table, id }), ...scrubbed });
-  const read = { kind: "detail", resource: table, target: recordTarget(id), ...scrubbed } as const;
-  return run.queue.addIfAbsent({ ...read, dirtySeq: run.mirror.sequence.next() });
+  return addDetail(run, table, id, scrubbed);
+}
+
+/** Queues the detail of a record, unless its read is queued. */
+function addDetail(
+  { queue, mirror }: RunContext,
+  resource: string,
+  id: RecordId,
+  why: Pick<NewWorkItem, "lane" | "rank" | "reason">,
+): boolean {
+  const read = { kind: "detail", resource, target: recordTarget(id), ...why } as const;
+  return queue.addIfAbsent({ ...read, dirtySeq: mirror.sequence.next() });
 }
 
 /** Records in quarantine that a run reads again. */
@@ -105,14 +115,31 @@ export const mostQuarantined = 100;
  * Details in quarantine once more: what came may have been a passing answer, and no list need show that the row is old.
  * Guard: once per run, `mostQuarantined` of them. Records that a list shows in full are judged anew with their list.
  */
-export function queueQuarantined({ mirror, queue, selected }: RunContext): void {
-  const kept = mirror.quarantine.all().flatMap(({ resource: name, recordId: id }) => {
-    const resource = selected.get(name);
+export function queueQuarantined(run: RunContext): void {
+  const kept = run.mirror.quarantine.all().flatMap(({ resource: name, recordId: id }) => {
+    const resource = run.selected.get(name);
     return resource && id !== null && !isProvenByList(resource) ? [{ name, id }] : [];
   });
-  const again = { kind: "detail", lane: "changed", reason: "quarantined" } as const;
-  for (const { name: resource, id } of kept.slice(0, mostQuarantined))
-    queue.addIfAbsent({ ...again, resource, target: recordTarget(id), dirtySeq: mirror.sequence.next() });
+  for (const { name, id } of kept.slice(0, mostQuarantined))
+    addDetail(run, name, id, { lane: "changed", reason: "quarantined" });
+}
+
+/** Where `_meta` notes that details showed records of a resource that was not selected. */
+export const leftOutKey = (resource: string) => `left_out:${resource}`;
+
+/**
+ * The details that hold records of others, where a run read some of them without these, which are selected now.
+ * Guard: once, until a run leaves them out again.
+ */
+export function queueOwners(run: RunContext): void {
+  const { meta, records } = run.mirror;
+  for (const { name, list } of run.resources) {
+    if (list.kind !== "owned" || meta.get(leftOutKey(name)) === null) continue;
+    meta.set(leftOutKey(name), null);
+    for (const { resource } of list.by)
+      for (const id of records.liveIds(resource))
+        addDetail(run, resource, id, { lane: "hydration", rank: newestFirst(id), reason: "full" });
+  }
 }
 
 function isProvenByList({ detail, gives, fullWhen, list }: Resource): boolean {

@@ -59,11 +59,7 @@ export function errorOf(error: unknown): RunError {
 export const failedStartKey = "failed_start";
 
 /** A run that failed before it began to write: the service refused the token, or was away. */
-interface FailedStart {
-  readonly outcome: string;
-  readonly at: string;
-  readonly message: string;
-}
+type FailedStart = Readonly<Record<"outcome" | "at" | "message", string>>;
 
 /** Notes such a run, inside a transaction. */
 export function noteFailedStart(meta: Meta, { outcome, finished_at: at, error }: RunSummary): void {
