@@ -170,11 +170,12 @@ describe("the help of every command", () => {
   });
 });
 
+const chosen = (names: readonly string[], config: object = {}) => {
+  const all = { include: null, exclude: [], parentsPerRun: {}, ...config };
+  return selectResources(manifestOf(), all, names).map(({ name }) => name);
+};
+
 test("resources that are named come with what they own, unless the config leaves that out", () => {
-  const chosen = (names: readonly string[], choice: object = {}) => {
-    const all = { include: null, exclude: [], parentsPerRun: {}, ...choice };
-    return selectResources(manifestOf(), all, names).map(({ name }) => name);
-  };
   expect(chosen(["orders"])).toEqual(["orders", "receipts"]);
   expect(chosen(["orders"], { exclude: ["receipts", "orders"] })).toEqual(["orders"]);
   expect(chosen(["people", "orders"], { include: ["orders"] })).toEqual(["people", "orders"]);

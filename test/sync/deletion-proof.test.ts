@@ -11,7 +11,7 @@ import { note, person } from "../support/mirror/shop-records.ts";
 import { work, workItem } from "../support/mirror/state-rows.ts";
 import { put, row, startMs } from "../support/mirror/store.ts";
 import { notFound } from "../support/errors.ts";
-import { answerTo, childPage, detail, detailWork, leaseNext, leased, page } from "../support/mirror/run.ts";
+import { answerTo, childPage, detail, detailWork, leased, page } from "../support/mirror/run.ts";
 import { runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 
 const missing = "No query results for model [Person] 7";
@@ -163,28 +163,14 @@ describe("I5: a run that would remove too much needs permission", () => {
     expect(mayRemove({ ...run, allowMassDelete: true }, "people", 10_000)).toBe(true);
   });
 
-  test("counts what a repair finds gone", ({ mirror, run }) => {
-    for (let id = 1; id <= 30; id++) put(mirror, "people", person(id));
-    run.provenRoutes.add("people");
-    const repair = { kind: "confirm", lane: "webhook", reason: "repair" } as const;
-    for (let id = 1; id <= 30; id++)
-      answerMissing(answerTo(run, leased(run, work({ ...repair, target: `id:${id}` }))));
-    expect(mirror.records.counts("people").live).toBe(10);
-  });
-
   // Fault: service | the lists of many parents are refused, and the parents answer 404 | the guard against mass deletions | no more are removed than without permission (I5)
-  test("counts parents whose lists were refused, each as it is found gone", ({ mirror, run }) => {
-    const parents = Array.from({ length: 30 }, (_, i) => i + 1);
-    for (const id of parents) put(mirror, "people", person(id));
-    run.provenRoutes.add("people");
-    for (const id of parents) {
-      const list = { kind: "child", resource: "notes", target: `child:people:${id}:1` } as const;
-      const payload = { parent: "people", parentId: String(id), page: 1 };
-      const item = leased(run, work({ ...list, payload }));
-      mirror.apply(() => handleFailure(answerTo(run, item), notFound(missing), { kind: "check parent" }));
-      answerMissing(answerTo(run, leaseNext(run.queue, ["people"])));
+  test.each(["child list refused", "repair"])("counts what no list showed as absent: %s", async (reason) => {
+    const run = await withPeople(30, { provenRoutes: new Set(["people"]) });
+    for (const id of run.mirror.records.liveIds("people")) {
+      const asked = { kind: "confirm", lane: "list", reason, target: `id:${id}` } as const;
+      answerMissing(answerTo(run, leased(run, work(asked))));
     }
-    expect(mirror.records.counts("people").live).toBe(10);
+    expect(run.mirror.records.counts("people").live).toBe(10);
     expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "held" }]);
   });
 });
