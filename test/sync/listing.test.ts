@@ -108,14 +108,6 @@ describe("a proven deletion", () => {
     expect(written(mirror)).toBeGreaterThan(before);
   });
 
-  test("but none where the detail shows one without an id, which may be it (I5, I12)", ({ mirror, run }) => {
-    const receipt = { documentType: null, documentId: null, amount: 1 };
-    detail(run, "orders", order(1, { receipts: [{ id: 1, ...receipt }] }), detailWork(run, "orders", 1));
-    detail(run, "orders", order(1, { receipts: [receipt] }), detailWork(run, "orders", 1));
-    expect(mirror.records.liveIds("receipts")).toEqual([1]);
-    expect(mirror.quarantine.count()).toBe(1);
-  });
-
   test("payments that a run left out are read with their documents once they are mirrored", ({ mirror }) => {
     const receipts = [{ id: 1, documentType: null, documentId: null, amount: 1 }];
     const without = runContextOf(mirror, {}, ["orders"]);
