@@ -1,11 +1,10 @@
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { Resource } from "../../connector/resource.ts";
-import { planTable, sqlTypes, type Column } from "../../store/tables/table-plan.ts";
+import { sqlTypes, type Column } from "../../store/tables/table-plan.ts";
 import {
   about,
   deletedRecords,
   documentFiles,
-  reportTypes,
+  tablesOfManifest,
   viewTable,
   type SnapshotTable,
 } from "../../store/snapshot/snapshot-tables.ts";
@@ -26,61 +25,22 @@ interface ColumnDoc extends Omit<Column, "scalar" | "paths"> {
 }
 
 export function tableDocs(manifest: Manifest): TableDoc[] {
-  const views = (manifest.views ?? []).map(viewTable);
-  const inReport = [...views, deletedRecords, about].map(reportDoc);
-  return [...manifest.resources.flatMap(docsOfResource), ...inReport, filesDoc(), ...ownTables];
+  const tables = [...tablesOfManifest(manifest), deletedRecords, about, documentFiles];
+  return [...tables.map(docOf), ...ownTables];
 }
 
-function docsOfResource(resource: Resource): TableDoc[] {
-  const plan = planTable(resource);
-  const data = plan.columns.filter((column) => column.name !== "id").map(mirrorColumn);
-  const { name, title, doc = null } = resource;
-  const place = "both";
-  const main: TableDoc = { table: name, place, title, doc, columns: [recordKey, ...data, ...ownColumns] };
-  const children = plan.children.map((child): TableDoc => ({
-    table: child.table,
-    place,
-    title: `${title}: ${child.field}`,
-    doc:
-      resource.fields[child.field]?.doc ??
-      `One row for each of a record's ${child.field}, replaced as a set.`,
-    columns: [
-      keyDoc(child.parentKey, "The record it belongs to.", name),
-      keyDoc("position", "Its place in the record, from 0."),
-      ...child.columns.map(mirrorColumn),
-    ],
-  }));
-  return [main, ...children];
-}
-
-function mirrorColumn(column: Column): ColumnDoc {
-  return columnDoc(column, sqlTypes[column.scalar], reportTypes[column.scalar]);
-}
-
-function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {
-  return {
-    table: name,
-    place: "report",
-    title,
-    doc,
-    columns: columns.map((column) => columnDoc(column, column.type)),
-  };
-}
-
-/** The mirror has times as text. */
-function filesDoc(): TableDoc {
-  const doc = reportDoc(documentFiles);
-  const columns = doc.columns.map((one) => (one.type === "TIMESTAMP" ? { ...one, type: "TEXT" } : one));
-  return { ...doc, place: "both", columns };
-}
-
-function columnDoc(column: Omit<ColumnDoc, "type" | "report_type">, type: string, report_type = type) {
-  const { name, nullable, references, doc, values } = column;
-  return { name, type, report_type, nullable, references, doc, values };
-}
-
-function keyDoc(name: string, doc: string, references: string | null = null): ColumnDoc {
-  return own(name, doc, { type: "INTEGER", report_type: "INTEGER", references });
+function docOf({ name, kind, title, doc, columns }: SnapshotTable): TableDoc {
+  const isMirrored = kind === "table" || kind === "child" || kind === "files";
+  const shown = columns.map(({ scalar, type: report_type, isRequired = false, ...column }): ColumnDoc => {
+    const { name: named, references, doc: meaning, values } = column;
+    // The mirror has times as text.
+    const stored = isMirrored && report_type === "TIMESTAMP" ? "TEXT" : report_type;
+    const type = scalar === null ? stored : sqlTypes[scalar];
+    const nullable = column.nullable && !isRequired;
+    return { name: named, type, report_type, nullable, references, doc: meaning, values };
+  });
+  const all = kind === "table" ? [...shown, ...ownColumns] : shown;
+  return { table: name, place: isMirrored ? "both" : "report", title, doc, columns: all };
 }
 
 /** A column of the mirror alone: text that is never null, unless `more` says otherwise. */
@@ -92,7 +52,6 @@ function own(name: string, doc: string, more: Partial<ColumnDoc> = {}): ColumnDo
 const integer = { type: "INTEGER" };
 const optional = { nullable: true };
 
-const recordKey = keyDoc("id", "The record's id in the service.");
 const ownColumns = [
   own("_deleted_at", "When the service was found to have it no longer; the row stays.", optional),
   own("_synced_at", "When this row was last written."),
@@ -152,7 +111,7 @@ Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole i
 
 /** The report's views as Markdown, each on its own: question, rule and columns. */
 export function renderViewDocs(manifest: Manifest): string {
-  const rows = (manifest.views ?? []).map(viewTable).map(reportDoc);
+  const rows = (manifest.views ?? []).map(viewTable).map(docOf);
   return rows.map(renderTable).join("\n\n");
 }
 

@@ -12,6 +12,8 @@ export interface SnapshotColumn
   readonly type: ReportType;
   /** Type in the connector; `any`: a field it does not know. null: a column of a view or an own table. */
   readonly scalar: ColumnScalar | null;
+  /** The connector declares that it is never null. @default false */
+  readonly isRequired?: boolean;
   /** How its values are redacted; absent: they are shown. */
   readonly redacted?: RedactMode;
 }
@@ -75,7 +77,9 @@ function describeTables(resource: Resource, plan: TablePlan): SnapshotTable[] {
       name: child.table,
       kind: "child",
       title: `${title}: ${child.field}`,
-      doc: resource.fields[child.field]?.doc ?? null,
+      doc:
+        resource.fields[child.field]?.doc ??
+        `One row for each of a record's ${child.field}, replaced as a set.`,
       columns: [parentKey, position, ...columnsOf(child)],
       primaryKey: [child.parentKey, "position"],
       parent: name,
@@ -89,8 +93,9 @@ function keyColumn(name: string, doc: string, references: string | null = null):
 }
 
 function columnsOf(plan: RowPlan): SnapshotColumn[] {
-  return plan.columns.map(({ name, scalar, seen, references, doc, values }) => {
-    return { name, type: reportTypes[seen ?? scalar], scalar, nullable: true, references, doc, values };
+  return plan.columns.map(({ name, scalar, seen, references, doc, values, nullable }) => {
+    const type = reportTypes[seen ?? scalar];
+    return { name, type, scalar, nullable: true, isRequired: !nullable, references, doc, values };
   });
 }
 
