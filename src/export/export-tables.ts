@@ -82,7 +82,7 @@ async function findCurrent(
   for (const [file, sha256] of hashes) if (!(await hasContent(path.join(out, file), sha256))) return null;
   const files = [...hashes.keys()];
   const same = { removed: [], unchanged: true, undated: [], otherwiseRedacted: [] };
-  return { manifest, path: place, files, kept, completeness, ...same };
+  return { manifest, path: place, files, written: found, kept, completeness, ...same };
 }
 
 async function writeTables(
@@ -139,6 +139,8 @@ async function commit(
     path: place,
     /** Paths below `out`, of this run only. */
     files,
+    /** What the manifest says of them: of a workbook, by its tables. */
+    written,
     /** What a manifest of earlier runs names and this run leaves alone. */
     kept,
     /** Files of earlier runs that were removed. */

@@ -27,7 +27,7 @@ export type Uploaded = Awaited<ReturnType<typeof uploadExport>>;
 export async function uploadExport(
   store: FileStore,
   out: string,
-  { manifest, files: made, kept }: ExportResult,
+  { manifest, written, kept }: Pick<ExportResult, "manifest" | "written" | "kept">,
   right: WriteRight,
   onFile: (file: string, done: number, of: number) => void = () => undefined,
 ) {
@@ -35,8 +35,7 @@ export async function uploadExport(
   const keyOf = (file: string) => belowOut(company, file);
   const manifestKey = manifestPath(company);
   const before = exportManifestIn(await readText(store, manifestKey, right.signal));
-  const files = manifest.files.filter(({ file }) => made.includes(keyOf(file)));
-  const contents = new Map(files.map((file) => [file.file, file]));
+  const contents = new Map(written.map((file) => [file.file, file]));
   const noteKey = `${company}/.upload.partial`;
   const note = await readText(store, noteKey, right.signal);
   const unsure = new Set(note?.split("\n").filter((file) => file !== ""));
@@ -55,7 +54,7 @@ export async function uploadExport(
     onFile(file, done, changed.length);
     await store.put(keyOf(file), path.join(out, keyOf(file)), right);
   }
-  const remote: ExportManifest = { ...manifest, files: [...kept(before), ...files] };
+  const remote: ExportManifest = { ...manifest, files: [...kept(before), ...written] };
   await store.put(manifestKey, Buffer.from(manifestText(remote)), right);
   const removed = removedFiles(before, remote).map(keyOf);
   for (const key of removed) await store.remove(key, right);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Db, PgBoss } from "pg-boss";
 import { waitAtMost } from "../../base/cancellation.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -131,7 +131,7 @@ export class JobEngine {
    * @throws MirrorError `config` for a pattern that pg-boss cannot read
    */
   async schedule(pattern: string, timezone: string): Promise<void> {
-    const key = createHash("sha256").update(`${timezone} ${pattern}`).digest("hex");
+    const key = hash("sha256", `${timezone} ${pattern}`);
     const data: Pattern = { pattern, timezone };
     try {
       await this.boss.schedule(schedulesQueue, pattern, data, { tz: timezone, key, missed: "once" });

@@ -5,7 +5,6 @@ import { someOf } from "../../../base/names.ts";
 import { formatSize } from "../../../base/units.ts";
 import { unobeyed } from "../../../config/serve-sections.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
-import { belowOut } from "../../../export/files/export-manifest.ts";
 import type { ExportParts, ExportRequest, ExportWatch } from "../../../export/plan/export-request.ts";
 import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
 import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
@@ -132,12 +131,10 @@ function belowPrefix({ written, unchanged, removed }: Uploaded, to: string): Upl
 
 function resultOf(
   company: string,
-  { manifest, path: file, files, removed, unchanged }: ExportResult,
+  { manifest, path: file, files, written, removed, unchanged }: ExportResult,
   uploaded: Uploaded | null,
 ): CompanyResult {
   const { log, seq, next_since, since, run } = manifest;
-  // The manifest names files of earlier exports, too.
-  const written = manifest.files.filter((one) => files.includes(belowOut(manifest.company, one.file)));
   const rows = written.reduce((sum, each) => sum + each.rows, 0);
   // A workbook is one file of several tables.
   const sizes = new Map(written.map((one) => [one.file, one.bytes]));
