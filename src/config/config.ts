@@ -36,7 +36,7 @@ const sectionUses = {
   http: ["runtime", "fleet"],
   schedule: ["runtime", "fleet"],
   serve: [],
-  exports: [],
+  exports: ["fleet"],
   backup: ["runtime", "fleet"],
   files: ["runtime"],
   report: ["fleet"],

@@ -50,6 +50,8 @@ export function mirrorFiles({ dataDir, report }: FilePlaces, company: string) {
     snapshotStaging: path.join(dataDir, `.${company}.snapshot`),
     // Parquet files of all tables, on their way to the reports of the fleet.
     parquetFolder: path.join(dataDir, ".parquet", company),
+    // Exports of a company of the fleet, a folder for each entry, on their way to where its owner sends them.
+    unsentExports: path.join(dataDir, ".exports", company),
     // PDFs and attachments; the lock is of the one process that writes them.
     folder: named(".files"),
     folderLock: named(".files.lock"),

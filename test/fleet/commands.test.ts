@@ -74,12 +74,12 @@ describeWithPostgres("fleet add", () => {
 
   test("leaves out, with a warning, what is one machine's, and prints nothing more with -q", async () => {
     const one = await operator();
-    const config = `${companies}${fleet}exports: [{ format: csv, out: ./out, after: sync }]\n`;
+    const config = `${companies}${fleet}report: { out: ./reports }\n`;
     const { code, stdout, stderr } = await one.run("add acme -q", config);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    const msg = "left out: exports: workers publish reports and Parquet files to fleet.reports";
+    const msg = "left out: report.out: workers publish reports to fleet.reports";
     expect(jsonLines(stderr)).toMatchObject([{ level: "warn", msg }]);
-    expect((await one.json("add acme", config))["left_out"]).toMatchObject([{ key: "exports" }]);
+    expect((await one.json("add acme", config))["left_out"]).toMatchObject([{ key: "report.out" }]);
   });
 
   // Fault: secrets | one of several companies has a literal token | `fleet add --all` | none is added, all mistakes are named and no token is shown (I9)

@@ -1,4 +1,5 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
+import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { CompanySettings, HostContext } from "../../host/host-context.ts";
@@ -8,7 +9,6 @@ import { UptimeLog } from "../../state/uptime-log.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
-import { notePublished } from "../reports/publish-reports.ts";
 import { createCompanyAlerts } from "./company-alerts.ts";
 import { createCompanySnapshots } from "./company-snapshots.ts";
 import { followInbox } from "./drain.ts";
@@ -110,7 +110,7 @@ export class Assignment {
         return followInbox(parts, inboxWatch);
       },
       sharedSeq: () => this.snapshots.sharedSeq(),
-      onPushed: () => this.snapshots.onPushed(),
+      onPushed: () => this.snapshots.noteNews(),
     });
     this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor, snapshotCounts);
     const publishMirror = () => this.snapshots.publish("a month was packed", true);
@@ -138,8 +138,9 @@ export class Assignment {
     try {
       await this.prepare(timeline, forgottenSeq);
       await alerts.takeOver();
-      const published = await context.tables.reports.current(this.company);
-      notePublished(supervisor.settings.config, this.company, published);
+      // What this node made and did not publish is due.
+      const { steps } = await context.tables.companies.notesOf(this.company);
+      writeFileAtomically(this.files.afterRun, JSON.stringify(steps ?? {}));
       supervisor.start();
       alerting = alerts.follow(AbortSignal.any([lease.lost, over.signal]));
       await this.workUntilReleased();

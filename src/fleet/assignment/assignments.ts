@@ -4,11 +4,13 @@ import { mirrorFiles } from "../../config/mirror-files.ts";
 import { companyLog, type HostContext } from "../../host/host-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../host/after-run-queue.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
+import { readSteps } from "../../status/after-run-record.ts";
 import { LoopTurns } from "../../store/transient-errors.ts";
 import type { FleetJob } from "../jobs/job-engine.ts";
-import type { Lease } from "../ownership/ownership.ts";
+import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { noteUnpublished } from "../reports/publish-reports.ts";
+import { discardExports } from "../reports/send-exports.ts";
 import { Assignment } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import type { LoadedCompany, NodeContext } from "./node-context.ts";
@@ -168,19 +170,23 @@ export class Assignments {
   private async performAfterRun(name: string, scope: AfterRunScope): Promise<void> {
     const assignment = this.find(name);
     if (!assignment) return;
-    const { publish, host } = this.context;
+    const { publish, host, tables } = this.context;
     const { supervisor, lease, snapshots } = assignment;
+    const { scope: company } = supervisor;
+    const { config } = company;
+    const files = mirrorFiles(config, name);
     await this.logged(name, async () => {
+      discardExports(config, name);
       await supervisor.makeAfterRun(scope);
       if (scope === "backup") return;
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
       const isSafe = await snapshots.publish(scope === "all" ? "after a run" : "before the report");
-      const { settings } = supervisor;
-      if (!isSafe && !lease.isHeld()) return discardReport(mirrorFiles(settings.config, name));
-      const problem = isSafe
-        ? await publish.report(settings, lease)
-        : "the snapshot could not be published, and the report may not be ahead of it";
-      if (problem !== null) noteUnpublished(settings.config, name, problem, host.clock.nowMs());
+      if (!isSafe && !lease.isHeld()) return discardReport(files);
+      const refused = isSafe ? null : "the snapshot could not be published, and nothing may be ahead of it";
+      const problem = refused ?? (await publish.report(company, lease));
+      if (problem !== null) noteUnpublished(config, name, problem, host.clock.nowMs());
+      if (!(await publish.exports(company, lease, refused))) snapshots.noteNews();
+      await whileOwned(lease, () => tables.companies.note(lease, "steps", readSteps(files.afterRun)));
     });
   }
 

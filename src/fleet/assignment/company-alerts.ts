@@ -27,7 +27,7 @@ export function createCompanyAlerts(
   const note = async (state: AlertState): Promise<boolean> => {
     const text = JSON.stringify(state);
     try {
-      if (text !== noted) await companies.noteIncidents(lease, state);
+      if (text !== noted) await companies.note(lease, "state", state);
       noted = text;
       return true;
     } catch (error) {
@@ -42,7 +42,7 @@ export function createCompanyAlerts(
   return {
     /** Takes over what earlier owners noted. Throws MirrorError `database`. */
     takeOver: async () => {
-      const state = await companies.incidentsOf(lease.company);
+      const { state } = await companies.notesOf(lease.company);
       if (!state) return rmSync(file, { force: true });
       noted = JSON.stringify(state);
       writeFileAtomically(file, `${noted}\n`, 0o600);

@@ -28,12 +28,12 @@ export function createCompanySnapshots(
   /** Requests that are in a published snapshot. */
   let noted = 0;
   let last: Promise<boolean> = Promise.resolve(true);
-  /** The last change of the published snapshot; notes of how far receivers of changes are, and those that are in it. */
-  let [sharedSeq, pushed, sharedPushes] = [0, 0, 0];
+  /** The last change of the published snapshot; what was noted besides changes, and as much of it as is in the snapshot. */
+  let [sharedSeq, news, sharedNews] = [0, 0, 0];
   const publishNext = async (why: string, isNoted: boolean): Promise<boolean> => {
     const startedMs = clock.monotonicMs();
     dueMs = startedMs + node.snapshotEveryMs;
-    const pushes = pushed;
+    const newsBefore = news;
     try {
       const sent = Object.values(supervisor.requests).reduce((sum, count) => sum + count, 0);
       const pointer = await whileOwned(lease, () =>
@@ -47,7 +47,7 @@ export function createCompanySnapshots(
         log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
         counts.published++;
         sharedSeq = seq;
-        sharedPushes = pushes;
+        sharedNews = newsBefore;
       }
       return true;
     } catch (error) {
@@ -62,12 +62,13 @@ export function createCompanySnapshots(
   const publish = (why: string, isNoted = false) => (last = last.then(() => publishNext(why, isNoted)));
   return {
     publish,
-    /** With how far receivers of changes are, so that the next owner sends them nothing again. */
-    publishLast: (why: string) => publish(why, pushed > sharedPushes),
+    /** With all news, as how far receivers of changes are: so the next owner sends them nothing again. */
+    publishLast: (why: string) => publish(why, news > sharedNews),
     /** Goes on from what is published; null: nothing is. */
     takeOver: (pointer: SnapshotPointer | null) => void (sharedSeq = pointer?.seq ?? 0),
     sharedSeq: () => sharedSeq,
-    onPushed: () => void pushed++,
+    /** The last snapshot is to say something that no earlier one does. */
+    noteNews: () => void news++,
     /** @param lastRun the last run of this process */
     publishIfDue: async (lastRun: RunEnd | null) => {
       const isAfterRun = lastRun !== run;

@@ -9,6 +9,7 @@ import type { AskedPackage, StoredPackage } from "../postgres/tables/packages-ta
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
+import type { StatusScope } from "../../status/company-view.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
@@ -28,8 +29,13 @@ export interface NodeParts {
 }
 
 export interface NodePublishing {
-  /** What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Never rejects. */
-  readonly report: (settings: CompanySettings, owner: Ownership) => Promise<string | null>;
+  /**
+   * What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Rejects where the
+   * process ends meanwhile.
+   */
+  readonly report: (company: StatusScope, owner: Ownership) => Promise<string | null>;
+  /** As `sendExports`. */
+  readonly exports: (company: StatusScope, owner: Ownership, refused: string | null) => Promise<boolean>;
   /** Makes the package of a month, and stores it under the key; or gives why the month is not proved. Throws MirrorError. */
   readonly month: (
     company: LoadedCompany,

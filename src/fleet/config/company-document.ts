@@ -66,15 +66,24 @@ function secretProblems(document: unknown): DocumentProblem[] {
   });
 }
 
-function fileProblems(raw: unknown, { files, backup }: Config): DocumentProblem[] {
+function fileProblems(raw: unknown, { files, backup, exports }: Config): DocumentProblem[] {
   const kept = (["pdf", "attachments"] as const).flatMap((key) => {
     const message = `files.${key} is on, and workers keep no files: switch it off, and fetch them with \`files\` on a machine of their own`;
     return files[key] ? [{ at: ["files", key], message }] : [];
   });
-  const written = String(valueAt(raw, ["backup", "to"]));
-  const isBeside = backup.to !== null && !written.startsWith("s3://") && !path.isAbsolute(written);
-  const message = `backup.to is a folder beside this config, which other machines do not have; name one that all share by its absolute path, or s3://bucket/prefix`;
-  return isBeside ? [...kept, { at: ["backup", "to"], message }] : kept;
+  const places: readonly Path[] = [
+    ...(backup.to === null ? [] : [["backup", "to"]]),
+    ...exports.flatMap(({ to }, index) => (to === null ? [["exports", index, "out"]] : [])),
+  ];
+  const beside = places.filter((at) => !/^(?:s3:\/\/|\/)/.test(String(valueAt(raw, at))));
+  const instead = "name one that all share by its absolute path, or s3://bucket/prefix";
+  return [
+    ...kept,
+    ...beside.map((at) => {
+      const what = `${pathText(at)} is a folder beside this config, which other machines do not have`;
+      return { at, message: `${what}; ${instead}${at[0] === "exports" ? " as `to`" : ""}` };
+    }),
+  ];
 }
 
 /** Without a folder for readers, and programs that get alerts: they are one machine's. */
@@ -86,10 +95,9 @@ function sharedPart(section: string, value: unknown): unknown {
     : value;
 }
 
-function leftOutOf({ exports, report, alerts }: Config): DocumentOfFile["leftOut"] {
-  const published = "workers publish reports and Parquet files to fleet.reports";
+function leftOutOf({ report, alerts }: Config): DocumentOfFile["leftOut"] {
+  const published = "workers publish reports to fleet.reports";
   const each: readonly (readonly [key: string, isSet: boolean, reason: string])[] = [
-    ["exports", exports.length > 0, published],
     ["report.out", report.out !== null, published],
     ["alerts.command", alerts.some(({ command }) => command !== null), "workers send alerts to a url alone"],
   ];

@@ -72,7 +72,8 @@ const migrations: readonly (readonly string[])[] = [
     `CREATE TABLE fintoro_mirror.reports (
       company text PRIMARY KEY, epoch bigint NOT NULL, number bigint NOT NULL, published_at timestamptz, seq bigint,
       files jsonb NOT NULL, old jsonb NOT NULL, answers jsonb) WITH (fillfactor = 50)`,
-    `CREATE TABLE fintoro_mirror.alerts (company text PRIMARY KEY, state jsonb NOT NULL) WITH (fillfactor = 50)`,
+    // state: incidents. steps: how what follows runs went last.
+    "CREATE TABLE fintoro_mirror.alerts (company text PRIMARY KEY, state jsonb, steps jsonb) WITH (fillfactor = 50)",
     // due_at: when it is to be made; null: nothing is to be done.
     `CREATE TABLE fintoro_mirror.packages (
       company text NOT NULL, month text NOT NULL, proved boolean NOT NULL, asked_at timestamptz NOT NULL DEFAULT now(),

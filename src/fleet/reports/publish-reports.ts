@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -12,10 +12,11 @@ import type { ReportQuestion } from "../../connector/report-view.ts";
 import { readManifest } from "../../export/files/export-manifest.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
 import { tablesOfManifest } from "../../store/snapshot/snapshot-tables.ts";
-import { backupStep, readSteps, recordStep, reportStep, stepsOf } from "../../status/after-run-record.ts";
+import { exportStep, readSteps, recordStep, reportStep } from "../../status/after-run-record.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
+import { unsentExports } from "./send-exports.ts";
 import { runMirrorTask } from "../snapshot/mirror-tasks.ts";
-import type { ReportFile, ReportRow, ReportsTable } from "../postgres/tables/reports-table.ts";
+import type { ReportFile, ReportsTable } from "../postgres/tables/reports-table.ts";
 
 /** A file on this node, and what its name in the store is in a publication. */
 interface MadeFile extends Omit<ReportFile, "key" | "number"> {
@@ -27,17 +28,18 @@ interface MadeFile extends Omit<ReportFile, "key" | "number"> {
 export const reportName = "report.db";
 
 /**
- * A config by which a node makes what the fleet publishes: also Parquet files of all tables and views. Where the fleet
- * publishes none, nothing is made.
+ * A config by which a node makes what the fleet publishes: also Parquet files of all tables and views, and exports that
+ * are sent. Where the fleet publishes no reports, these alone are made.
  *
  * @param manifest of the company's connector; null: the fleet publishes none
  */
 export function withReports(config: Config, company: string, manifest: Manifest | null): Config {
-  if (!manifest) return { ...config, schedule: { ...config.schedule, publish: null } };
+  const sent = unsentExports(config, company);
+  if (!manifest) return { ...config, exports: sent, schedule: { ...config.schedule, publish: null } };
   const out = path.dirname(mirrorFiles(config, company).parquetFolder);
   const tables = tablesOfManifest(manifest).map(({ name }) => name);
   const parquet = exportEntry({ folder: out }).parse({ format: "parquet", out, after: "sync", tables });
-  return { ...config, exports: [...config.exports, parquet] };
+  return { ...config, exports: [...sent, parquet] };
 }
 
 /**
@@ -145,26 +147,11 @@ async function findReportFile(company: string, { report, afterRun }: MirrorFiles
   return { name: reportName, file: report, keyIn, bytes, rows: null, content, seq, columns: [] };
 }
 
-const publishedSteps = (config: Config) => stepsOf(config).filter((step) => step !== backupStep);
-
-/** Records what is published as what was made here last, so that what is due is judged by it. */
-export function notePublished(config: Config, company: string, published: ReportRow | null): void {
-  const { afterRun } = mirrorFiles(config, company);
-  rmSync(afterRun, { force: true });
-  const { publishedAtMs: startedMs = null, seq: parquetSeq = null, files = [] } = published ?? {};
-  if (startedMs === null) return;
-  const reportSeq = files.find(({ name }) => name === reportName)?.seq ?? null;
-  for (const step of publishedSteps(config)) {
-    const seq = step === reportStep ? reportSeq : parquetSeq;
-    const result = { outcome: "written", error: null, seq } as const;
-    if (seq !== null) recordStep(afterRun, step, result, startedMs, startedMs);
-  }
-}
-
 /** Records that what was made here could not be published: the report is made and published again. */
 export function noteUnpublished(config: Config, company: string, error: string, nowMs: number): void {
   const { afterRun } = mirrorFiles(config, company);
-  for (const step of publishedSteps(config))
+  const parquet = config.exports.filter(({ to }) => to === null).map((entry) => exportStep(entry, config));
+  for (const step of config.schedule.publish === null ? parquet : [reportStep, ...parquet])
     recordStep(afterRun, step, { outcome: "failed", error, seq: null }, nowMs, nowMs);
 }
 

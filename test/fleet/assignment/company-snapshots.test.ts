@@ -12,7 +12,7 @@ test("what a receiver of changes was sent while a snapshot was made is in the la
   const publish = async (...parts: readonly unknown[]) => {
     asked.push(parts.at(-1) === true);
     // As it comes while the mirror is packed.
-    if (asked.length === 1) snapshots.onPushed();
+    if (asked.length === 1) snapshots.noteNews();
     return { id: "s", seq: 7, inbox_seq: 0, size_bytes: 1 };
   };
   const lease = { lost: signal, assertHeld: () => undefined, isHeld: () => true } as unknown as Lease;

@@ -33,6 +33,7 @@ describeWithPostgres("the packages of a company", () => {
         packagePlaces: new Semaphore(1),
         publish: {
           report: () => Promise.resolve(null),
+          exports: () => Promise.resolve(false),
           month: (...[, , , , , key]) =>
             Promise.resolve(`${keys.push(key)} of 3 documents equal the service`),
         },

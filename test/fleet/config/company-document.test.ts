@@ -67,6 +67,7 @@ backup: { to: "s3://bucket/backups", keep: 3 }
 notify: [{ url: "https://example.com/changes", secret: "\${env:KEY}", tables: [clients] }]
 report: { mode: "0640", redact: { clients.email: drop } }
 retention: { runs: 30d }
+exports: [{ format: csv, out: /mnt/shared, after: sync }]
 `;
     const file = load(`${companies}${keys}`, { env, files });
     for (const name of names) {
@@ -135,6 +136,11 @@ describe("what no other machine could use", () => {
       /^config\.yaml:4:11: backup\.to is a folder beside this config, which other machines do not have; [^\n]+$/,
     ],
     [
+      "exports into a folder beside the config",
+      `${companies}exports: [{ format: csv, out: ./out, after: sync }]`,
+      /^config\.yaml:4:\d+: exports\[0\]\.out is a folder beside this config, which [^\n]+ as `to`$/,
+    ],
+    [
       "PDFs: workers keep no files",
       minimal("files: { pdf: on }\n"),
       /^config\.yaml:4:10: files\.pdf is on, and workers keep no files/,
@@ -149,21 +155,20 @@ describe("what no other machine could use", () => {
     expect(onNode({ ...documentOf(companies).document, alerts }).alerts).toEqual([]);
   });
 
-  test("is left out with the reason: folders, exports and programs of one machine", () => {
-    const keys = `exports: [{ format: csv, out: ./out, after: sync }]
+  test("is left out with the reason: folders and programs of one machine", () => {
+    const keys = `exports: [{ format: csv, out: ./out, to: "s3://bucket/csv", after: sync }]
 report: { out: ./reports, redact: { clients.email: hash } }
 alerts: [{ when: [failed], command: [mail, ops] }, { when: [stale], url: "\${env:CHAT}" }]
 `;
     const all = { ...env, CHAT: "https://chat.example.com/1" };
     const { document, leftOut } = companyDocument(load(`${companies}${keys}`, { env: all, files }), "acme");
-    const left = ["exports", "report.out", "alerts.command"];
+    const left = ["report.out", "alerts.command"];
     expect(leftOut.map(({ key }) => key)).toEqual(left);
-    expect(leftOut[0]?.reason).toBe("workers publish reports and Parquet files to fleet.reports");
     expect(document).toMatchObject({ report: { redact: { "clients.email": "hash" } } });
     expect(document["alerts"]).toEqual([{ when: ["stale"], url: "${env:CHAT}" }]);
     const { exports, report, alerts } = onNode(document);
     expect(alerts.map(({ when, url }) => [when, url?.secret.known])).toEqual([[["stale"], false]]);
-    expect([exports, report.out]).toEqual([[], null]);
+    expect([exports.map(({ to }) => to), report.out]).toEqual([["s3://bucket/csv"], null]);
   });
 });
 

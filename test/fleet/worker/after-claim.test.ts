@@ -51,7 +51,8 @@ describeWithPostgres("after a claim", () => {
   test("what counts is what was published, also on the node that made the last report itself", async () => {
     const { fleet, reports } = await aFleet();
     const reporter = aReporter();
-    const one = await startNode(fleet, "one", { afterRun: reporter.afterRun, reports });
+    const publish = { report: () => Promise.reject(new Error("the node ends before that")) };
+    const one = await startNode(fleet, "one", { afterRun: reporter.afterRun, publish, reports });
     await eventually(() => reporter.asked.length === 1, "what follows the run");
     await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
     await fleet.engine.send("events", ["acme"]);

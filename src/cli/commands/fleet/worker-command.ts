@@ -31,6 +31,7 @@ import { openStore } from "../../../file-store/open-store.ts";
 import type { NodeParts, NodePublishing, NodeSettings } from "../../../fleet/assignment/node-context.ts";
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
+import { sendExports } from "../../../fleet/reports/send-exports.ts";
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { selectResources } from "../../mirror/company-scope.ts";
@@ -238,6 +239,7 @@ export async function openNodeParts(
     },
     publish: {
       report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
+      exports: (...made) => sendExports(...made, context),
       month: async (...asked) =>
         (await import("./publish-month.ts")).publishMonth(context, published, ...asked),
     },
@@ -251,12 +253,11 @@ function reportPublisher(
   { reports }: FleetTables,
 ): NodePublishing["report"] {
   const { clock, log, signal } = context;
-  return async ({ config, company: { name: company } }, ownership) => {
+  return async ({ config, company: { name: company }, manifest: { questions } }, ownership) => {
     const startedMs = clock.monotonicMs();
     const files = mirrorFiles(config, company);
     const { schedule } = config;
     try {
-      const { questions } = (await loadConnector(context, config.connector)).manifest;
       const published = await publishReports(ownership, schedule, files, store, reports, signal, questions);
       if (!published) return null;
       const { seq, written, removed, bytes } = published;
@@ -267,6 +268,7 @@ function reportPublisher(
     } catch (error) {
       // What lost the company says so once.
       if (!ownership.isHeld()) return null;
+      if (signal.aborted) throw error;
       log.error("the reports could not be published", { company, error: messageOf(error), ...hintOf(error) });
       return `it could not be published: ${messageOf(error)}`;
     }

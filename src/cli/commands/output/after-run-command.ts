@@ -1,3 +1,4 @@
+import path from "node:path";
 import { localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { parseEffectiveConfig, secretTexts } from "../../../config/companies.ts";
@@ -87,17 +88,19 @@ export async function filesOne(scope: CompanyScope, closed: AbortSignal, mostReq
 }
 
 function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOutcome | null> {
-  const { tables, partitionBy: partition, format, out, to } = wanted;
+  const { tables, partitionBy: partition, format, out } = wanted;
+  // The company's owner in a fleet sends it.
+  const to = path.dirname(out) === scope.files.unsentExports ? null : wanted.to;
   const today = localDate(scope.context.clock.nowMs(), scope.config.schedule.timezone);
   const month = wanted.month === "previous" ? monthBefore(today) : today.slice(0, 7);
   const period = wanted.month === null ? null : periodOfMonth(month);
-  const request = { ...wanted, tables: tables ?? [], partition, period, since: null, ifChanged: true };
+  const request = { ...wanted, to, tables: tables ?? [], partition, period, since: null, ifChanged: true };
   const work = async () => {
     const { exportCompany } = await import("./export.ts");
     const made = await recorded(scope, exportStep(wanted, scope.config), () => exportCompany(scope, request));
     return { ...made, lines: made.lines.map((line) => `${line} (exported as ${format})`) };
   };
-  return attempt(scope, `the export of ${format} to ${to ?? out} failed`, work, longestExportS);
+  return attempt(scope, `the export of ${format} to ${wanted.to ?? out} failed`, work, longestExportS);
 }
 
 /** Never rejects: logs a failure, and gives its outcome, which is that of the command that makes the same. */

@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
+import type { readSteps } from "../../../status/after-run-record.ts";
 import type { AlertState } from "../../../status/alerts/incidents.ts";
 import { epochMs, FleetTable } from "../connection.ts";
 import { assertOwner, lockAccount, writeAsOwner, type AccountUse, type Owner } from "./owners-table.ts";
@@ -18,11 +19,16 @@ export interface CompanyRow {
   readonly tags: readonly string[];
 }
 
+interface CompanyNotes {
+  /** Incidents, and the alerts of them that wait. */
+  readonly state: AlertState | null;
+  /** How what follows runs went: what was made counts once it was published or sent. */
+  readonly steps: ReturnType<typeof readSteps> | null;
+}
+
 /** Two tokens of one company of the service are one account: they share a budget. */
 export function accountOf(baseUrl: string, name: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([baseUrl, name]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([baseUrl, name]));
 }
 
 /** Longer than a transaction that changes companies lasts: a change may become visible so long after its time. */
@@ -35,7 +41,7 @@ const columns = `name, config, account, removed, tags, last_seq AS "lastSeq", ${
 const isSame = "(config, schedule, timezone) IS NOT DISTINCT FROM ($2::jsonb, $3::text, $4::text)";
 
 /**
- * The companies of the fleet, their configs and tags, and what is wrong with each (table `alerts`).
+ * The companies of the fleet, their configs and tags, and what their owners note of each (table `alerts`).
  *
  * Guarantee: a row never disappears, so that every node notices a removal. Two companies of one account are never owned
  * at the same time.
@@ -140,17 +146,16 @@ export class CompaniesTable extends FleetTable {
     });
   }
 
-  /** The incidents that its owners noted, and the alerts of them that wait. Null: nothing was ever wrong. */
-  async incidentsOf(company: string): Promise<AlertState | null> {
-    const sql = "SELECT state FROM fintoro_mirror.alerts WHERE company = $1";
-    const row = await this.findRow<{ state: AlertState }>(sql, [company]);
-    return row?.state ?? null;
+  /** What its owners noted last; null each where none did. */
+  async notesOf(company: string): Promise<CompanyNotes> {
+    const sql = "SELECT state, steps FROM fintoro_mirror.alerts WHERE company = $1";
+    return (await this.findRow<CompanyNotes>(sql, [company])) ?? { state: null, steps: null };
   }
 
   /** @throws MirrorError `locked` where the company has another owner */
-  noteIncidents(owner: Owner, state: AlertState): Promise<void> {
-    const write = `INSERT INTO fintoro_mirror.alerts (company, state) SELECT company, $4::jsonb FROM owner
-      ON CONFLICT (company) DO UPDATE SET state = excluded.state`;
-    return writeAsOwner(this.postgres, owner, write, [state]);
+  note<K extends keyof CompanyNotes>(owner: Owner, key: K, value: CompanyNotes[K]): Promise<void> {
+    const write = `INSERT INTO fintoro_mirror.alerts (company, ${key}) SELECT company, $4::jsonb FROM owner
+      ON CONFLICT (company) DO UPDATE SET ${key} = excluded.${key}`;
+    return writeAsOwner(this.postgres, owner, write, [value]);
   }
 }

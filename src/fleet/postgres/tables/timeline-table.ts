@@ -105,4 +105,5 @@ async function setBack(sql: Sql, number: number): Promise<void> {
     `UPDATE fintoro_mirror.reports SET published_at = NULL, seq = NULL, files = '[]', old = old || coalesce(
        (SELECT jsonb_object_agg(f ->> 'key', ${epochMs("clock_timestamp()")}) FROM jsonb_array_elements(files) f), '{}')`,
   );
+  await sql.query("UPDATE fintoro_mirror.alerts SET steps = NULL");
 }
