@@ -49,6 +49,15 @@ export function throwIfAborted(signal: AbortSignal | undefined, message: string)
   if (signal?.aborted) throw new MirrorError("stopped", message);
 }
 
+/** What a step gives; `otherwise` where it throws. */
+export function valueOr<T, U>(step: () => T, otherwise: U): T | U {
+  try {
+    return step();
+  } catch {
+    return otherwise;
+  }
+}
+
 /** Throws when the code's own promise does not hold. Not for mistakes of the user or the service. */
 export function assert(condition: unknown, promise: string): asserts condition {
   if (!condition) throw new Error(`broken promise: ${promise}`);

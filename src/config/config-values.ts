@@ -1,4 +1,5 @@
 /** Values of the config file: each reads a text (or word, or number) and says what it must be where it cannot. */
+import { valueOr } from "../base/errors.ts";
 import path from "node:path";
 import { Cron } from "croner";
 import { z } from "zod";
@@ -109,9 +110,5 @@ export function cronText(alternatives = "") {
 }
 
 function isCronPattern(text: string): boolean {
-  try {
-    return new Cron(text, { paused: true }).getPattern() !== undefined;
-  } catch {
-    return false;
-  }
+  return valueOr(() => new Cron(text, { paused: true }).getPattern() !== undefined, false);
 }

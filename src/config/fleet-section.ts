@@ -1,4 +1,5 @@
 /** The section `fleet`: what processes on many machines share, and what is this process's own among them. */
+import { valueOr } from "../base/errors.ts";
 import { z } from "zod";
 import { dayMs, hourMs } from "../base/clock.ts";
 import type { Secret } from "../base/secret.ts";
@@ -74,18 +75,10 @@ export function postgresSecrets(address: Secret): readonly string[] {
   const url = new URL(text);
   const passwords = [url.password, url.searchParams.get("password") ?? ""].filter((one) => one !== "");
   const others = text.replace(/:[^:@/]*@/, "@").split(/[^\w-]/);
-  const written = passwords.flatMap((one) => [one, decoded(one)]);
+  const written = passwords.flatMap((one) => [one, valueOr(() => decodeURIComponent(one), one)]);
   const distinct = written.filter((one) => one.length >= shortestPassword && !others.includes(one));
   return passwords.length === 0 ? [] : [text, ...new Set(distinct)];
 }
 
 /** A shorter one would be cut out of other words. */
 const shortestPassword = 6;
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { MirrorError, messageOf, systemProblem } from "../base/errors.ts";
+import { MirrorError, messageOf, systemProblem, valueOr } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { pathText, valueAt } from "./config-problems.ts";
 import type { TextValue } from "./config-values.ts";
@@ -147,11 +147,8 @@ export function rereadSecret(place: SecretPlace, known: Secret): Secret | null {
     return isRead ? Secret.of(`${newId}|${newSecret}`) : null;
   }
   if (place.kind !== "file") return null;
-  try {
-    return Secret.of(readSecret("", place, { env: {}, folder: "", readFile: readSecretFile }));
-  } catch {
-    return null;
-  }
+  const files = { env: {}, folder: "", readFile: readSecretFile };
+  return valueOr(() => Secret.of(readSecret("", place, files)), null);
 }
 
 /** What a text is at this moment; `onSecrets` gets it first where it is from a file. Throws why it is not known. */

@@ -2,6 +2,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { dayMs } from "../base/clock.ts";
+import { valueOr } from "../base/errors.ts";
 import { languages } from "../connector/translation.ts";
 import { readHostName, readListen } from "./address.ts";
 import {
@@ -57,11 +58,10 @@ const scheduleKeys = {
 };
 
 function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
+  return valueOr(
+    () => new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "",
+    false,
+  );
 }
 
 /** The receiver, the pages, and how much is done at a time. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, stringify, visit } from "yaml";
 import type { Document } from "yaml";
-import { messageOf, MirrorError } from "../base/errors.ts";
+import { messageOf, MirrorError, valueOr } from "../base/errors.ts";
 
 /** Counted from 1. */
 interface Position {
@@ -66,13 +66,9 @@ export function readYaml(text: string): YamlFile {
 
 /** A YAML or JSON document that a user points at, as plain data. `name` is its name in messages. Throws `usage`. */
 export function readDocument(text: string, name: string): unknown {
-  if (/^\s*[{[]/.test(text)) {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      // Braces begin YAML, too; it also knows the place of what is wrong.
-    }
-  }
+  // Braces begin YAML, too; it also knows the place of what is wrong.
+  const content = /^\s*[{[]/.test(text) ? valueOr(() => JSON.parse(text) as unknown, undefined) : undefined;
+  if (content !== undefined) return content;
   const { value, problems } = readYaml(text);
   if (problems.length > 0) {
     const lines = problems.map((problem) => problemLine(name, problem));

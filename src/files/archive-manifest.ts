@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { existsSync, fsyncSync, ftruncateSync, readFileSync, writeFileSync } from "node:fs";
 import { openFile } from "../base/files/atomic-file.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
+import { objectIn } from "../json/literal.ts";
 import type { FileKind } from "../connector/resource.ts";
 import type { ArchivePosition } from "../state/meta.ts";
 
@@ -60,16 +61,13 @@ export function goesOnFrom({ heads }: ArchiveManifest, known: ArchivePosition): 
 
 /** Null for a line that this program did not write. A manifest from elsewhere names no file outside of its folder. */
 function parseLine(text: string): { readonly entry: ManifestEntry; readonly previous: unknown } | null {
-  try {
-    const { previous, document_id, ...rest } = JSON.parse(text) as ManifestEntry & { previous: unknown };
-    const id = recordId(String(document_id));
-    const isHash = rest.sha256 === null || /^[0-9a-f]{64}$/.test(rest.sha256);
-    const isWithin =
-      /^[^/\\\0]+(?:\/[^/\\\0]+)+$/.test(rest.path) && !/(?:^|\/)\.{1,2}(?:\/|$)/.test(rest.path);
-    return id !== null && isHash && isWithin ? { entry: { ...rest, document_id: id }, previous } : null;
-  } catch {
-    return null;
-  }
+  const parsed: unknown = objectIn(text);
+  const { previous, document_id, ...rest } = parsed as ManifestEntry & { previous: unknown };
+  const id = recordId(String(document_id));
+  const isHash = rest.sha256 === null || /^[0-9a-f]{64}$/.test(rest.sha256);
+  const isWithin =
+    /^[^/\\\0]+(?:\/[^/\\\0]+)+$/.test(rest.path) && !/(?:^|\/)\.{1,2}(?:\/|$)/.test(rest.path);
+  return id !== null && isHash && isWithin ? { entry: { ...rest, document_id: id }, previous } : null;
 }
 
 /**

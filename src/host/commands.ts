@@ -5,7 +5,7 @@ import { addAbortSignal } from "node:stream";
 import { setImmediate as loopTurn } from "node:timers/promises";
 import { abortAfter } from "../base/cancellation.ts";
 import { isoTime } from "../base/clock.ts";
-import { MirrorError, messageOf } from "../base/errors.ts";
+import { MirrorError, messageOf, valueOr } from "../base/errors.ts";
 import { openFile } from "../base/files/atomic-file.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { ProgressView } from "../log/progress.ts";
@@ -143,14 +143,10 @@ async function answerCommand(
     ended.signal.addEventListener("abort", () => open.delete(shown));
     const request = command.kind === "sync" ? parseRequest(parts, command.options) : null;
     const look = () => {
-      try {
-        const progress = request && parts.runQueue.progress(request);
-        if (progress) shown.state = "running";
-        return progress;
-      } catch {
-        // The next one is as good.
-        return null;
-      }
+      // Where one fails, the next one is as good.
+      const progress = valueOr(() => request && parts.runQueue.progress(request), null);
+      if (progress) shown.state = "running";
+      return progress;
     };
     socket.on("close", () => look() === null && ended.abort());
     // Every second, so that a process that hangs is noticed.

@@ -1,4 +1,4 @@
-import { assert } from "../base/errors.ts";
+import { assert, valueOr } from "../base/errors.ts";
 
 /**
  * Parsed JSON. A number is a plain one exactly when printing it gives the literal's value again; otherwise it is a
@@ -17,12 +17,8 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** The object that a text is as plain JSON; an empty one of any other text. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const content: unknown = JSON.parse(text);
-    return isObject(content) ? content : {};
-  } catch {
-    return {};
-  }
+  const content: unknown = valueOr(() => JSON.parse(text) as unknown, null);
+  return isObject(content) ? content : {};
 }
 
 /** A number whose value a double would change: kept as it is written. */

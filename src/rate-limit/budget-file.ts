@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { type Clock, dayMs, isoTime, minuteMs } from "../base/clock.ts";
-import { messageOf, MirrorError } from "../base/errors.ts";
+import { messageOf, MirrorError, valueOr } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { objectIn } from "../json/literal.ts";
 import { monthAt, type MonthCount, type MonthStore } from "./monthly-quota.ts";
@@ -189,11 +189,7 @@ function asMirrorError(error: unknown, path: string): unknown {
 
 /** The id of this boot on Linux; null elsewhere, where the clocks are compared. */
 function readBootId(): string | null {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  } catch {
-    return null;
-  }
+  return valueOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(), null);
 }
 
 /** The clocks of the process that reads or writes a state. The monotonic clock starts anew with each boot. */

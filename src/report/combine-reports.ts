@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
-import { MirrorError } from "../base/errors.ts";
+import { MirrorError, valueOr } from "../base/errors.ts";
 import { openDatabase, readDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import { pause } from "./build-report.ts";
@@ -68,11 +68,7 @@ const combinedVersion = 1;
 /** What the combined report was made of; null: it cannot be read. */
 function sourcesOf(file: string): unknown {
   const sql = "SELECT value FROM _about WHERE company = '*' AND fact = 'sources'";
-  try {
-    return readDatabase(file, (db) => db.prepare(sql).pluck().get() ?? null);
-  } catch {
-    return null;
-  }
+  return valueOr(() => readDatabase(file, (db) => db.prepare(sql).pluck().get() ?? null), null);
 }
 
 /** Returns false where a report was replaced meanwhile. */

@@ -1,3 +1,4 @@
+import { valueOr } from "../base/errors.ts";
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { documentFiles } from "../store/snapshot/snapshot-tables.ts";
@@ -18,17 +19,15 @@ export type LastReport = NonNullable<ReturnType<typeof readLastReport>>;
 
 /** The facts of an existing report, with the rows of all its tables; null if it cannot be read. */
 export function readLastReport(report: string) {
-  try {
-    return readDatabase(report, (db) => {
-      const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
-      const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
-      const keys = (open as [string, string][]).map(([table, names]) => [table, names.split(" ")] as const);
-      const undeclared: UndeclaredKeys = new Map(keys);
-      return { origin: originIn(db), rows: Number(rows), undeclared };
-    });
-  } catch {
-    return null;
-  }
+  return valueOr(() => readDatabase(report, readFacts), null);
+}
+
+function readFacts(db: Db) {
+  const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
+  const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
+  const keys = (open as [string, string][]).map(([table, names]) => [table, names.split(" ")] as const);
+  const undeclared: UndeclaredKeys = new Map(keys);
+  return { origin: originIn(db), rows: Number(rows), undeclared };
 }
 
 /** The origin of a report made from this snapshot. */

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dayMs, elapsedSince, isoTime, type Clock } from "../base/clock.ts";
+import { valueOr } from "../base/errors.ts";
 import type { AskedRead } from "./service-copy.ts";
 
 /** The file's first line: of what the comparison is. */
@@ -50,11 +51,5 @@ function keyOf({ resource, id, listOf }: AskedRead): string {
 function linesOf(file: string): unknown[] {
   return readFileSync(file, "utf8")
     .split("\n")
-    .flatMap((line) => {
-      try {
-        return [JSON.parse(line) as unknown];
-      } catch {
-        return [];
-      }
-    });
+    .flatMap((line) => valueOr(() => [JSON.parse(line) as unknown], []));
 }

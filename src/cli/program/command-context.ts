@@ -1,4 +1,4 @@
-import { MirrorError } from "../../base/errors.ts";
+import { MirrorError, valueOr } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
@@ -31,7 +31,7 @@ export async function openContext(
   const { config: needed = "when_used" } = command;
   const loaded = needed === "none" || needed === "own" ? null : take(load(needed));
   // A config that cannot be read is refused by the command itself, where it needs it.
-  const configured = loaded ?? (needed === "own" ? readable(() => load("when_used")) : null);
+  const configured = loaded ?? (needed === "own" ? valueOr(() => load("when_used"), null) : null);
   const { connector: named } = input.options as { readonly connector?: string };
   const connector = await connectorNamed(environment, named, configured).load();
   const { checkRedaction } = await import("./check-redaction.ts");
@@ -64,14 +64,6 @@ export async function openContext(
     showing: (work) => withLine({ screen, log, clock }, work),
   };
   return { context, loaded };
-}
-
-function readable(load: () => LoadedConfig): LoadedConfig | null {
-  try {
-    return load();
-  } catch {
-    return null;
-  }
 }
 
 /** The one named by `--connector`, else the config's, else the first. Throws MirrorError `usage` for an unknown name. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { removeMirror } from "../../backup/copy-mirror.ts";
 import { makeFolders } from "../../base/files/atomic-file.ts";
-import { MirrorError } from "../../base/errors.ts";
+import { MirrorError, valueOr } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import { inboxPositionKey, Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
@@ -60,11 +60,7 @@ export function isPublished(
 
 /** False also of a file that cannot be read: what is in it is not known. */
 function isTrueOf(mirror: string, ask: (db: Db) => boolean): boolean {
-  try {
-    return readDatabase(mirror, ask);
-  } catch {
-    return false;
-  }
+  return valueOr(() => readDatabase(mirror, ask), false);
 }
 
 /**

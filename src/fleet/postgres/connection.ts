@@ -1,7 +1,7 @@
 import { callbackify } from "node:util";
 import type * as Pg from "pg";
 import { waitAtMost } from "../../base/cancellation.ts";
-import { assert, MirrorError } from "../../base/errors.ts";
+import { assert, MirrorError, valueOr } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { createRedactor } from "../../base/secret.ts";
 import { poolerHint, postgresError } from "./postgres-error.ts";
@@ -143,11 +143,7 @@ function addressOf(url: string): Address {
 
 /** As it stands in the URL, and decoded where it is encoded as it should be. */
 function passwordForms(written: string): string[] {
-  try {
-    return [written, decodeURIComponent(written)];
-  } catch {
-    return [written];
-  }
+  return [written, ...valueOr(() => [decodeURIComponent(written)], [])];
 }
 
 /** Loads a package that only a fleet needs. Throws MirrorError `config` with the message where it is not installed. */

@@ -1,4 +1,5 @@
 import { assert, MirrorError } from "../../base/errors.ts";
+import { objectIn } from "../../json/literal.ts";
 import { isoOrNull } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import { ownRight, readText, type FileStore } from "../../file-store/file-store.ts";
@@ -97,13 +98,9 @@ export function createTimelineWatch(
 async function readMark(store: FileStore, signal: AbortSignal): Promise<TimelineMark | null> {
   const text = await readText(store, markKey, signal);
   if (text === null) return null;
-  try {
-    const { number, id, beats } = JSON.parse(text) as Partial<TimelineMark>;
-    if (typeof number === "number" && typeof id === "string" && typeof beats === "number")
-      return { number, id, beats };
-  } catch {
-    // As with any other text.
-  }
+  const { number, id, beats } = objectIn(text);
+  if (typeof number === "number" && typeof id === "string" && typeof beats === "number")
+    return { number, id, beats };
   throw new MirrorError("config", `${markKey} in ${store.address} is not what a worker wrote there`, {
     hint: "It shows whether Postgres was restored from a backup. If that is not so, remove it.",
   });

@@ -1,4 +1,4 @@
-import { hintOf, messageOf } from "../../base/errors.ts";
+import { hintOf, messageOf, valueOr } from "../../base/errors.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import type { HandOverCounts } from "../../state/as-of/hand-overs.ts";
@@ -134,9 +134,5 @@ function textOf({ before, after }: Change): string {
 }
 
 function plain(json: string): string {
-  try {
-    return /\\[u/]/.test(json) ? JSON.stringify(JSON.parse(json)) : json;
-  } catch {
-    return json;
-  }
+  return /\\[u/]/.test(json) ? valueOr(() => JSON.stringify(JSON.parse(json)), json) : json;
 }

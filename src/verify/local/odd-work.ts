@@ -1,3 +1,4 @@
+import { valueOr } from "../../base/errors.ts";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -41,22 +42,15 @@ function whyOdd(row: OwnRow<"_work">, { resources }: Manifest): string | null {
   if (lanes[row.lane] === undefined) return `lane ${row.lane}`;
   if (!states.has(row.state)) return `state ${row.state}`;
   if (!Object.hasOwn(targetOf, row.kind)) return `kind ${row.kind}`;
-  let payload: unknown;
-  try {
-    payload = row.payload === null ? undefined : JSON.parse(row.payload);
-  } catch {
-    return "payload";
-  }
+  const payload =
+    row.payload === null ? undefined : valueOr(() => JSON.parse(row.payload ?? "") as unknown, null);
+  if (payload === null) return "payload";
   return row.target.startsWith(targetOf[row.kind]) && hasRequest(resource, row, payload) ? null : "target";
 }
 
 function hasRequest(resource: Resource, row: OwnRow<"_work">, payload: unknown): boolean {
-  try {
-    const { dirty_seq: dirtySeq, ...same } = row;
-    return requestFor(resource, { ...same, dirtySeq, payload, lane: "list" }).path !== "";
-  } catch {
-    return false;
-  }
+  const { dirty_seq: dirtySeq, ...same } = row;
+  return valueOr(() => requestFor(resource, { ...same, dirtySeq, payload, lane: "list" }).path !== "", false);
 }
 
 /** Removes such a row, and queues the read that it stood for, as far as that can be known. */

@@ -1,6 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { recordId, type RecordId } from "../../base/ids.ts";
+import { valueOr } from "../../base/errors.ts";
 import { integerOf, isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { DeliveryForm } from "../../connector/service-protocol.ts";
@@ -171,12 +172,8 @@ function deliveryOf(eventId: string, event: JsonObject | null, body: string | Bu
 
 /** Null: no JSON, or JSON that is no object. */
 function objectIn(text: string): JsonObject | null {
-  try {
-    const value = parseLossless(text.startsWith("\uFEFF") ? text.slice(1) : text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = valueOr(() => parseLossless(text.startsWith("\uFEFF") ? text.slice(1) : text), null);
+  return isObject(value) ? value : null;
 }
 
 /** A header's characters are its bytes; those of the JSON text are decoded from UTF-8. */

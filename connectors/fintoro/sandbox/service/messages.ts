@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { valueOr } from "../../../../src/base/errors.ts";
 import type { AnsweredRecord } from "../base/values.ts";
 import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
@@ -26,13 +27,8 @@ export async function readRequest(request: IncomingMessage) {
 
 /** The JSON object in a body; an empty one for anything else, so that validation names what is missing. */
 export function parseJsonBody(body: Buffer): unknown {
-  if (body.length === 0) return {};
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value: unknown = valueOr(() => JSON.parse(body.toString("utf8")) as unknown, null);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
 
 /** The files of a multipart body, from its field `files` or `files[]`; null for any other body. */

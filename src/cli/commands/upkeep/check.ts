@@ -1,6 +1,6 @@
 import path from "node:path";
 import { freeBytesAt, nearestPresent } from "../../../base/files/atomic-file.ts";
-import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts";
+import { MirrorError, messageOf, type ErrorKind, valueOr } from "../../../base/errors.ts";
 import { counted, formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";
 import { shortPath } from "../../../config/load.ts";
@@ -200,11 +200,7 @@ function exportedPlaces(out: string, company: string): string[] {
 
 /** Paths of what is in it; empty where there is no such folder, or it cannot be read. */
 function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((entry) => path.join(folder, entry));
-  } catch {
-    return [];
-  }
+  return valueOr(() => readdirSync(folder), []).map((entry) => path.join(folder, entry));
 }
 
 function modeOf(place: string): number {
