@@ -3,6 +3,7 @@ import { recordId, type RecordId } from "../base/ids.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
 import {
   insertRow,
+  parseStored,
   removeRows,
   Repository,
   selectRows,
@@ -137,7 +138,7 @@ export class Listings extends Repository {
   earlier({ resource, variant }: ListRef, attempt: number): EarlierReadings | null {
     const json = selectRows(this.db, "_listings", ["earlier"], { resource, variant, attempt })[0]?.earlier;
     if (json === undefined || json === null) return null;
-    const { ids, ...same } = JSON.parse(json) as EarlierReadings & { ids: string };
+    const { ids, ...same } = parseStored(this.db, json) as EarlierReadings & { ids: string };
     return { ...same, ids: parseIds(ids) };
   }
 

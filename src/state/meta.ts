@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
+import { isObject } from "../json/literal.ts";
 import { inTransaction, type Db } from "../store/database.ts";
-import { highest, insertRow, removeRows, Repository } from "../store/own-tables/statement.ts";
+import { highest, insertRow, parseStored, removeRows, Repository } from "../store/own-tables/statement.ts";
 import { statement, updateRows } from "../store/own-tables/statement.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta extends Repository {
   /** null: never set. */
-  get(key: string): unknown {
+  get(key: string, isSound?: (value: unknown) => boolean): unknown {
     const value = valueOf.value(this.db, { key });
-    return value === undefined ? null : (JSON.parse(value) as unknown);
+    return value === undefined ? null : parseStored(this.db, value, isSound);
   }
 
   set(key: string, value: unknown): void {
@@ -39,7 +40,12 @@ export interface PinnedIdentity {
 
 /** The company a mirror belongs to; null before its first run. */
 export function pinnedIdentity(meta: Meta): PinnedIdentity | null {
-  return meta.get(identityKey) as PinnedIdentity | null;
+  return meta.get(identityKey, isIdentity) as PinnedIdentity | null;
+}
+
+export function isIdentity(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return ["name", "salt", "fingerprint"].every((key) => typeof value[key] === "string");
 }
 
 export function rememberIdentity({ meta }: { readonly meta: Meta }, identity: PinnedIdentity): void {

@@ -1,5 +1,6 @@
+import { isObject } from "../json/literal.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { insertRow, Repository, selectRows, updateRows } from "../store/own-tables/statement.ts";
+import { insertRow, parseStored, Repository, selectRows, updateRows } from "../store/own-tables/statement.ts";
 import { lastBeforeRestore } from "./meta.ts";
 
 /** A `quick` run proves nothing: it counts in no question about what was read whole. */
@@ -50,7 +51,7 @@ export class Runs extends Repository {
 
   sweptIn(id: number): RunRow["swept"] {
     const [run] = selectRows(this.db, "_runs", ["swept"], { id });
-    return JSON.parse(run?.swept ?? "{}") as Record<string, string>;
+    return parseStored(this.db, run?.swept ?? "{}", isObject) as RunRow["swept"];
   }
 
   /** When the last whole reading of each list was begun, by `sweepKey`; `sinceRestore`: by a run after a restore. */
@@ -103,7 +104,7 @@ export class Runs extends Repository {
       WHERE mode <> 'quick' AND (outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL)
       ORDER BY id DESC LIMIT 1`;
     const [last] = this.selectAll<EndedRun & { readonly troubles: string | null }>(sql);
-    return last ? { ...last, troubles: JSON.parse(last.troubles ?? "[]") as unknown } : null;
+    return last ? { ...last, troubles: parseStored(this.db, last.troubles ?? "[]") } : null;
   }
 
   requestsSince(at: string): number {
@@ -117,7 +118,7 @@ export class Runs extends Repository {
       WHERE mode <> 'quick' AND id > ${lastBeforeRestore}
         AND (outcome IN ('complete', 'partial') OR report ->> 'listed_at' IS NOT NULL) ORDER BY id DESC LIMIT ?`;
     for (const { startedAt, report } of this.statement(sql).iterate(most) as Iterable<StoredRun>)
-      yield { startedAt, report: JSON.parse(report) as unknown };
+      yield { startedAt, report: parseStored(this.db, report, isObject) };
   }
 
   /** Those that read lists whole, or were to. */
@@ -130,8 +131,8 @@ export class Runs extends Repository {
       report FROM _runs ${where} ORDER BY id DESC LIMIT ?`;
     return this.selectAll<StoredRun>(sql, most).map((row) => ({
       ...row,
-      swept: JSON.parse(row.swept) as Record<string, string>,
-      report: JSON.parse(row.report) as unknown,
+      swept: parseStored(this.db, row.swept, isObject) as RunRow["swept"],
+      report: parseStored(this.db, row.report, isObject),
     }));
   }
 }

@@ -1,7 +1,7 @@
 import { recordId, type RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { among, count, countRows, hasRow, highest } from "../store/own-tables/statement.ts";
+import { among, count, countRows, hasRow, highest, parseStored } from "../store/own-tables/statement.ts";
 import { removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import type { Db } from "../store/database.ts";
@@ -92,7 +92,7 @@ export class WorkQueue extends Repository {
   lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
     const row = this.order.next({ nowMs, resources, share, leased: this.leased });
     if (!row) return null;
-    const item = itemOf(row);
+    const item = itemOf(this.db, row);
     this.leased.set(item.id, item);
     return item;
   }
@@ -340,8 +340,8 @@ const deadLetters = statement((db, p: { most: number }) => {
     .$narrowType<{ reason: string }>();
 });
 
-function itemOf({ lane, payload, ...same }: StoredItem): WorkItem {
-  const parsed: unknown = payload === null ? undefined : JSON.parse(payload);
+function itemOf(db: Db, { lane, payload, ...same }: StoredItem): WorkItem {
+  const parsed = payload === null ? undefined : parseStored(db, payload);
   return { ...same, lane: lanes[lane] as Lane, payload: parsed };
 }
 

@@ -18,8 +18,10 @@ const busyTimeoutMs = 5_000;
 /**
  * Opens a database; the one place that does. A writing connection runs `synchronous=FULL`, so that what was committed
  * survives a power failure; the library itself would use NORMAL. Throws MirrorError `database`.
+ *
+ * @param first where it throws, the database is closed again
  */
-export function openDatabase(path: string, { readonly = false } = {}): OwnedDb {
+export function openDatabase(path: string, { readonly = false } = {}, first?: (db: Db) => void): OwnedDb {
   return guarded(path, () => {
     const made = new Database(path, { readonly, timeout: busyTimeoutMs });
     const db = Object.assign(made, { [Symbol.dispose]: () => void made.close() });
@@ -28,6 +30,7 @@ export function openDatabase(path: string, { readonly = false } = {}): OwnedDb {
       // The system keeps pages too: SQLite's usual 16 MB for each connection bring an export of three no time.
       db.pragma("cache_size = -2000");
       if (!readonly) setUpWriter(db);
+      first?.(db);
       return db;
     } catch (error) {
       db.close();
@@ -144,6 +147,9 @@ export function withFault(advice: string, file: string): string {
   }
 }
 
+/** A table that is not there may have been removed by somebody, or be a mistake of a statement. */
+const unforeseen = "Run `verify --local`, which names damage; if it names none, please report this as a bug.";
+
 /** The MirrorError `database` for an error of SQLite or the disk; any other error as it is. */
 export function databaseError(path: string, thrown: unknown): unknown {
   const error = firstThrown(thrown);
@@ -156,7 +162,7 @@ export function databaseError(path: string, thrown: unknown): unknown {
     return new MirrorError("database", `${what}: ${path}`, { hint, retryable, cause: error });
   }
   if (!code.startsWith("SQLITE_")) return error;
-  return new MirrorError("database", `${error.message}: ${path}`, { cause: error });
+  return new MirrorError("database", `${error.message}: ${path}`, { hint: unforeseen, cause: error });
 }
 
 /** Does another program hold a lock on the database? */
@@ -170,9 +176,10 @@ export function namesWhatIsAbsent(error: unknown): error is Error {
   return error instanceof Error && codeOf(error) === "SQLITE_ERROR";
 }
 
-/** The library throws an error without a code for a missing folder. */
+/** The library throws an error without a code for a missing folder, and one of any statement for JSON. */
 function codeOf(error: Error): string {
   if (error.message.startsWith("Cannot open database")) return "directory missing";
+  if (error.message === "malformed JSON") return "SQLITE_CORRUPT";
   return "code" in error ? String(error.code) : "";
 }
 

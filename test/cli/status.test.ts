@@ -19,8 +19,8 @@ async function mirrored(contents: { readonly records: number } | null = { record
   return company;
 }
 
-/** The mirror of `acme` opens, and its runs cannot be read; that of `beta` is whole. */
-async function damagedBesideWhole(): Promise<Company> {
+/** The mirror of `acme`, and the same one for `beta`. */
+async function twoMirrored(): Promise<Company> {
   const company = await aMirroredCompany({ records: 3 });
   const { token } = company.sandbox;
   writeServeConfig(
@@ -29,6 +29,12 @@ async function damagedBesideWhole(): Promise<Company> {
     ["acme", "beta"].map((name) => ({ name, token })),
   );
   copyFileSync(company.file, path.join(company.folder, "beta.db"));
+  return company;
+}
+
+/** The mirror of `acme` opens, and its runs cannot be read; that of `beta` is whole. */
+async function damagedBesideWhole(): Promise<Company> {
+  const company = await twoMirrored();
   damageTable(company, "_runs");
   return company;
 }
@@ -81,6 +87,24 @@ describe("status", () => {
     expect(companies).toMatchObject({ acme: { error: { kind: "database" } }, beta: { mirrored: true } });
     const pruned = await runCommand(["prune", "--company", "acme"], { cwd: company.folder });
     expect(pruned).toMatchObject({ code: 10, stderr: expect.stringContaining("the database is damaged: ") });
+  });
+
+  // Fault: data | what a run or the identity stores is no JSON, or of another kind | SQL on the mirror | a run and status name the damage and what to do; other companies go on
+  test.each([
+    "_runs SET report = '{'",
+    "_runs SET report = 'null'",
+    "_runs SET swept = '5'",
+    "_meta SET value = 'x' WHERE key = 'identity'",
+    "_meta SET value = '{\"name\":1}' WHERE key = 'identity'",
+  ])("a mirror in which somebody did %s is called damaged, by its runs, too", async (change) => {
+    const company = await twoMirrored();
+    wound(company, `UPDATE ${change}`);
+    for (const command of ["status", "sync"]) {
+      const { code, stdout, stderr } = await runCommand([command], { cwd: company.folder });
+      expect(code, command).toBe(10);
+      expect(stdout, command).toContain("beta: ");
+      expect(stderr, command).toMatch(/restore a backup.*acme: the database is damaged: /);
+    }
   });
 
   test("a shard whose only mirror is damaged has its company, and is not called one without runs", async () => {

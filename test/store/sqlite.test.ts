@@ -95,9 +95,18 @@ describe("what SQLite says becomes what the user can do", () => {
     expect(reported).toMatchObject({ message: `${what}: /data/shop.db`, retryable });
   });
 
-  test("an unforeseen error of SQLite keeps its message; any other error stays as it is", () => {
+  test("JSON that SQLite cannot read is damage", () => {
+    using db = openDatabase(":memory:");
+    const error = errorOf(() => guarded("/data/shop.db", () => db.prepare("SELECT '{' ->> 'a'").get()));
+    expect(error.message).toBe("the database is damaged: /data/shop.db");
+  });
+
+  test("an unforeseen error of SQLite keeps its message, and says how to tell damage from a bug; any other error stays as it is", () => {
     const odd = new Database.SqliteError("no such column: x", "SQLITE_ERROR");
-    expect(databaseError("/data/shop.db", odd)).toHaveProperty("message", "no such column: x: /data/shop.db");
+    expect(databaseError("/data/shop.db", odd)).toMatchObject({
+      message: "no such column: x: /data/shop.db",
+      hint: expect.stringMatching(/`verify --local`.*bug/),
+    });
     const bug = new TypeError("undefined is not a function");
     expect(databaseError("/data/shop.db", bug)).toBe(bug);
   });

@@ -219,6 +219,25 @@ describe("what stands beside the records", () => {
     },
   );
 
+  // Fault: data | own facts and runs that are no JSON or lack what they need, no identity | SQL on the mirror | `verify --local` names each; nothing makes them again
+  test.each([
+    "UPDATE _runs SET report = '{'",
+    "UPDATE _runs SET swept = '[]'",
+    "UPDATE _meta SET value = 'x' WHERE key = 'seq'",
+    "UPDATE _meta SET value = '{}' WHERE key = 'identity'",
+    "DELETE FROM _meta WHERE key = 'identity'",
+  ])("is named where no repair can make it again: %s", async (sql) => {
+    const mirror = await aFullShop();
+    const identity = JSON.stringify({ name: "Shop", salt: "s", fingerprint: "f", businessId: null });
+    mirror.db.exec(`INSERT INTO _runs (mode, started_at, pid) VALUES ('full', '', 1);
+      INSERT INTO _meta VALUES ('identity', '${identity}')`);
+    expect(named(await check(mirror))).toEqual([]);
+    mirror.db.exec(sql);
+    expect((await check(mirror)).problems).toMatchObject([
+      { kind: "schema", hint: expect.stringContaining("Restore") },
+    ]);
+  });
+
   test("queues the read of each event that waits, once", async () => {
     const mirror = await aShopWithEvents();
     const before = rows(mirror, "SELECT resource, target, kind, lane FROM _work ORDER BY target");

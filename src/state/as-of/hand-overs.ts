@@ -2,7 +2,7 @@ import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
-import { insertRow, selectRows } from "../../store/own-tables/statement.ts";
+import { insertRow, parseStored, selectRows } from "../../store/own-tables/statement.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { knownPlan } from "../../store/tables/table-plan.ts";
 import { readLog } from "../log-identity.ts";
@@ -22,7 +22,7 @@ export function handOversOf(db: Db, month: string): HandOver[] {
   return selectRows(db, "_hand_overs", columns, { month }, "id").map(({ position: seq, files, ...row }) => ({
     ...row,
     seq,
-    files: JSON.parse(files) as HandOver["files"],
+    files: parseStored(db, files) as HandOver["files"],
   }));
 }
 

@@ -1,4 +1,5 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { objectIn } from "../../json/literal.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
 import {
   among,
@@ -12,6 +13,7 @@ import {
 import { quoted } from "../../store/sql-text.ts";
 import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
 import type { InboxState } from "../inbox/inbox.ts";
+import { identityKey, isIdentity } from "../meta.ts";
 import type { ListRef } from "../sweeps.ts";
 import { changesBegin } from "../retention/prune-mirror.ts";
 import type { Db } from "../../store/database.ts";
@@ -153,9 +155,16 @@ export class StateCheck extends Repository {
     this.execute("DELETE FROM _inbox WHERE seq NOT IN (SELECT min(seq) FROM _inbox GROUP BY event_id)");
   }
 
-  /** Keys of `_meta` of which the value is no JSON. */
+  /** Keys of `_meta`, and runs, of which the JSON is none, or of another kind; the identity where runs have none. */
   oddFacts(): string[] {
-    return this.selectColumn("SELECT key FROM _meta WHERE NOT json_valid(value)");
+    const odd = this.selectColumn<string>(
+      `SELECT key FROM _meta WHERE key <> ? AND NOT json_valid(value) UNION ALL SELECT 'run ' || id FROM _runs
+        WHERE ${isNoObject("swept")} OR ${isNoObject("report")}`,
+      identityKey,
+    );
+    const [identity] = selectRows(this.db, "_meta", ["value"], { key: identityKey });
+    const isLost = hasRow(this.db, "_runs", {}) && !isIdentity(objectIn(identity?.value ?? ""));
+    return isLost ? [...odd, identityKey] : odd;
   }
 
   /** The highest number of the sequence that a read of these resources was given. */
@@ -166,6 +175,10 @@ export class StateCheck extends Repository {
     });
     return Math.max(0, ...highest);
   }
+}
+
+function isNoObject(column: string): string {
+  return `CASE WHEN json_valid(${column}) THEN json_type(${column}) END IS NOT 'object'`;
 }
 
 function listName({ resource, variant }: ListRef): string {

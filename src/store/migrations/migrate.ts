@@ -83,15 +83,7 @@ export function migrate(db: Db, steps = migrations): void {
  * @throws MirrorError `database` where it is no mirror, or of a newer version
  */
 export function openReadable(file: string): OwnedDb | null {
-  if (!existsSync(file)) return null;
-  const db = openDatabase(file, { readonly: true });
-  try {
-    assertReadable(db);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  return existsSync(file) ? openDatabase(file, { readonly: true }, (db) => assertReadable(db)) : null;
 }
 
 /** Throws MirrorError `database` where no mirror that this version can read is attached as `schema`. */

@@ -1,7 +1,8 @@
 import type { RunResult } from "better-sqlite3";
 import * as kysely from "kysely";
+import { valueOr } from "../../base/errors.ts";
 import { canonicalId, type RecordId } from "../../base/ids.ts";
-import { prepared, type Db, type Mode, type Statement } from "../database.ts";
+import { databaseError, prepared, type Db, type Mode, type Statement } from "../database.ts";
 import type { MirrorTables, OwnRow } from "./mirror-tables.ts";
 
 /** Builds statements on the mirror's own tables. It has no database. */
@@ -147,6 +148,17 @@ export function countRows<T extends Table>(db: Db, table: T, where: Where<T>): n
 /** The highest number in a column; 0: there is no row. */
 export function highest<T extends Table>(db: Db, table: T, column: keyof OwnRow<T> & string): number {
   return ofText(db, `select coalesce(max("${column}"), 0) from ${table}`, "column").get() as number;
+}
+
+/**
+ * What a column holds as JSON; `isSound`: is it of the kind that is stored there?
+ *
+ * @throws MirrorError `database` where it is not: somebody changed it
+ */
+export function parseStored(db: Db, json: string, isSound = (_value: unknown) => true): unknown {
+  const value = valueOr(() => JSON.parse(json) as unknown, undefined);
+  if (value !== undefined && isSound(value)) return value;
+  throw databaseError(db.name, new Error("malformed JSON"));
 }
 
 function quotedNames(names: readonly string[]): string {

@@ -2,7 +2,7 @@ import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Db } from "../database.ts";
-import { hasRow, insertRow, selectRows, updateRows } from "../own-tables/statement.ts";
+import { parseStored, hasRow, insertRow, selectRows, updateRows } from "../own-tables/statement.ts";
 import type { OddType, UnknownKey } from "./row-decoder.ts";
 import { keyNode, knownPlan, planTable, seenTypeWith } from "./table-plan.ts";
 import type { Column, KeyNode, NewColumn, RowPlan, TablePlan, SeenType } from "./table-plan.ts";
@@ -102,7 +102,7 @@ export function schemaChanges(db: Db, resources: readonly Resource[]): SchemaCha
   const rows = selectRows(db, "_schema_changes", columns, {}, "id");
   return rows.flatMap(({ table_name: table, column_name: name, path, what, type: seen, record_id, at }) => {
     const type = what === "added" ? null : what;
-    const keys = JSON.parse(path) as string[];
+    const keys = parseStored(db, path) as string[];
     const known = resources.flatMap((one) => rowsOf(knownPlan(one), table) ?? []);
     if ((type === null || seen !== null) && known.some(({ root }) => isKnown(root, keys))) return [];
     return [{ field: `${table}.${name}`, type, record: String(record_id), at }];
@@ -115,7 +115,7 @@ export function planWithUnknown(db: Db, resource: Resource): TablePlan {
   const added = selectRows(db, "_schema_changes", columns, { what: "added" }, "id");
   let plan = knownPlan(resource);
   for (const { table_name: table, column_name: name, path, type: seen } of added) {
-    const keys = JSON.parse(path) as string[];
+    const keys = parseStored(db, path) as string[];
     const known = rowsOf(plan, table);
     if (!known || isKnown(known.root, keys) || known.columns.some((column) => column.name === name)) continue;
     if (plan === knownPlan(resource)) plan = planTable(resource);

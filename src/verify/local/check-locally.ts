@@ -140,12 +140,15 @@ class MirrorCheck {
     this.addOthers("inbox", "events wait for a read that is not queued", check.lostEvents(mostFound));
     this.addOthers("inbox", "events in a state that does not exist", check.oddEvents(mostFound));
     this.addOthers("inbox", "events that are stored more than once", check.repeatedEvents(mostFound));
+    const hint = "Restore a backup, or sync into a new folder.";
+    const facts = check.oddFacts();
+    this.addOthers("schema", "own facts that are not there, or no JSON of their kind", facts, hint);
+    // The rest is judged by them.
+    if (facts.length > 0) return;
     const misfiled = new EventIds(db).misfiled();
     this.addOthers("inbox", "events that are not filed under their id", misfiled === null ? [] : [misfiled]);
     const lists = check.brokenListings().map(({ resource, variant }) => `${resource} ${variant}`);
     this.addOthers("listing", "open lists without their pages, or pages without their list", lists);
-    const hint = "Restore a backup, or sync into a new folder.";
-    this.addOthers("schema", "own facts that are no JSON", check.oddFacts(), hint);
     const received = check.lastReceivedSeq(manifest.resources.map(({ name }) => name));
     if (received > Number(new Meta(db).get("seq") ?? 0))
       this.addOthers("sequence", "reads were numbered beyond the end of the sequence", [received]);

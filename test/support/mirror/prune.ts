@@ -3,6 +3,7 @@ import type { Db } from "../../../src/store/database.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { dayMs, isoTime, type Clock } from "../../../src/base/clock.ts";
+import { rememberIdentity } from "../../../src/state/meta.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { pruneMirror, type PruneReport } from "../../../src/state/retention/prune-mirror.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
@@ -67,6 +68,7 @@ export function makeRuns(mirror: Mirror, seed: number): void {
   const random = seededRandom(seed);
   const one = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)] as T;
   const runs = new Runs(mirror.db);
+  rememberIdentity(mirror, { name: "Shop", salt: "5aac11c0", fingerprint: "", businessId: null });
   let open: number | null = null;
   for (let day = 700; day > 0; day--) {
     const outcome = one(["complete", "complete", "partial", "failed", "stopped", null]);
