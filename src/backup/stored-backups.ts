@@ -1,4 +1,4 @@
-import { MirrorError } from "../base/errors.ts";
+import { MirrorError, valueOr } from "../base/errors.ts";
 import { isWithin, parseManifest, type ContentFacts } from "../base/files/hashed-file.ts";
 import { readText, type FileStore, type ReadableStore, type WriteRight } from "../file-store/file-store.ts";
 import type { MirrorManifest } from "./copy-mirror.ts";
@@ -37,9 +37,10 @@ function isBackupId(name: string): boolean {
 
 /** Throws MirrorError `database` for what is no manifest of a version that this program knows. */
 export function parseBackupManifest(text: string | null, address: string): BackupManifest {
-  const manifest = parseManifest<BackupManifest>(text);
-  const isKnown = manifest?.format === 1 && Number.isSafeInteger(manifest.number);
-  if (isKnown && manifest.files?.every(({ file }) => isWithin(file))) return manifest as BackupManifest;
+  const manifest = parseManifest<BackupManifest>(text, ["file", "sha256"]);
+  const { format, number, taken_at } = manifest ?? {};
+  const isKnown = format === 1 && Number.isSafeInteger(number) && typeof taken_at === "string";
+  if (isKnown && manifest?.files?.every(({ file }) => isWithin(file))) return manifest as BackupManifest;
   throw new MirrorError("database", `the manifest of the backup cannot be used: ${address}`, {
     hint: "It is damaged, or a newer version wrote it. `restore --at` takes an older backup.",
   });
@@ -57,19 +58,11 @@ export async function readBackups(store: ReadableStore, company: string, signal:
   for (const id of (await store.folders(`${company}/`, signal)).filter(isBackupId)) {
     const text = await readText(store, `${company}/${id}/${manifestName}`, signal);
     if (text === null) unfinished.push(id);
-    else found.push({ id, number: numberIn(text) });
+    else found.push({ id, number: valueOr(() => parseBackupManifest(text, "").number, Infinity) });
   }
   const ids = found.toSorted((a, b) => a.number - b.number || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
   const numbers = found.map(({ number }) => number).filter((number) => number < Infinity);
   return { ids, lastNumber: Math.max(0, ...numbers), unfinished };
-}
-
-function numberIn(text: string): number {
-  try {
-    return parseBackupManifest(text, "").number;
-  } catch {
-    return Infinity;
-  }
 }
 
 /** The manifest first: it never stands for files that are gone. */

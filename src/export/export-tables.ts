@@ -131,7 +131,7 @@ async function commit(
     remove: removed,
   });
   const redacted = redactionsOf(all).join();
-  const otherwise = kept(before).filter((file) => (file.redacted ?? []).join() !== redacted);
+  const otherwise = kept(before).filter((file) => String(file.redacted ?? []) !== redacted);
   return {
     manifest,
     completeness,

@@ -1,4 +1,4 @@
-import { readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
+import { isListOf, readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
 import { elapsedSince, isoTime } from "../base/clock.ts";
 import type { Config, ExportConfig } from "../config/config.ts";
 
@@ -63,7 +63,8 @@ export function followsRuns(step: string, isReportScheduled: boolean): boolean {
 
 /** What is recorded of the steps; empty where nothing is, or the file cannot be read. */
 export function readSteps(file: string): Readonly<Record<string, StepRecord>> {
-  return (readJsonFile(file) ?? {}) as Record<string, StepRecord>;
+  const records = Object.entries((readJsonFile(file) ?? {}) as Record<string, StepRecord>);
+  return Object.fromEntries(records.filter(([, record]) => isListOf([record], ["outcome", "at"])));
 }
 
 /** How these steps stand, and backups and files that nobody scheduled. */

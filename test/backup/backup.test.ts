@@ -163,15 +163,19 @@ describe("a restore", () => {
     const [first, last] = [await backUp(company), await backUp(company)];
     const inLast = (name: string) => path.join(company.backups, "acme", last, name);
     const bytes = readFileSync(inLast("mirror.db"));
+    const manifest = readFileSync(inLast("manifest.json"), "utf8");
     const before = contentOf(company);
     for (const [name, damaged] of [
       ["mirror.db", Buffer.from(bytes).fill("x", 9_000, 9_010)],
       ["mirror.db", Buffer.concat([bytes, Buffer.from("x")])],
       ["manifest.json", "{}"],
+      ["manifest.json", manifest.replace(/"file": ".*"/, '"file": 5')],
+      ["manifest.json", manifest.replace(/"taken_at": ".*"/, '"taken_at": 5')],
     ] as const) {
       writeFileSync(inLast("mirror.db"), bytes);
       writeFileSync(inLast(name), damaged);
-      expect((await restore(company)).code).toBe(10);
+      const { code, stderr } = await restore(company);
+      expect([code, stderr]).toEqual([10, expect.stringContaining("`restore --at` takes an older backup")]);
       expect(contentOf(company)).toEqual(before);
     }
     expect((await restore(company, "--at", first)).code).toBe(0);

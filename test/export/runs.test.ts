@@ -89,7 +89,7 @@ describe("one run after another", () => {
     mkdirSync(path.join(out, "acme"), { recursive: true });
     writeFileSync(path.join(out, "theirs.csv"), "theirs");
     writeFileSync(path.join(out, "acme/notes.txt"), "theirs");
-    const stray = { table: "people", format: "csv", file: "../theirs.csv" };
+    const stray = { table: "people", format: "csv", file: "../theirs.csv", sha256: "" };
     writeFileSync(path.join(out, "acme/manifest.json"), JSON.stringify({ files: [stray] }));
     await exportOf(mirror, { out, tables: ["people"] });
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/notes.txt", "acme/people.csv", "theirs.csv"]);
@@ -272,6 +272,18 @@ describe("a run that was killed", () => {
     await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
     expect(filesIn(out)).toEqual([]);
   });
+
+  // Fault: files | the record that an export left is damaged | the next run | it says which file, and what to do
+  test.each(["{", "null", '{"files":[null]}', '{"files":[],"manifest":{"path":5},"remove":[]}'])(
+    "while it moved files, and its record is %s: the next run says so",
+    async (record) => {
+      const out = path.join(tempFolder(), "out");
+      mkdirSync(path.join(out, ".acme.export"), { recursive: true });
+      writeFileSync(path.join(out, ".acme.export/record.json"), record);
+      const message = expect.stringContaining(path.join(out, ".acme.export/record.json")) as string;
+      await expect(Staging.open(out, "acme")).rejects.toMatchObject({ kind: "database", message });
+    },
+  );
 
   // Fault: files | a file cannot be moved into its place | a folder in its place, then not any more | the next run finishes what was recorded
   test("a move that failed is finished by the next run, whatever it exports", async () => {

@@ -1,7 +1,16 @@
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { backupStep, hasSucceededSince, readSteps, recordStep } from "../../src/status/after-run-record.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
+
+// Fault: files | the records of what follows runs are damaged | their content | what cannot be read counts as never made
+test("a record that is none counts as never made", () => {
+  const file = path.join(tempFolder(), "acme.after-run.json");
+  const record = { outcome: "written", at: "2026-03-01T00:00:00.000Z", last_success_at: null };
+  writeFileSync(file, JSON.stringify({ a: null, b: 5, c: {}, d: { ...record, at: 5 }, e: record }));
+  expect(readSteps(file)).toEqual({ e: record });
+});
 
 // Fault: clock | a backup succeeded while the clock was years ahead | the next one, which fails | it is no success, and is tried again
 test("an attempt that failed is no success, also after one that was made while the clock was ahead", () => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { hourMs, minuteMs, systemClock } from "../../src/base/clock.ts";
@@ -217,6 +217,18 @@ test("an alert is on disk before it is sent, and redacted there; after a kill it
   await next.deliver(noSignal);
   expect(ids).toEqual([kept?.alert.id, kept?.alert.id]);
   expect(stateIn(file)).toMatchObject({ incidents: [{ ended_at: null }], undelivered: [] });
+});
+
+// Fault: files | the file of incidents is damaged | its content | what cannot be read counts as none
+test.each([
+  "null",
+  "5",
+  '{"incidents":5,"undelivered":[null]}',
+  '{"incidents":[[]],"undelivered":[{"alert":5}]}',
+])("a file of incidents with %s holds none", (text) => {
+  const file = path.join(temporaryFolder(), "acme.alerts.json");
+  writeFileSync(file, text);
+  expect(stateIn(file)).toEqual({ incidents: [], undelivered: [] });
 });
 
 // Fault: disk | the data folder cannot be written, as on a full disk | the file of incidents | alerts are sent all the same, once by this process

@@ -15,6 +15,7 @@ import {
   readPendingKey,
   storePendingKey,
 } from "../../src/webhook/keys/key-files.ts";
+import { errorOf } from "../support/errors.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
@@ -260,7 +261,14 @@ describe("a key file", () => {
 test.each([
   ['{"retired":5}', []],
   ["{}", []],
-  ['{"retired":[{},{"secret":""},{"secret":5},{"secret":"a"}]}', [{ secret: "a", until: null }]],
+  ['{"retired":[null,5,{},{"secret":""},{"secret":5},{"secret":"a"}]}', [{ secret: "a", until: null }]],
 ])("retired keys in %s: only what is one", (text, keys) => {
   expect(parseRetiredKeys(text)).toEqual(keys);
+});
+
+test.each(["{", "null"])("a file of retired keys with %s is not written over: it is named", (text) => {
+  writeFileSync(retired, text);
+  const message = `the file of replaced secrets is damaged: ${retired}`;
+  expect(errorOf(() => retireKeys(retired, ["old"], end(null)))).toMatchObject({ kind: "database", message });
+  expect(keyFilesOnDisk.read(retired)).toBe(text);
 });

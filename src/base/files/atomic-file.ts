@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
+import { valueOr } from "../errors.ts";
 
 export function draftOf(file: string): string {
   return `${file}.new`;
@@ -35,11 +36,14 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
 
 /** What a file of JSON holds that was written so; null where there is none, or it cannot be read. */
 export function readJsonFile<T = object>(file: string): Partial<T> | null {
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as Partial<T> | null;
-  } catch {
-    return null;
-  }
+  return valueOr(() => JSON.parse(readFileSync(file, "utf8")) as Partial<T> | null, null);
+}
+
+/** Is it a list of objects that have these texts? */
+export function isListOf(value: unknown, texts: readonly string[]): boolean {
+  const isOne = (one: unknown) =>
+    texts.every((name) => typeof (one as Record<string, unknown> | null)?.[name] === "string");
+  return Array.isArray(value) && value.every(isOne);
 }
 
 /** Gives a finished file the mode of the one that it is about to replace, which somebody may have chosen. */

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeFolders } from "./atomic-file.ts";
-import { firstThrown, MirrorError, systemProblem } from "../errors.ts";
+import { isListOf, makeFolders } from "./atomic-file.ts";
+import { firstThrown, MirrorError, systemProblem, valueOr } from "../errors.ts";
 
 /** Runs `step`. What the file system refuses becomes a MirrorError `database` with a hint, and with what else is true then. */
 export async function guardedFile<T>(path: string, step: () => Promise<T>, also = ""): Promise<T> {
@@ -78,20 +78,16 @@ export function manifestText(manifest: object): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** The manifest in this text; null if it is none. Its version may be another one's. */
+/** The manifest in this text; null if it is none: each file has these texts. Its version may be another one's. */
 export function parseManifest<M extends { readonly files: readonly object[] }>(
   text: string | null,
+  texts: readonly (keyof M["files"][number] & string)[],
 ): Partial<M> | null {
-  try {
-    const manifest = JSON.parse(text ?? "null") as Partial<M> | null;
-    return Array.isArray(manifest?.files) ? manifest : null;
-  } catch {
-    return null;
-  }
+  const manifest = valueOr(() => JSON.parse(text ?? "null") as Partial<M> | null, null);
+  return isListOf(manifest?.files, texts) ? manifest : null;
 }
 
 /** Is the path within the manifest's folder? One from elsewhere must not name other files. */
-export function isWithin(file: unknown): boolean {
-  if (typeof file !== "string") return false;
+export function isWithin(file: string): boolean {
   return !file.startsWith("/") && !file.includes("\\") && !file.split("/").includes("..");
 }

@@ -55,9 +55,11 @@ export interface ExportManifest extends LogPositions {
   readonly files: readonly ManifestFile[];
 }
 
+const fileTexts = ["file", "table", "format", "sha256"] as const;
+
 /** The manifest in this text; null if it is none. A damaged manifest is ignored: it protects no files. */
 export function exportManifestIn(text: string | null): ExportManifest | null {
-  return parseManifest<ExportManifest>(text) as ExportManifest | null;
+  return parseManifest<ExportManifest>(text, fileTexts) as ExportManifest | null;
 }
 
 export async function readManifest(file: string): Promise<ExportManifest | null> {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
-import { guardedFile, hasContent } from "../../base/files/hashed-file.ts";
+import { guardedFile, hasContent, parseManifest } from "../../base/files/hashed-file.ts";
 
 /** What a commit does; paths are below the export's folder. */
 interface CommitRecord {
@@ -105,7 +105,15 @@ export class Staging {
   async #finishRecorded(): Promise<void> {
     const text = await readFile(this.#record, "utf8").catch(() => null);
     if (text === null) return;
-    const { files, manifest, remove } = JSON.parse(text) as CommitRecord;
+    const { files, manifest, remove } = parseManifest<CommitRecord>(text, ["path", "sha256"]) ?? {};
+    if (!files || typeof manifest?.path !== "string" || !Array.isArray(remove))
+      throw new MirrorError(
+        "database",
+        `the record of an export that was cut off is damaged: ${this.#record}`,
+        {
+          hint: "Remove it and run the export again: files beside the manifest may be newer than it says.",
+        },
+      );
     const place = path.join(this.#out, manifest.path);
     if (await this.#isWhole(files)) {
       const folders = new Set(files.map((file) => path.dirname(path.join(this.#out, file.path))));

@@ -75,7 +75,7 @@ export async function writeMonthFolder(
   }
   const now = new Set(written.map((file) => file.path));
   const earlier = await readFile(path.join(folder, "manifest.json"), "utf8").catch(() => null);
-  const named = (parseManifest<MonthManifest>(earlier)?.files ?? []).map((file) => file.path);
+  const named = (parseManifest<MonthManifest>(earlier, ["path"])?.files ?? []).map((file) => file.path);
   // A forged manifest must not remove other files.
   const gone = named.filter((file) => isWithin(file) && !now.has(file));
   await staging.commit({

@@ -34,6 +34,7 @@ import {
   requestHoursOf,
   unpackedOf,
   type SnapshotManifest,
+  type SnapshotName,
   newestStored,
   pruneSnapshots,
 } from "./stored-snapshots.ts";
@@ -181,8 +182,12 @@ export class MirrorSnapshots {
     const newest = await newestStored(store, company, mostEpoch, pointer, signal);
     if (newest === null) return pointer;
     const manifest = await readText(store, manifestKey(newest), signal);
-    // Written by a worker; what is stored is compared with what it says.
-    return pointerOf(JSON.parse(manifest ?? "") as SnapshotManifest, pointer);
+    try {
+      // Written by a worker; what is stored is compared with what it says.
+      return pointerOf(JSON.parse(manifest ?? "") as SnapshotManifest, pointer);
+    } catch (cause) {
+      throw damaged(newest, store, cause);
+    }
   }
 
   /** In the order in which tasks are asked for. @throws what the task throws, or MirrorError `stopped` */
@@ -215,7 +220,7 @@ function* changesAfter(db: Db, seq: number): Generator<readonly ChangeRow[]> {
   }
 }
 
-function damaged(pointer: SnapshotPointer, { address }: FileStore, cause: unknown): MirrorError {
+function damaged(pointer: SnapshotName, { address }: FileStore, cause: unknown): MirrorError {
   const { company } = pointer;
   const what = `the published snapshot is lost or damaged: ${mirrorKey(pointer)} in ${address}`;
   return new MirrorError("database", what, {

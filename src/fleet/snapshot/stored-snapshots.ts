@@ -17,7 +17,7 @@ export interface SnapshotManifest extends Owner, MirrorManifest, Omit<MirrorPosi
   readonly unpacked: ContentFacts;
 }
 
-type SnapshotName = Pick<SnapshotPointer, "company" | "epoch" | "id">;
+export type SnapshotName = Pick<SnapshotPointer, "company" | "epoch" | "id">;
 
 /** Under which the packed mirror is stored: `acme/e7/2026-11-22T20-52-47-123Z-4711.db.zst`. */
 export function mirrorKey({ company, epoch, id }: SnapshotName): string {

@@ -1,4 +1,5 @@
 import { dayMs, isoTime } from "../../base/clock.ts";
+import { valueOr } from "../../base/errors.ts";
 import { counted, formatDuration } from "../../base/units.ts";
 import { freshForMs, parseCronSchedule } from "../../config/cron-schedule.ts";
 import type { Span } from "../../state/uptime-log.ts";
@@ -86,7 +87,11 @@ export function fleetStatusOutcome({
 /** For how long what the runs of a company read is current by its schedule; null: for ever. */
 function scheduledFreshness({ judged: { schedule, timezone } }: CompanyView, nowMs: number): number | null {
   if (schedule === null || timezone === null) return null;
-  return freshForMs(parseCronSchedule(schedule, timezone), nowMs);
+  // No run comes by a pattern that nobody can read.
+  return freshForMs(
+    valueOr(() => parseCronSchedule(schedule, timezone), null),
+    nowMs,
+  );
 }
 
 /** `set_back_to`: the last moment that the backup has; what deliveries said of the companies left may be missing. */

@@ -1,4 +1,4 @@
-import { readJsonFile, writeFileAtomically } from "../../base/files/atomic-file.ts";
+import { isListOf, readJsonFile, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
@@ -23,7 +23,10 @@ export interface AlertSending {
 
 /** What is kept of incidents; nothing where the file is missing or cannot be read. */
 function readAlertState(file: string): AlertState {
-  return { ...noIncidents, ...readJsonFile<AlertState>(file) };
+  const { incidents, undelivered } = readJsonFile<AlertState>(file) ?? {};
+  const alerts = isListOf(undelivered, ["target"]) ? undelivered?.map(({ alert }) => alert) : null;
+  const isSound = [incidents, alerts].every((list) => isListOf(list, ["id", "kind", "subject"]));
+  return isSound ? ({ incidents, undelivered } as AlertState) : noIncidents;
 }
 
 /** What concerns a company, all companies included. */

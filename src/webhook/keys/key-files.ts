@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { draftOf, replaceFile } from "../../base/files/atomic-file.ts";
+import { draftOf, isListOf, replaceFile } from "../../base/files/atomic-file.ts";
 import { isoOrNull } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
 import { readSecretFile } from "../../config/secrets.ts";
 
 export type KeyFiles = typeof keyFilesOnDisk;
@@ -97,16 +97,20 @@ export interface RetiredKey {
 
 /** The keys in the text of a file of retired keys. Throws for what is no JSON object. */
 export function parseRetiredKeys(text: string): RetiredKey[] {
-  const { retired } = JSON.parse(text) as { readonly retired?: unknown };
+  const { retired } = JSON.parse(text) as { readonly retired?: readonly RetiredKey[] };
   if (!Array.isArray(retired)) return [];
-  return (retired as readonly Partial<RetiredKey>[]).flatMap(({ secret, until = null }) =>
-    typeof secret === "string" && secret !== "" ? [{ secret, until }] : [],
-  );
+  const keys = (retired as RetiredKey[]).filter((key) => isListOf([key], ["secret"]) && key.secret !== "");
+  return keys.map(({ secret, until }) => ({ secret, until: until ?? null }));
 }
 
-/** None where the file is not there. */
+/** None where the file is not there. Throws MirrorError `database` where it is damaged: writing it would lose its keys. */
 export function retiredKeysIn(file: string): RetiredKey[] {
-  return existsSync(file) ? parseRetiredKeys(textOf(file)) : [];
+  try {
+    return existsSync(file) ? parseRetiredKeys(textOf(file)) : [];
+  } catch (cause) {
+    const hint = "Remove it: deliveries signed with a secret that was replaced are refused then.";
+    throw new MirrorError("database", `the file of replaced secrets is damaged: ${file}`, { hint, cause });
+  }
 }
 
 export function isAccepted({ until }: RetiredKey, nowMs: number): boolean {

@@ -158,6 +158,9 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.companies.put("acme", {}, "15 2 * * *", "Europe/Bratislava");
     expect(await kinds()).toEqual(["stale"]);
     expect(await kinds(3 * dayMs)).toEqual([]);
+    // One that nobody can read: no run comes by it, and other companies are shown all the same.
+    await fleet.companies.put("acme", {}, "at noon", "Europe/Bratislava");
+    expect(await kinds()).toEqual(["stale"]);
   });
 
   test("is a command that obeys --max-age and --company, and exits 1 with the reasons", async ({ fleet }) => {
