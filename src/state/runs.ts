@@ -83,11 +83,8 @@ export class Runs extends Repository {
     updateRows(this.db, "_runs", end, { id });
   }
 
-  /**
-   * Keeps what a run reports before its end: what is held, and before its scrub that it counts as one that read everything
-   * listed where it is killed after this.
-   */
-  noteReport(id: number, report: unknown): void {
+  /** Keeps what a run reports before its scrub: killed after this, it counts as one that read everything listed. */
+  noteListed(id: number, report: unknown): void {
     updateRows(this.db, "_runs", { report: JSON.stringify(report) }, { id });
   }
 

@@ -171,9 +171,14 @@ export class WorkQueue extends Repository {
 
   /** The rest of a whole list that several runs read waits for the next of them. */
   holdWholeList(resource: string): void {
-    const held = "SET state = 'held', error = 'the list is read over several runs'";
-    const sql = `UPDATE _work ${held} WHERE resource = ? AND state = 'ready' AND instr(target, 'page::') = 1`;
-    this.execute(sql, resource);
+    this.holdTargets(resource, "page::", "the list is read over several runs");
+  }
+
+  /** Those of which the target begins so. */
+  holdTargets(resource: string, prefix: string, why: string): void {
+    const sql =
+      "UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready' AND instr(target, ?) = 1";
+    this.execute(sql, why, resource, prefix);
   }
 
   /**

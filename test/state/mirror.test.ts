@@ -156,7 +156,7 @@ test("a run that has only its scrub left counts as one that read everything", as
   const run = runs.begin("incremental", at, null, {});
   expect(runs.lastEnded()).toBeNull();
   const listed = { outcome: "complete", listed_at: "2026-03-01T00:05:00.000Z", troubles: [] };
-  runs.noteReport(run, listed);
+  runs.noteListed(run, listed);
   expect(runs.lastEnded()).toMatchObject({ outcome: "complete", finishedAt: listed.listed_at });
   expect([...runs.successes(9)]).toMatchObject([{ startedAt: at }]);
   const finishedAt = "2026-03-01T00:30:00.000Z";

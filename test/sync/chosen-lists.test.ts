@@ -83,7 +83,8 @@ test("the lists of a resource take a request for each page or variant, and one a
 });
 
 const wholeList = (name: string, ageDays: number | null, requests: number) => {
-  return { name, readAtMs: ageDays === null ? null : startMs - ageDays * dayMs, requests, open: null };
+  const readAtMs = ageDays === null ? null : startMs - ageDays * dayMs;
+  return { name, readAtMs, requests, waits: false, open: null };
 };
 
 const chosen = (mostRequests: number | null, ...lists: ReturnType<typeof wholeList>[]) => [
@@ -91,7 +92,8 @@ const chosen = (mostRequests: number | null, ...lists: ReturnType<typeof wholeLi
 ];
 
 describe("which whole lists a run reads", () => {
-  test("those that are due, and those never read", () => {
+  test("those that are due, those never read, and one of which the first page waits", () => {
+    expect(chosen(null, { ...wholeList("a", 1, 5), waits: true }, wholeList("b", 1, 5))).toEqual(["a"]);
     expect(chosen(null, wholeList("a", 6, 5), wholeList("b", 7, 5), wholeList("c", null, 5))).toEqual([
       "c",
       "b",

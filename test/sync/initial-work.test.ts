@@ -14,6 +14,7 @@ import { childPage, leaseNext, page, runContextOf, waiting } from "../support/mi
 /** Its run reads people alone. */
 const test = shopTest.extend("run", ({ mirror }) => runContextOf(mirror, {}, ["people"]));
 
+const note = (id: number) => ({ id, body: "b", personId: 1, attachments: [] });
 const child = (id: number) => `notes child:people:${id}:1 child parent`;
 
 function addWork(run: RunContext): string[] {
@@ -48,6 +49,28 @@ describe("parents' lists", () => {
     expect(addWork(runContextOf(mirror, {}, ["notes"]))).toEqual([]);
     const parentReads = { beforeRun: 3, left: 99 };
     expect(addWork(runContextOf(mirror, { parentReads }, ["notes"]))).toEqual([child(1), child(2)]);
+  });
+
+  test("I5: of which deletions were held are read by each run, until one removes them", async ({
+    mirror,
+  }) => {
+    put(mirror, "people", person(1));
+    await childPage(runContextOf(mirror, {}, ["notes"]), 1, [note(1)]);
+    for (let id = 1; id <= 30; id++) put(mirror, "notes", note(id));
+    await childPage(runContextOf(mirror, {}, ["notes"]), 1, []);
+    for (const continued of [null, { id: 1, swept: {} }]) {
+      const run = runContextOf(mirror, {}, ["notes"]);
+      expect(run.queue.counts()).toMatchObject([{ state: "held", count: 1 }]);
+      run.mirror.apply(() => addInitialWork(run, continued));
+      expect(run.queue.counts()).toMatchObject([{ state: "ready", count: 1 }]);
+      expect(waiting(run)).toEqual([child(1)]);
+      await childPage(run, 1, []);
+      expect(run.tally.allTroubles()).toMatchObject([{ kind: "held" }]);
+    }
+    const run = runContextOf(mirror, { allowMassDelete: true }, ["notes"]);
+    addWork(run);
+    await childPage(run, 1, []);
+    expect(waiting(run)).toHaveLength(30);
   });
 
   test("that an interrupted run has not finished go on as they were", ({ mirror }) => {

@@ -4,7 +4,6 @@ import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { Runs } from "../../src/state/runs.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { resourceOf, openShop } from "../support/mirror/mirror.ts";
@@ -19,7 +18,6 @@ import { recordingLog } from "../support/terminal/terminal.ts";
 import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-summary.ts";
 import { UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { unfinishedRun } from "../../src/sync/run/begin-run.ts";
 import { lastFailedStart } from "../../src/sync/run/run-outcome.ts";
 import { identify, judgeToken } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf, rememberIdentity, type PinnedIdentity } from "../../src/state/meta.ts";
@@ -132,16 +130,6 @@ test("I5: a run that continues another one reads a list again of which that one 
   expect(await run(mirror, few, {}, { continues: true })).toMatchObject({ ...held, resumed: true });
   await run(mirror, few, {}, { continues: true, allowMassDelete: true });
   expect(mirror.records.counts("colours").live).toBe(1);
-});
-
-test("I5: of a list in several parts each is read again of which deletions were held", ({ mirror }) => {
-  const swept = { counters: "a", "counters:order": "a", "counters:credit-note": "a", colours: "a" };
-  const report = { troubles: [{ resource: "counters", kind: "held" }] };
-  const sql = `INSERT INTO _runs (mode, pid, started_at, finished_at, outcome, swept, report)
-    VALUES ('incremental', 1, 'a', 'b', 'partial', ?, ?)`;
-  mirror.db.prepare(sql).run(JSON.stringify(swept), JSON.stringify(report));
-  const continued = unfinishedRun(new Runs(mirror.db), { full: false, continues: true });
-  expect(continued?.swept).toEqual({ colours: "a" });
 });
 
 const clockAt = (nowMs: number) => ({ clock: { ...stillClock, nowMs: () => nowMs } });

@@ -97,6 +97,36 @@ describe("a list of changes", () => {
     expect(service.live()).toEqual([1, 2, 3, 5, 6, 7]);
   });
 
+  test("I5: does not replace a whole list of which deletions are held: each run reads that again, and names them", async () => {
+    const many = Array.from({ length: 30 }, (_, i) => i + 1);
+    const service = await readWhole(many);
+    for (const id of many.slice(5)) service.remove(id);
+    service.pass(8 * dayMs);
+    const held = { outcome: "partial", troubles: [{ resource: "parcels", kind: "held" }] };
+    for (let night = 0; night < 3; night++) {
+      expect(await service.run(), `night ${night}`).toMatchObject(held);
+      service.pass(dayMs);
+    }
+    expect(service.live()).toEqual(many);
+    expect(await service.run({ allowMassDelete: true })).toMatchObject({ outcome: "complete" });
+    expect(service.live()).toEqual(many.slice(0, 5));
+    await service.run();
+    expect(service.asked).toEqual(["/parcels 1 since"]);
+  });
+
+  test("I8: is read alone where the month's calls do not suffice for the whole list of which deletions are held", async () => {
+    const many = Array.from({ length: 30 }, (_, i) => i + 1);
+    const service = await readWhole(many);
+    for (const id of many.slice(5)) service.remove(id);
+    service.pass(8 * dayMs);
+    await service.run();
+    service.pass(dayMs);
+    await service.run({ mostRequests: 0 });
+    expect(service.asked).toEqual(["/parcels 1 since"]);
+    await service.run();
+    expect(service.asked).toContain("/parcels 2");
+  });
+
   test("of several pages is read until a reading shows nothing new, and a deletion meanwhile hides nothing", async () => {
     const service = await readWhole(seven);
     service.pass(dayMs);
@@ -111,7 +141,7 @@ describe("a list of changes", () => {
   test("I10, I11: is not enough where another company's token is accepted: its whole list is read", async () => {
     const service = await readWhole(seven);
     service.pass(dayMs);
-    await service.run(true);
+    await service.run({ acceptIdentity: true });
     expect(service.asked).toEqual(["/parcels 1", "/parcels 2", "/parcels 3"]);
   });
 
@@ -158,7 +188,7 @@ describe("a whole list that is larger than a run's share", () => {
     const nights: string[] = [];
     for (let night = 0; night < 6; night++) {
       if (night === 2) service.change(13);
-      expect(await service.run(false, 2)).toMatchObject({ outcome: "complete" });
+      expect(await service.run({ mostRequests: 2 })).toMatchObject({ outcome: "complete" });
       const lists = service.asked.filter((path) => path.startsWith("/parcels "));
       nights.push(lists.toSorted().join(", "));
       expect(service.live().includes(13)).toBe(night >= 2);
@@ -174,10 +204,10 @@ describe("a whole list that is larger than a run's share", () => {
   test("takes its pages by the day, not by the run, and goes on after a run that was stopped", async () => {
     const service = await readWhole(many);
     service.pass(8 * dayMs);
-    for (let run = 0; run < 3; run++) await service.run(false, 2);
+    for (let run = 0; run < 3; run++) await service.run({ mostRequests: 2 });
     expect(service.asked).toEqual(["/parcels 1 since"]);
     service.pass(dayMs);
-    await service.run(false, 2);
+    await service.run({ mostRequests: 2 });
     expect(service.asked.toSorted()).toEqual(["/parcels 1 since", "/parcels 2"].toSorted());
   });
 });

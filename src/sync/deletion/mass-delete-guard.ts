@@ -56,12 +56,6 @@ export function holdMassDelete(run: RunContext, resource: string, count: number)
     `removing more than ${massDeleteLimit(live)} ${run.removals.span} needs permission.`;
   const hint =
     "If they were deleted on purpose, run `fintoro-mirror sync --allow-mass-delete`; it checks each of them first.";
-  holdRecords(run, resource, message, hint);
-}
-
-/** Reports that records were kept; to a run that continues this one after a kill, too, which reads the list again. */
-export function holdRecords(run: RunContext, resource: string, message: string, hint: string): void {
   run.tally.trouble({ resource, kind: "held", message, hint });
   if (run.runId === null) run.afterCommit.push(() => run.log.warn(`${resource}: ${message}`, { hint }));
-  else run.runs.noteReport(run.runId, { troubles: run.tally.allTroubles() });
 }

@@ -11,8 +11,9 @@ import { fullPageKey, noteExpected, noteNewest } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
-import { holdMassDelete, holdRecords, mayRemove } from "../deletion/mass-delete-guard.ts";
-import { dropPages, queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
+import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
+import { dropPages, queueHeldList } from "../plan/list-reads.ts";
+import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
 import { judgeReading, judgeWalk, mostIdlePages, nextStep, withPage, type Verdict } from "./reading.ts";
 
@@ -210,9 +211,8 @@ function endReading(answer: AnswerContext, reading: Reading): void {
     if (isWhole) completeSweep(answer, read, seen, shown);
   }
   const absent = kind === "dead end" ? [] : absentIds(answer, read, seen);
-  const isHeld = absent.length > 0 && !mayRemove(run, name, absent.length);
-  if (isHeld) holdMassDelete(run, name, absent.length);
-  else if (absent.length > 0) handleAbsent(answer, absent, isWhole, shown);
+  const isHeld = absent.length > 0 && !handleAbsent(answer, absent, isWhole, shown);
+  if (isHeld) queueHeldList(answer);
   // A list whose deletions are held counts as not read: another run decides.
   if (item.kind !== "child" || isHeld) return;
   const payload = item.payload as ChildPayload;
@@ -279,18 +279,24 @@ function scopeOf({ resource: { list }, item }: AnswerContext, { variant }: Listi
 /**
  * Absence is a reason to ask, not to delete (I5). A record without a route of its own cannot be asked for: it
  * is removed when the list is whole and shows at least one other, and each with its id.
+ *
+ * @returns false when they are held
  */
 function handleAbsent(
   answer: AnswerContext,
   absent: readonly RecordId[],
   isWhole: boolean,
   shown: ShownRecords,
-): void {
+): boolean {
   const { run, resource } = answer;
   const { name } = resource;
+  if (!mayRemove(run, name, absent.length)) {
+    holdMassDelete(run, name, absent.length);
+    return false;
+  }
   if (resource.detail !== undefined) {
     for (const id of absent) queueRecord(answer, "absent", { resource: name, id });
-    return;
+    return true;
   }
   const isEmpty = shown.ids.length === 0;
   if (isEmpty || shown.withoutId.length > 0) {
@@ -299,6 +305,9 @@ function handleAbsent(
       : "the list shows records without an id, which may be they";
     const message = `Kept ${counted(absent.length, "record")}: ${why}.`;
     const hint = "They have no route of their own to check. The next list that shows some of them decides.";
-    holdRecords(run, name, message, hint);
-  } else if (isWhole) for (const id of absent) removeRecord(answer, resource, id);
+    run.tally.trouble({ resource: name, kind: "held", message, hint });
+    return false;
+  }
+  if (isWhole) for (const id of absent) removeRecord(answer, resource, id);
+  return true;
 }

@@ -3,6 +3,8 @@ import type { Resource } from "../../connector/resource.ts";
 import { Listings } from "../../state/listings.ts";
 import { Meta } from "../../state/meta.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
+import { pageTarget } from "../../state/work-item.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
 import { sweepKey, variantsOf, changesOf, changesVariant, newestListed } from "../../state/sweeps.ts";
 import type { BegunList, ListRef } from "../../state/sweeps.ts";
 import type { Db } from "../../store/database.ts";
@@ -82,6 +84,8 @@ interface WholeListFacts {
   /** When its last whole reading began, epoch ms; 0: before the mirror was restored; null: it was never read whole. */
   readonly readAtMs: number | null;
   readonly requests: number;
+  /** Does its first page wait? A run was ended before it, or deletions that it showed are held. */
+  readonly waits: boolean;
   /** A reading that earlier runs began, with its pages so far; null: there is none. */
   readonly open: { readonly begunMs: number; readonly pages: number } | null;
 }
@@ -100,9 +104,10 @@ export function planWholeLists(
   const most = mostRequests ?? Infinity;
   let left = most;
   const stalest = lists.toSorted((a, b) => (a.readAtMs ?? 0) - (b.readAtMs ?? 0));
-  for (const { name, readAtMs, requests, open } of stalest) {
+  for (const { name, readAtMs, requests, waits, open } of stalest) {
     // One read in the future was read before the clock was set back.
-    const isWanted = readAtMs === null || open !== null || nowMs - readAtMs >= everyMs || readAtMs > nowMs;
+    const isWanted =
+      readAtMs === null || waits || open !== null || nowMs - readAtMs >= everyMs || readAtMs > nowMs;
     const missing = Math.max(1, requests - (open?.pages ?? 0));
     const isWhole = readAtMs === null || missing <= left;
     if (!isWanted || (!isWhole && open === null && (missing <= most || left < 1))) continue;
@@ -120,6 +125,7 @@ export function wholeListFacts(db: Db, resources: readonly Resource[]): WholeLis
   // All runs are read for these.
   if (followed.length === 0) return [];
   const [meta, records, listings, runs] = [new Meta(db), new Records(db), new Listings(db), new Runs(db)];
+  const queue = new WorkQueue(db);
   const [swept, sinceRestore] = [runs.sweptTimes(), runs.sweptTimes(true)];
   return followed.map((resource) => {
     const { name } = resource;
@@ -129,7 +135,8 @@ export function wholeListFacts(db: Db, resources: readonly Resource[]): WholeLis
     const requests = listRequests(resource, records.counts(name).live);
     const listing = readAtMs === null ? null : listings.find(name, "");
     const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };
-    return { name, readAtMs, requests, open };
+    const waits = queue.isReady(name, pageTarget("", 1));
+    return { name, readAtMs, requests, waits, open };
   });
 }
 
@@ -143,8 +150,8 @@ export function chooseLists(run: RunContext): (resource: Resource) => readonly s
   const whole = planWholeLists(all, settings ?? everyRun, startedAtMs);
   warnOfOverdue(run, all, whole);
   const isOpen = (name: string, variant: string) => queue.isAnyReady(name, `page:${variant}:`);
-  for (const { name, open } of all) {
-    const pages = whole.get(name) ?? Infinity;
+  for (const { name, waits, open } of all) {
+    const pages = whole.get(name) ?? (waits ? 0 : Infinity);
     const isInParts = settings && !full && (pages < Infinity || (open !== null && isOpen(name, "")));
     if (isInParts) run.wholePages.set(name, pages);
   }

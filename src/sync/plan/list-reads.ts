@@ -108,6 +108,18 @@ export function queueNextPage(
 }
 
 /**
+ * A list of which deletions are held: nothing else knows of them.
+ * Guard: it waits for the next run.
+ */
+export function queueHeldList({ run, resource, item }: AnswerContext): void {
+  const { variant, parent, parentId } = item.payload as PagePayload & ChildPayload;
+  const list = item.kind === "child" ? { parent, parentId } : { variant };
+  const work = pageWork(resource.name, { ...list, page: 1 }, run.mirror.sequence.next());
+  run.queue.add(work);
+  run.queue.holdTargets(resource.name, work.target, "deletions are held");
+}
+
+/**
  * The end of a list that grew while it was read: new pages, and the last page of before once more.
  * Guard: `mostTails` per reading.
  */

@@ -106,11 +106,7 @@ export function unfinishedRun(
   const last = runs.last();
   if (last === null || (full && last.mode !== "full")) return null;
   const report = last.report as Partial<RunSummary>;
-  if (isWholeRun({ ...report, outcome: last.outcome }) && !continues) return null;
-  // A list of which deletions were held is read again: nothing else knows of them, and now they may be permitted.
-  const held = new Set(report.troubles?.flatMap(({ kind, resource }) => (kind === "held" ? resource : [])));
-  const trusted = Object.entries(last.swept).filter(([key]) => !held.has(key.replace(/:.*/, "")));
-  return { ...last, swept: Object.fromEntries(trusted) };
+  return isWholeRun({ ...report, outcome: last.outcome }) && !continues ? null : last;
 }
 
 /** Where every run reads parents' lists, one that continues others leaves out those that the others read. */

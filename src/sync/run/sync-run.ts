@@ -119,7 +119,7 @@ class SyncRun {
   private async beginScrub(run: RunContext, options: ScrubOptions, outcome: Outcome): Promise<boolean> {
     const { parentsPerRun, onListed } = this.options;
     const summary = this.summary(outcome);
-    await this.free(() => run.mirror.apply(() => run.runs.noteReport(requireRunId(run), summary)));
+    await this.free(() => run.mirror.apply(() => run.runs.noteListed(requireRunId(run), summary)));
     this.scrub = await this.free(() => queueScrubPhase(run, options, parentsPerRun));
     const { planned, total } = this.scrub;
     if (planned === 0) return false;

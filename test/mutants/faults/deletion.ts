@@ -57,8 +57,8 @@ export const deletionFaults = faultsIn(
     + startedSeq: Number.MAX_SAFE_INTEGER,
   mass-deletion-by-absence, I5: a list that lost half of its records is believed
     src/sync/lists/listing.ts, found by test/sync/deletion-proof.test.ts
-    - const isHeld = absent.length > 0 && !mayRemove(run, name, absent.length);
-    + const isHeld = false;
+    - if (!mayRemove(run, name, absent.length)) {
+    + if (!mayRemove(run, name, 0)) {
     outside: no simulated company loses more than twenty records of a resource in a run
   rotation-forgets-salt-and-business-id, I10: a token that was replaced makes the mirror forget its business id and salt
     src/sync/identity/identify.ts, found by test/sync/run.test.ts

@@ -78,7 +78,7 @@ export function makeRuns(mirror: Mirror, seed: number): void {
     const resources = Object.fromEntries(tables.map((name) => [name, {}]));
     const listed_at = random.next() < 0.2 ? daysAgo(day) : null;
     const report = { resources, listed_at, troubles: [], swept: runs.sweptIn(id) };
-    if (outcome === null) runs.noteReport(id, report);
+    if (outcome === null) runs.noteListed(id, report);
     else runs.finish(id, daysAgo(day), outcome, report);
     open = outcome === null ? id : null;
   }

@@ -33,6 +33,13 @@ interface Parcel {
 
 const nothing = () => undefined;
 
+interface AskedRun {
+  readonly acceptIdentity?: boolean;
+  readonly allowMassDelete?: boolean;
+  /** For whole lists. @default no limit */
+  readonly mostRequests?: number | null;
+}
+
 /** A service whose lists name no total, newest id first, and a mirror of it. */
 export async function openParcels(ids: readonly number[], { pageSize = 3, hasPages = true } = {}) {
   const shop = manifestOf([resourceOf("shop"), parcels]);
@@ -69,13 +76,13 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     monotonicMs: () => nowMs,
     sleep: async (ms: number) => void (nowMs += ms),
   };
-  const run = async (acceptIdentity = false, mostRequests: number | null = null) => {
+  const run = async ({ mostRequests = null, ...more }: AskedRun = {}) => {
     asked.length = 0;
     const [queue, random] = [new WorkQueue(mirror.db), seededRandom(1)];
     const parts = { mirror, queue, transport: { send }, clock, random, log: silentLog, token: "token" };
     const wholeLists = { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 1 };
     const { resources } = manifest;
-    const report = await runOnce(parts, { resources, acceptIdentity, concurrency: 1, wholeLists });
+    const report = await runOnce(parts, { resources, concurrency: 1, wholeLists, ...more });
     between = nothing;
     return report;
   };
