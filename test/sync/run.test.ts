@@ -89,12 +89,15 @@ test("what is noticed is logged once in a run, and in the report of that run alo
 test("I10: another company's token is refused before any write, unless overridden", async ({ mirror }) => {
   await run(mirror, service("Acme", [red]));
   const before = written(mirror);
-  const stranger = service("Globex", []);
+  const stranger = service("Globex", [{ id: 2, label: "blue" }]);
   const report = await run(mirror, stranger, { token: "other" });
   expect(report).toMatchObject({ outcome: "identity", error: { kind: "identity" } });
   expect(written(mirror)).toBe(before);
+  // What a run that was stopped has read is of the company before.
+  mirror.db.exec("UPDATE _runs SET outcome = 'stopped', report = '{}'");
   const insisted = await run(mirror, stranger, { token: "other" }, { acceptIdentity: true });
-  expect(insisted.outcome).not.toBe("identity");
+  expect(insisted).toMatchObject({ outcome: "complete", resumed: false });
+  expect(mirror.records.liveIds("colours")).toEqual([2]);
 });
 
 test.for(["_work", "_runs"])(

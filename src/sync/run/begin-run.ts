@@ -63,7 +63,8 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
   const { mirror, queue, clock } = parts;
   const { resources, full, quick = false, allowMassDelete, signal } = options;
   const runs = new Runs(mirror.db);
-  const unfinished = quick ? null : unfinishedRun(runs, options);
+  // What another company showed is read anew.
+  const unfinished = quick || options.acceptIdentity ? null : unfinishedRun(runs, options);
   return mirror.apply(() => {
     const swept = unfinished?.swept ?? {};
     const runId = runs.begin(modeOf(options), isoTime(startedAtMs), unfinished?.id ?? null, swept);
