@@ -43,6 +43,7 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally"> {
 export function performRun(run: CompanyRun): Promise<RunSummary> {
   const { mirror, transport, config, company, tally, queue, signal, onListed } = run;
   const { clock, random, log } = run.context;
+  const { include, exclude } = config.resources;
   const parts = {
     mirror,
     transport,
@@ -56,6 +57,9 @@ export function performRun(run: CompanyRun): Promise<RunSummary> {
   };
   return runSync(parts, {
     ...run.request,
+    mirrored: mirror.manifest.resources.filter(
+      ({ name }) => include?.includes(name) ?? !exclude.includes(name),
+    ),
     parentsPerRun: parentsPerRunOf(mirror.manifest, config),
     wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null, clock.nowMs()),
     scrub: run.request.scrub ? scrubOptions(run) : null,

@@ -86,6 +86,15 @@ describe("what changes with a record that no event announced", () => {
     expect(waiting(run)).toEqual([]);
   });
 
+  test("waits for the next run where this one reads only what it depends on", ({ run }) => {
+    hold(run, "orders", order(1));
+    const { resources } = manifest;
+    const mirrored = new Map(resources.map((resource) => [resource.name, resource]));
+    const narrow = runContextOf(run.mirror, { mirrored }, ["notes"]);
+    readNow(narrow, "notes", note(5, 1), "new");
+    expect(followed(run)).toEqual(["orders id:1"]);
+  });
+
   test("is not read where its own list shows it in full in every run", ({ run }) => {
     put(run.mirror, "colours", { id: 3, label: "red" });
     readNow(run, "orders", order(7, { colourId: 3 }), "new");

@@ -95,6 +95,8 @@ const noRun = {
 
 interface RunSettings extends Partial<typeof noRun> {
   readonly resources: readonly Resource[];
+  /** Those of the config: what changes with a record is read by a later run where this one reads others. @default resources */
+  readonly mirrored?: readonly Resource[];
   readonly provenRoutes: RouteProofs;
   readonly signal: AbortSignal;
   /** Records removed, or found absent and asked for. */
@@ -152,6 +154,7 @@ export function createRunContext(
     runs: new Runs(db),
     inbox: new Inbox(db),
     selected: new Map(resources.map((resource) => [resource.name, resource])),
+    mirrored: new Map((settings.mirrored ?? resources).map((resource) => [resource.name, resource])),
     names: resources.map(({ name }) => name),
     /** By resource: the last records of the list this run read, the first choice for a route probe. */
     probeCandidates: new Map<string, RecordId[]>(),

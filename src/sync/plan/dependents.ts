@@ -35,8 +35,8 @@ export function queueDependents(read: AnswerContext, finding: ReadFinding): void
   if (dependents.length === 0) return;
   const knownSeq = changeKnownSeq(read, finding);
   for (const { resource, id, dueAtMs } of dependents) {
-    const selected = run.selected.get(resource);
-    if (selected && (isNews || isOutdated(run, selected, id, knownSeq)))
+    const mirrored = run.mirrored.get(resource);
+    if (mirrored && (isNews || isOutdated(run, mirrored, id, knownSeq)))
       queueRecord(read, "changed with another", { resource, id }, { dueAtMs });
   }
 }
@@ -74,7 +74,7 @@ function dependentsOf({ run, resource, stamp }: AnswerContext, finding: ReadFind
   const rules = run.mirror.manifest.invalidationRules ?? [];
   return rules.flatMap((rule) => {
     if (rule.resource !== resource.name || (isNews && rule.announced)) return [];
-    const dependent = run.selected.get(rule.dependent);
+    const dependent = run.mirrored.get(rule.dependent);
     if (!dependent || (!isNews && dependent.fullWhen === undefined && isListedWhole(run, dependent)))
       return [];
     return dependentIds(run, rule, finding).map((id) => ({ resource: rule.dependent, id, dueAtMs }));

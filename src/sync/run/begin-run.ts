@@ -46,6 +46,8 @@ export interface AskedRun {
 export type OnListed = (summary: RunSummary, isBeforeScrub: boolean) => Promise<void>;
 
 export interface RunOptions extends AskedRun, WorkOptions {
+  /** Those of the config. @default resources */
+  readonly mirrored?: readonly Resource[];
   readonly parentsPerRun: ParentsPerRun;
   /** @default every run reads them */
   readonly wholeLists?: WholeListSettings;
@@ -71,6 +73,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
     const first = runs.firstOfChain(runId);
     const run = createRunContext(parts, {
       resources,
+      mirrored: options.mirrored ?? resources,
       provenRoutes: routeProofs(queue, clock),
       signal,
       removals: runRemovals(),
