@@ -186,7 +186,9 @@ export class Assignments {
       const problem = refused ?? (await publish.report(company, lease));
       if (problem !== null) noteUnpublished(config, name, problem, host.clock.nowMs());
       if (!(await publish.exports(company, lease, refused))) snapshots.noteNews();
-      await whileOwned(lease, () => tables.companies.note(lease, "steps", readSteps(files.afterRun)));
+      // Otherwise the next owner makes all of it at once.
+      const note = () => tables.companies.note(lease, "steps", readSteps(files.afterRun));
+      if (problem === null) await whileOwned(lease, note);
     });
   }
 

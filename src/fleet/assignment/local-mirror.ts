@@ -77,9 +77,10 @@ export function createTroubleWatch(mostMs: number): (problem: string | null, now
   };
 }
 
-/** Removes report and Parquet files that an earlier ownership left here: they may show changes that no snapshot has. */
-export function discardReport({ report, afterRun, parquetFolder }: MirrorFiles): void {
-  for (const each of [report, afterRun, parquetFolder]) rmSync(each, { recursive: true, force: true });
+/** Removes report and exported files that an earlier ownership left here: they may show changes that no snapshot has. */
+export function discardReport({ report, afterRun, parquetFolder, unsentExports }: MirrorFiles): void {
+  const left = [report, afterRun, parquetFolder, unsentExports];
+  for (const each of left) rmSync(each, { recursive: true, force: true });
 }
 
 /**

@@ -47,11 +47,14 @@ describeWithPostgres("after a claim", () => {
     expect(two.asked).toEqual(["all"]);
   });
 
-  // Fault: fleet | a node ends after the report was made, before it is published | between the two, on the node that claims the company again | judged by what is published: the report is made and published
-  test("what counts is what was published, also on the node that made the last report itself", async () => {
+  // Fault: fleet | a node ends after the report was made, before it is published, or cannot publish it | between the two, on the node that claims the company again | judged by what is published: the report is made and published
+  test.each([
+    ["the node ended before", () => Promise.reject(new Error("the node ends"))],
+    ["the store was away", () => Promise.resolve("the store is away")],
+  ])("what counts is what was published, also where it was made on this node: %s", async (_, report) => {
     const { fleet, reports } = await aFleet();
     const reporter = aReporter();
-    const publish = { report: () => Promise.reject(new Error("the node ends before that")) };
+    const publish = { report };
     const one = await startNode(fleet, "one", { afterRun: reporter.afterRun, publish, reports });
     await eventually(() => reporter.asked.length === 1, "what follows the run");
     await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
