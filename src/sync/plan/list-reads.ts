@@ -183,9 +183,9 @@ export function queueChildList(run: RunContext, child: Resource, parent: RecordR
   run.queue.add(childList(run, child.name, parent));
 }
 
-/** Resources of this run that are listed per record of `parent`, with the field that names it. */
-export function childrenOf(run: RunContext, parent: string) {
-  return run.resources.flatMap((resource) => {
+/** Mirrored resources that are listed per record of `parent`, with the field that names it. */
+export function childrenOf({ mirrored }: RunContext, parent: string) {
+  return [...mirrored.values()].flatMap((resource) => {
     const links = resource.list.kind === "parents" ? resource.list.parents : [];
     const link = links.find((candidate) => candidate.resource === parent);
     return link ? [{ resource, link }] : [];
