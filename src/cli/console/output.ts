@@ -1,5 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { safeJson, terminalText } from "../../base/terminal-text.ts";
+import { NumberLiteral } from "../../json/literal.ts";
 
 export interface DataStream {
   write(text: string, done: (error?: Error | null) => void): boolean;
@@ -74,9 +75,7 @@ export function createOutput(stream: DataStream) {
   };
 }
 
-/** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */
-const { rawJSON } = JSON as typeof JSON & { rawJSON(this: void, text: string): unknown };
-
+/** A replacer of `JSON.stringify`. */
 export function exactNumbers(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? rawJSON(String(value)) : value;
+  return typeof value === "bigint" ? new NumberLiteral(String(value)).toJSON() : value;
 }
