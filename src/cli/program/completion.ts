@@ -18,8 +18,7 @@ export async function answerCompletion(
   const last = words.at(-1) === "=" ? [""] : [];
   const typed = shell === "bash" ? [...words.filter((word) => word !== "="), ...last] : words;
   const found = await complete(environment, tree(), typed);
-  const plainWords = found.filter(({ value }) => plainWord.test(value));
-  return plainWords.map(({ value, about }) => lineFor[shell](value, about)).join("\n");
+  return found.flatMap((one) => (plainWord.test(one[0]) ? [lineFor[shell](...one)] : [])).join("\n");
 }
 
 /** Names that are not in the command tree, by the argument or option that takes them; read only when they are asked for. */
@@ -63,7 +62,11 @@ function namesFrom(
  * What may stand at the cursor, by the parser's own command tree; empty: the shell completes names of files.
  * @param words after the program's name; the last one is being typed, and may be empty
  */
-async function complete(environment: ProcessEnvironment, root: Node, words: readonly string[]) {
+async function complete(
+  environment: ProcessEnvironment,
+  root: Node,
+  words: readonly string[],
+): Promise<Candidate[]> {
   // `--format=c` is two words, and the first one stays as it is.
   const apart = words.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word]);
   const typed = apart.at(-1) ?? "";
@@ -77,16 +80,12 @@ async function complete(environment: ProcessEnvironment, root: Node, words: read
   const { argChoices, long: option = "" } = awaiting ?? {};
   const ofOption = argChoices ? plain(argChoices) : await namesOf(option);
   const all = awaiting ? ofOption : await operandsAt(node, operands, namesOf);
-  const left = all.filter(({ value }) => !taken.includes(value));
+  const left = all.filter(([value]) => !taken.includes(value));
   const isOption = !awaiting && (typed.startsWith("-") || (typed === "" && left.length === 0));
   const flag = last.slice(0, last.length - typed.length);
-  const options = optionsOf(node).map(({ long, flags, description }) => ({
-    value: long ?? flags,
-    about: description,
-  }));
-  return (isOption ? options : left)
-    .filter(({ value }) => `${head}${value}`.startsWith(typed))
-    .map(({ value, about }) => ({ value: `${flag}${head}${value}`, about }));
+  const options = optionsOf(node).map((one): Candidate => [one.long ?? one.flags, one.description]);
+  const fits = (isOption ? options : left).filter(([value]) => `${head}${value}`.startsWith(typed));
+  return fits.map(([value, about]) => [`${flag}${head}${value}`, about]);
 }
 
 /** Where the cursor is in the tree; `awaiting` is the option whose value is being typed. */
@@ -123,17 +122,14 @@ async function operandsAt(
 ): Promise<readonly Candidate[]> {
   const takes = registeredArguments[operands.length] ?? registeredArguments.findLast((one) => one.variadic);
   if (takes) return namesOf(takes.name());
-  return commands.map((child) => ({ value: child.name(), about: child.summary() || child.description() }));
+  return commands.map((child) => [child.name(), child.summary() || child.description()]);
 }
 
 function plain(values: readonly string[]): Candidate[] {
-  return values.map((value) => ({ value, about: "" }));
+  return values.map((value) => [value, ""]);
 }
 
-interface Candidate {
-  readonly value: string;
-  readonly about: string;
-}
+type Candidate = readonly [value: string, about: string];
 
 export const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
