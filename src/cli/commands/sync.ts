@@ -145,7 +145,9 @@ function leftText(pending: number): string {
 function summaryLines(company: string, summary: RunSummary): string[] {
   const tookMs = Date.parse(summary.finished_at) - Date.parse(summary.started_at);
   const resumed = summary.resumed ? ", resumed after an interruption" : "";
-  const head = `${company}: ${summary.outcome} in ${formatDuration(tookMs)}, ${summary.requests.total} requests, ${sumOf(summary, "listed")} records listed${resumed}`;
+  const requests = counted(summary.requests.total, "request");
+  const listed = counted(sumOf(summary, "listed"), "record");
+  const head = `${company}: ${summary.outcome} in ${formatDuration(tookMs)}, ${requests}, ${listed} listed${resumed}`;
   const { scrub } = summary;
   const lines = Object.entries(summary.resources).flatMap(([name, counts]) => {
     const parts = (["inserted", "updated", "hydrated", "deleted", "failed"] as const)
