@@ -223,10 +223,7 @@ export function lastWholeRun(db: Db, resources: readonly string[]) {
   return null;
 }
 
-/**
- * May all attempts for an event have failed since the last whole run? Without a span nobody ever received deliveries,
- * and none are missed.
- */
+/** May all attempts for an event have failed since the last whole run? Without a span nobody ever received deliveries. */
 export function mayHaveLostEvents(
   db: Db,
   whole: WholeRun | null,

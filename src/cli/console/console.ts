@@ -58,10 +58,7 @@ export async function printFailure(console: Console, error: unknown): Promise<vo
   await output.json({ error: { kind, message: redacted(message), hint: redacted(hint) } });
 }
 
-/**
- * Describes any thrown value, as it is printed on stderr for people and on stdout for `--json`. Errors of the operating
- * system are no bugs.
- */
+/** Describes any thrown value, as printed on stderr and for `--json`. Errors of the operating system are no bugs. */
 export function failureOf(thrown: unknown) {
   const error = firstThrown(thrown);
   const message = messageOf(error);

@@ -80,10 +80,7 @@ function judgeRule(
   };
 }
 
-/**
- * Columns that hold the same data as a redacted one: a document has the client as printed, so `clients.email` is also
- * `invoices.client_email`.
- */
+/** Columns that hold the same data as a redacted one: `invoices.client_email` is `clients.email` as it was printed. */
 function unredactedCopies(
   tables: readonly SnapshotTable[],
   rules: readonly RedactRule[],

@@ -58,10 +58,7 @@ function namesFrom(
   };
 }
 
-/**
- * What may stand at the cursor, by the parser's own command tree; empty: the shell completes names of files.
- * @param words after the program's name; the last one is being typed, and may be empty
- */
+/** What may stand at the cursor, where the last of these words is being typed; empty: the shell completes names of files. */
 async function complete(
   environment: ProcessEnvironment,
   root: Node,

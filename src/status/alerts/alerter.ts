@@ -88,10 +88,7 @@ export class Alerter {
     return force ? this.state.undelivered : dueAlerts(this.state, this.sending.clock.nowMs());
   }
 
-  /**
-   * Makes one attempt for each alert that is due. `force`: pauses between attempts count for nothing. Never rejects.
-   * Gives the number of alerts that were not taken.
-   */
+  /** Makes one attempt for each alert that is due, with `force` for all. Never rejects. Gives the number that was not taken. */
   async deliver(signal: AbortSignal, force = false): Promise<number> {
     this.isDelivering = true;
     try {

@@ -15,10 +15,7 @@ import type { Alert } from "./incidents.ts";
 const timeLimitMs = 30_000;
 
 export interface AlertTarget {
-  /**
-   * The program or the host, and a few digits: the same after a restart, as long as the config names the same. An
-   * address itself may be a secret.
-   */
+  /** The program or the host, and a few digits of what the config says: the same after a restart, and no secret. */
   readonly key: string;
   readonly when: readonly AlertKind[];
   /** One attempt. @throws Error that says why the target has not taken it */

@@ -7,10 +7,7 @@ const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" } a
 
 type Assets = ReturnType<typeof readAssets>;
 
-/**
- * What every page loads: pages by path, and the paths. They are files beside the code; each name has a hash of its
- * content, so that a browser may keep it for ever.
- */
+/** What every page loads: pages by path, and the paths, with a hash of the content: a browser may keep them for ever. */
 export function readAssets() {
   const made = Object.entries(types).map(([extension, type]) => {
     const body = readFileSync(new URL(`./assets/status.${extension}`, import.meta.url), "utf8");

@@ -10,10 +10,7 @@ export type Level = "good" | "look" | "bad" | "busy";
 /** The sentence on top of a page. `next`: what to do, or what is known besides; null: nothing. */
 type Headline = Readonly<{ level: Level; sentence: string; next: string | null }>;
 
-/**
- * What is wrong and shown: each message once, nothing that is only not known, and not that a first run has not read
- * everything yet. Pure.
- */
+/** What is wrong and shown: each message once, neither what is only not known nor what a first run has not read yet. Pure. */
 export function shownConditions(view: CompanyStatusView, nowMs: number) {
   const shown = openConditions(view, nowMs).filter(
     ({ subject }) => !(subject === "lists" && isFirstRun(view)),

@@ -31,10 +31,7 @@ interface Sharing extends Pick<DocumentOfFile, "leftOut"> {
   readonly refused: RefusedLine[];
 }
 
-/**
- * Shares companies with all workers. Of the config nothing is shared where one of them cannot be; a line of a list that
- * cannot be shared is refused, and the others are.
- */
+/** Shares companies with all workers. Of the config all or none is shared; of a list, a line that cannot be is refused. */
 export const fleetAddCommand: CommandRun<"fleet add"> = async (context, { args, options, ...loaded }) => {
   const { log, globals } = context;
   const { from } = options;

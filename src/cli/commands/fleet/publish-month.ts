@@ -8,10 +8,7 @@ import { withOwnCopy } from "../../mirror/as-of.ts";
 import type { CommandContext } from "../../program/command.ts";
 import { packageCompany, proveMonth } from "../output/package.ts";
 
-/**
- * Makes the package of a month as `package --zip` does, and stores the archive. It works in a copy of the mirror, because
- * workers keep no PDFs.
- */
+/** Makes the package of a month as `package --zip` does, in a copy of the mirror, as workers keep no PDFs, and stores it. */
 export async function publishMonth(
   given: CommandContext,
   store: FileStore | null,

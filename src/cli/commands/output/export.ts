@@ -65,10 +65,7 @@ function periodOf(from: string | null, until: string | null): Period | null {
   return from === null && until === null ? null : { from, to: until };
 }
 
-/**
- * Exports one company and sends the files where `to` says; on a terminal one line shows the progress.
- * @throws MirrorError `usage` before a file is made when `to` or its access keys cannot be used
- */
+/** Exports one company and sends the files where `to` says. Throws `usage` before a file is made when that cannot be used. */
 export async function exportCompany(scope: CompanyScope, { asOf, ...asked }: CompanyExport) {
   if (asked.history) return withHistory(scope, (all) => exportScope(all, asked));
   return withMoment(scope, asOf, (then) => exportScope(then, asked));

@@ -207,10 +207,7 @@ function modeOf(place: string): number {
   return statSync(place, { throwIfNoEntry: false })?.mode ?? 0;
 }
 
-/**
- * Checks token, identity and clock with one request: its `Date` header shows the service's clock. The token of a mirror
- * that knows another one costs up to three more.
- */
+/** Checks token, identity and clock (`Date`) with one request; a token that the mirror does not know costs up to three more. */
 async function checkToken(scope: CompanyScope): Promise<Record<string, CheckResult>> {
   const { context, manifest, config } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";

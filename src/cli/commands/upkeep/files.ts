@@ -83,10 +83,7 @@ async function fetchAlone(scope: CompanyScope, request: FilesRequest) {
   return await fetchLocked(scope, request, db);
 }
 
-/**
- * The files of these documents, fetched where they are missing; those that the service does not give are left out.
- * @param isStoredEnough a failure to fetch them is logged
- */
+/** The files of these documents, fetched where missing, as far as the service gives them; `isStoredEnough`: failures are logged. */
 export async function filesOfDocuments(
   scope: CompanyScope,
   documents: readonly RecordRef[],
