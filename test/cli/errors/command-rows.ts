@@ -1,4 +1,4 @@
-import { errorRows, type ErrorRow } from "../../support/program/error-row.ts";
+import { errorRows, otherConfig, type ErrorRow } from "../../support/program/error-row.ts";
 
 const twoCompanies = (baseUrl: string) =>
   `base_url: ${baseUrl}\ncompanies:\n  acme: { token: "\${env:TOKEN}" }\n  beta: { token: "\${env:TOKEN}" }\n`;
@@ -36,6 +36,9 @@ export const commandRows: readonly ErrorRow[] = [
     "10 | init where no file can be | init --no-input --token-env TOKEN -c /proc/x/new.yaml --base-url {base} | there is no such file or folder | cannot make the folder /proc/x | Check the path",
     "1 | no sandbox to play on | sandbox trigger invoices.paid --port 1 | no sandbox answers | http://127.0.0.1:1 | start one with `fintoro-mirror sandbox --port N`",
     "1 | the age of no mirror | status --max-age 1h | no mirror yet | acme | Run `fintoro-mirror sync`",
+  ]),
+  ...errorRows({ config: otherConfig }, [
+    "2 | a month of a service without packages | verify --month 2026-01 | has no documents of a month | Fakturoid | verify --all",
   ]),
   ...errorRows({ mirror: true }, [
     "2 | an argument too many | publish now | too many arguments | publish | `fintoro-mirror publish --help`",

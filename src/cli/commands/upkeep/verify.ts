@@ -126,9 +126,15 @@ interface VerifyRequest {
 
 /**
  * Compares one company's mirror with the service, repairs it if that is asked for, and stores what it found for `status`.
- * @throws MirrorError `locked` where another process writes the mirror that is to be repaired
+ * @throws MirrorError `locked` where another process writes the mirror that is to be repaired; `usage` for a month where
+ *   the connector names no documents of one
  */
 export async function verifyCompany(scope: CompanyScope, request: VerifyRequest) {
+  const { monthPackage, title } = scope.manifest;
+  if (request.month !== undefined && !monthPackage)
+    throw new MirrorError("usage", `${title} has no documents of a month that could be proved`, {
+      hint: "`fintoro-mirror verify --all` compares every record.",
+    });
   await using connection = connectService(scope.context, scope);
   // Refuses where there is no mirror yet, before anything is made.
   if (!request.repair)
