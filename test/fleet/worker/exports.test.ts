@@ -71,7 +71,7 @@ describeWithPostgres("exports of a company of the fleet", () => {
   // Fault: fleet | the store of snapshots is away after a run | the folder of snapshots, before exports are sent | no export is sent that is ahead of the published snapshot
   test("are not sent while no snapshot can be published", async () => {
     const { fleet, place } = await aFleet();
-    const { made, afterRun } = aMaker();
+    const { afterRun } = aMaker();
     const snapshots = path.join(fleet.company.folder, "snapshots");
     const node = await startNode(fleet, "one", {
       afterRun: async (...asked) => {
@@ -80,8 +80,8 @@ describeWithPostgres("exports of a company of the fleet", () => {
         return afterRun(...asked);
       },
     });
-    await eventually(() => made.count > 0, "an export");
-    await node.stop();
+    const refusal = `an export could not be sent: csv ${place}`;
+    await eventually(() => node.said("acme").includes(refusal), "a refusal");
     expect(existsSync(path.join(place, "acme"))).toBe(false);
   });
 
