@@ -114,6 +114,16 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     expect(await fleet.owners.claim("c7", "node-9", ttlMs)).toMatchObject({ epoch: 2 });
   });
 
+  test("is blamed before those that its node lost after fewer deaths", async ({ fleet }) => {
+    for (const company of ["acme", ...Array.from({ length: 12 }, (_, n) => `c${n}`)])
+      await die(fleet, company, 1);
+    await fleet.set("owners", "losses = CASE company WHEN 'acme' THEN 3 ELSE 2 END");
+    const judged = await judgeLosses(fleet.postgres, () => 0.5);
+    const delayOf = (wanted: string) => judged.find(({ company }) => company === wanted)?.delayMs;
+    // Twice as long after the fourth death; the others are only spread.
+    expect([delayOf("acme"), delayOf("c7")]).toEqual([2 * minute, minute]);
+  });
+
   test("waits two minutes at most where its hosts die with all they hold", async ({ fleet }) => {
     for (let n = 0; n < 15; n++) await die(fleet, `c${n}`, 1);
     await fleet.set("owners", "losses = 2");
