@@ -57,6 +57,15 @@ describe("a delivery whose header holds the secret", () => {
     expect(readDelivery(longer, "e", form)).toMatchObject({ resourceType: "invoice_payment", resourceId: 9 });
   });
 
+  test.each(["no JSON", "null", '{"event_name":5,"body":{"invoice":{"id":7}}}'])(
+    "I12: of %s is kept as it is, and read the same again",
+    (text) => {
+      const read = { eventId: "e", type: null, resourceType: null, resourceId: null, body: text };
+      expect(readDelivery(Buffer.from(text), "e", form)).toMatchObject(read);
+      expect(readStored("e", text, form)).toMatchObject(read);
+    },
+  );
+
   test("I12: of an unknown type or shape is kept, and leads to no read", () => {
     const evaluate = createEventEvaluator(fakturoid, new Set(["invoices"]));
     const state = (event: string, body: object | null) => {

@@ -87,7 +87,8 @@ describe("what was signed is read as it was written", () => {
   test("an event id may have any character that a header can carry", () => {
     const id = "objednávka-č.1";
     const sent = Buffer.from(id).toString("latin1");
-    expect(readDelivery(Buffer.from(JSON.stringify({ id })), sent)).toMatchObject({ eventId: id });
+    for (const header of [sent, id])
+      expect(readDelivery(Buffer.from(JSON.stringify({ id })), header)).toMatchObject({ eventId: id });
   });
 });
 

@@ -170,6 +170,8 @@ test("a secret that is too short is named and not accepted, until its file holds
   expect([refresh(), accepted(), missing()]).toEqual([true, [old], []]);
   later(() => writeFileSync(hook, "short\n"));
   expect([refresh(), accepted(), missing()]).toEqual([false, [old], [problem]]);
+  later(() => writeFileSync(hook, "two words\n"));
+  expect([refresh(), accepted(), missing()]).toEqual([false, [old], []]);
 });
 
 describe("a retired secret", () => {

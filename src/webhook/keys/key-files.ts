@@ -108,8 +108,10 @@ export function retiredKeysIn(file: string): RetiredKey[] {
   try {
     return existsSync(file) ? parseRetiredKeys(textOf(file)) : [];
   } catch (cause) {
-    const hint = "Remove it: deliveries signed with a secret that was replaced are refused then.";
-    throw new MirrorError("database", `the file of replaced secrets is damaged: ${file}`, { hint, cause });
+    throw new MirrorError("database", `the file of replaced secrets is damaged: ${file}`, {
+      hint: "Remove it: deliveries signed with a secret that was replaced are refused then.",
+      cause,
+    });
   }
 }
 

@@ -63,10 +63,12 @@ export function expressionMutants(node: Node, text: (node: Node) => string, isMe
     case "LogicalExpression":
     case "AssignmentExpression": {
       const [left, right] = [node["left"] as Node, node["right"] as Node];
-      const others = operators[node["operator"] as string] ?? [];
+      const operator = node["operator"] as string;
+      const others = operators[operator] ?? [];
+      const halves = operator === "&&" || operator === "||" ? [text(left), text(right)] : [];
       // The target of an assignment stands without brackets.
       const first = node.type === "AssignmentExpression" ? text(left) : `(${text(left)})`;
-      return others.map((operator) => `${first} ${operator} (${text(right)})`);
+      return [...others.map((other) => `${first} ${other} (${text(right)})`), ...halves];
     }
     case "UnaryExpression":
       return node["operator"] === "!" ? [`!!(${text(node["argument"] as Node)})`] : [];
