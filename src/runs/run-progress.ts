@@ -8,7 +8,8 @@ import type { CompanyRun } from "./company-run.ts";
 export function progressView(run: CompanyRun): ProgressView | null {
   const { mirror, tally } = run;
   if (!mirror.db.open) return null;
-  const counts = new WorkQueue(mirror.db).counts().filter((count) => count.state === "ready");
+  const names = run.request.resources.map(({ name }) => name);
+  const counts = new WorkQueue(mirror.db).counts(names).filter((count) => count.state === "ready");
   const nowMs = run.context.clock.monotonicMs();
   const queued = sum(counts);
   const { scrubPlanned: planned } = tally;

@@ -1,6 +1,6 @@
 import { laneRank, lanes as allLanes, type Lane } from "../base/lane.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { count, Repository, statement } from "../store/own-tables/statement.ts";
+import { among, count, Repository, statement } from "../store/own-tables/statement.ts";
 import { longestDelayMs, type WorkItem } from "./work-item.ts";
 
 /**
@@ -27,8 +27,9 @@ const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, 
 const changedAloneMs = 30 * 60_000;
 
 /** The values that a column has in ready items: one search in the index for each. */
-function waitingBy(column: "lane" | "resource", among = ""): string {
-  const next = (after: string) => `SELECT min(${column}) FROM _work WHERE state = 'ready' ${among} ${after}`;
+function waitingBy(column: "lane" | "resource", condition = ""): string {
+  const next = (after: string) =>
+    `SELECT min(${column}) FROM _work WHERE state = 'ready' ${condition} ${after}`;
   return `WITH RECURSIVE waiting(value) AS (${next("")} UNION ALL
     SELECT (${next(`AND ${column} > waiting.value`)}) FROM waiting WHERE waiting.value IS NOT NULL)
     SELECT value FROM waiting WHERE value IS NOT NULL`;
@@ -80,9 +81,11 @@ export class LeaseOrder extends Repository {
     return this.firstFree("due_ms >= ?", lane, asked, 0);
   }
 
-  /** What waits, in the order in which lanes are served. */
-  counts() {
-    return counts.all(this.db).map(({ lane, ...same }) => ({ lane: allLanes[lane] as Lane, ...same }));
+  /** What waits of these resources, in the order in which lanes are served. */
+  counts(resources: readonly string[]) {
+    return counts
+      .all(this.db, { resources })
+      .map(({ lane, ...same }) => ({ lane: allLanes[lane] as Lane, ...same }));
   }
 
   private nextDue(lane: Lane, asked: LaneQuestion, condition = ""): StoredItem | undefined {
@@ -152,8 +155,9 @@ export class LeaseOrder extends Repository {
   }
 }
 
-const counts = statement((db) => {
-  const counted = db.selectFrom("_work").select(["lane", "state", count]);
+const counts = statement((db, p: { resources: readonly string[] }) => {
+  const own = db.selectFrom("_work").where("resource", "in", among(p.resources));
+  const counted = own.select(["lane", "state", count]);
   return counted.groupBy(["lane", "state"]).orderBy("lane").orderBy("state");
 });
 

@@ -310,8 +310,10 @@ export class WorkQueue extends Repository {
     return this.selectColumn<string>(sql, resource).flatMap((text) => recordId(text) ?? []);
   }
 
-  counts(): QueueCount[] {
-    return counts.all(this.db);
+  /** @param resources @default all, excluded ones too, whose items wait until they are mirrored again */
+  counts(resources?: readonly string[]): QueueCount[] {
+    const all = counts.all(this.db);
+    return resources ? all.filter(({ resource }) => resources.includes(resource)) : all;
   }
 
   /** What was set aside, by resource, the oldest first: it waits for the next run, or an event that asks for it. */

@@ -182,10 +182,8 @@ export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: num
   const inbox = new InboxView(db);
   const runs = new Runs(db);
   const last = runs.lastEnded();
-  const whole = lastWholeRun(
-    db,
-    resources.map(({ name }) => name),
-  );
+  const names = resources.map(({ name }) => name);
+  const whole = lastWholeRun(db, names);
   const times = runs.sweptTimes();
   const swept = resources.map((one) => [one.name, epochMs(sweptAt(manifest, one, times))] as const);
   const sweptMs = Object.fromEntries(swept);
@@ -215,7 +213,7 @@ export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: num
     },
     /** Of the mirror, its write-ahead log, and what is free beside them; null while the mirror is not open. */
     fileBytes: sizes as typeof sizes | null,
-    queue: new WorkQueue(db).counts() as readonly QueueCount[],
+    queue: new WorkQueue(db).counts(names) as readonly QueueCount[],
   };
 }
 

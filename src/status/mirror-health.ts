@@ -29,7 +29,8 @@ type CountsOf = (resource: Resource) => ReturnType<Records["counts"]>;
 const runsLookedAt = 200;
 
 /** Reads the health of a mirror from one snapshot, beside a running sync. */
-export function readHealth(db: Db, manifest: Manifest) {
+export function readHealth(db: Db, manifest: Manifest, mirrored = manifest.resources) {
+  const names = mirrored.map(({ name }) => name);
   return db.transaction(() => {
     const runs = new Runs(db);
     const whole = runs.latestWhole(runsLookedAt);
@@ -48,9 +49,9 @@ export function readHealth(db: Db, manifest: Manifest) {
       shard: meta.get(shardKey) as string | null,
       /** The run after the last of them, where it failed before it began to write. */
       failed_start: lastFailedStart(meta),
-      queue: queue.counts(),
+      queue: queue.counts(names),
       /** The same items by lane, in the order in which lanes are served. */
-      lanes: new LeaseOrder(db).counts(),
+      lanes: new LeaseOrder(db).counts(names),
       quarantine: new Quarantine(db).all(),
       /** Reads that the last run set aside; the next run asks again. */
       setAside: queue.deadLetters(),

@@ -49,7 +49,7 @@ export function readStatus(question: StatusQuestion) {
   const files = mirrorFiles(config, company.name);
   const view = readView(db, question, nowMs);
   const budget = readBudget(question, files.budget);
-  const health = db && readHealth(db, manifest);
+  const health = db && readHealth(db, manifest, question.resources);
   const writer = db && lockHolder(files.lock);
   const running = health && runUnderWay(health, writer);
   const { mayHaveLostEvents: mayBeLost } = view.wholeness;

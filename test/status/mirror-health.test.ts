@@ -8,7 +8,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { readFacts } from "../../src/status/company-view.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
-import { manifestOf, openShop } from "../support/mirror/mirror.ts";
+import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { childPage, page, runContextOf } from "../support/mirror/run.ts";
@@ -63,6 +63,20 @@ describe("how a mirror stands", () => {
     ]);
     expect(health.queue).toContainEqual({ resource: "notes", kind: "child", state: "ready", count: 2 });
     expect(health.runs).toHaveLength(1);
+  });
+
+  test("counts no reads of tables that were excluded: they wait until these are mirrored again", async () => {
+    const run = runContextOf(await openShop());
+    await page(run, "people", [person(1), person(2)], { perPage: 5 });
+    const { db } = run.mirror;
+    const waitFor = (...names: readonly string[]) => {
+      const { queue, lanes } = readHealth(db, manifestOf(), names.map(resourceOf));
+      return [queue.length, lanes.length];
+    };
+    expect([waitFor("people", "notes"), waitFor("people")]).toEqual([
+      [1, 1],
+      [0, 0],
+    ]);
   });
 
   test("shows the troubles of the last run that read the resource, not a quick one, and of the last at all", async () => {

@@ -76,8 +76,7 @@ export function lastFailedStart(meta: Meta): FailedStart | null {
 export function noteLeft({ selected, tally, queue, mirror }: RunContext, outcome: Outcome): void {
   for (const name of selected.keys()) tally.of(name).pending = 0;
   try {
-    for (const { resource, count } of queue.counts())
-      if (selected.has(resource)) tally.of(resource).pending += count;
+    for (const { resource, count } of queue.counts([...selected.keys()])) tally.of(resource).pending += count;
     for (const name of selected.keys()) tally.of(name).provisional = mirror.records.counts(name).provisional;
   } catch (error) {
     if (outcome !== "database") throw error;
