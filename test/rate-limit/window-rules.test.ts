@@ -23,6 +23,33 @@ test.each([
   expect(report(aState({ limit: 50 }), aFlight(), 10, 300, stated).limit).toBe(known);
 });
 
+test("an answer that says that less than nothing is left says as much as one without it", () => {
+  expect(report(aState(), aFlight(), -1)).toEqual(report(aState(), aFlight(), null));
+});
+
+test("a window that was partly used before leaves others their reserve, who may have used it", () => {
+  const inherited = aState({ window: aWindow({ inherited: true }) });
+  expect(heldBack(inherited, "list", 0, rules)).toBe(12);
+  expect(heldBack(aState(), "list", 0, rules)).toBe(0);
+});
+
+test("a report of a request that was sent in an earlier window neither opens one nor prolongs this one, and raises nothing", () => {
+  const window = aWindow({ id: 2, first: 119, lowest: 110, issued: 20 });
+  const earlier = aFlight({ windowId: 1, sentAt: 59_500, ceiling: 0 });
+  for (const remaining of [115, 105])
+    expect(report(aState({ window }), earlier, remaining, 59_900).window).toEqual({
+      ...window,
+      lowest: Math.min(110, remaining),
+      lowestAt: remaining < 110 ? 59_900 : window.lowestAt,
+    });
+});
+
+test("the last look is kept again once others were not seen lately, however much they took", () => {
+  const left = aState({ others: { perWindow: 31, until: 100 } });
+  const window = aWindow();
+  expect([99, 100].map((nowMs) => keptForLook(left, window, nowMs, rules))).toEqual([false, true]);
+});
+
 const reportedAt = (nowMs: number) => report(aState(), aFlight({ sentAt: 58_000, ceiling: 100 }), 110, nowMs);
 
 describe("an answer that opens a window", () => {
