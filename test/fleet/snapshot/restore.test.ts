@@ -4,7 +4,10 @@ import path from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
+import { manifestKey, mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
@@ -125,6 +128,25 @@ describeWithPostgres("nothing on the node is touched", () => {
     expect(nameIn(other)).toBe("earlier");
     expect(existsSync(other.files.restoreStaging)).toBe(false);
   });
+
+  test.each(["{", "null"])(
+    "where %s stands beside the newest snapshot, once Postgres was set back",
+    async (text) => {
+      const { postgres, store, snapshots, fileOf } = await aPublished();
+      const pointer = await snapshots.current("acme");
+      if (!pointer) throw new Error("nothing is published");
+      await postgres.query("DELETE FROM fintoro_mirror.snapshots");
+      writeFileSync(fileOf(manifestKey(pointer)), text);
+      const parts = { store, snapshots, clock: systemClock, log: silentLog, version: "1.2.3" };
+      const timeline = { number: 2, id: "", beats: 1, startedMs: 0, setBackToMs: null };
+      const { signal } = new AbortController();
+      const error = await rejectionOf(new MirrorSnapshots(parts).current("acme", timeline, signal));
+      expect(error).toMatchObject({
+        kind: "database",
+        message: expect.stringContaining("lost or damaged: acme/e1/"),
+      });
+    },
+  );
 
   test("while another process writes the mirror, and once the restore is to end", async () => {
     const { other } = await aPublished();
