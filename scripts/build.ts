@@ -15,6 +15,9 @@ const out = path.resolve(process.argv[2] ?? path.join(project, "dist"));
 /** Small libraries that most commands need, and two of 120 and 250 files. The others stay packages, loaded when they are needed. */
 const bundled = new Set(["commander", "croner", "kysely", "picocolors", "pino", "undici", "yaml", "zod"]);
 
+/** A comment that asks to stay with the code, or that ends with who has the copyright: of code from elsewhere. */
+const notice = /\/\*!.*?\*\/|^\/\/.*(?:\n\/\/ Copyright.*)+/gm;
+
 /** Entries of the package: the program, the library, the process of questions, a thread of an export, and the thread for whole mirrors. */
 const input = {
   main: "src/main.ts",
@@ -72,7 +75,7 @@ writeFileSync(path.join(out, "THIRD-PARTY-LICENSES.txt"), licenses());
 // npm packs no lock file of the top folder: with this one the package is installed with the libraries it was tested with.
 copyFileSync(path.join(project, "package-lock.json"), path.join(out, "package-lock.json"));
 
-/** The licence texts of the libraries in the bundle, which they ask to be passed on. */
+/** The licence texts of the libraries in the bundle, which they ask to be passed on, and what comments there ask for. */
 function licenses(): string {
   const modules = output.flatMap((one) => (one.type === "chunk" ? one.moduleIds : []));
   const names = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
@@ -80,7 +83,9 @@ function licenses(): string {
     const folder = path.join(project, "node_modules", name);
     const file = ["LICENSE", "LICENSE.md", "license"].map((one) => path.join(folder, one)).find(existsSync);
     if (file === undefined) throw new Error(`${name} has no licence file`);
-    return `${name}\n\n${readFileSync(file, "utf8").trim()}\n`;
+    const own = modules.filter((id) => id.startsWith(`${folder}/`));
+    const notices = own.flatMap((id) => readFileSync(id, "utf8").match(notice) ?? []);
+    return `${[name, readFileSync(file, "utf8").trim(), ...notices].join("\n\n")}\n`;
   });
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
