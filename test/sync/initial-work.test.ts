@@ -3,8 +3,8 @@ import { listAgeMs } from "../../src/sync/plan/chosen-lists.ts";
 import { mostQuarantined, queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub.ts";
-import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { openHasty } from "../support/mirror/mirror.ts";
+import { createRunContext, type RunContext } from "../../src/sync/context/run-context.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
@@ -39,6 +39,15 @@ describe("parents' lists", () => {
     expect(addWork(run)).toEqual(["people page::1 list sweep"]);
     await page(run, "people", [person(1), person(2)]);
     expect(waiting(run)).toEqual([child(2)]);
+  });
+
+  test("of new parents are queued, too, where the lists were named and the config leaves them out", async ({
+    mirror,
+  }) => {
+    const run = runContextOf(mirror, {}, ["people", "notes"]);
+    const named = createRunContext(run, { ...run, mirrored: [resourceOf("people")] });
+    await page(named, "people", [person(1)]);
+    expect(waiting(named)).toEqual([child(1)]);
   });
 
   test("are not read again by a clock that was set back, unless every run reads them", async ({ mirror }) => {

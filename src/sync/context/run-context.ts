@@ -95,7 +95,7 @@ const noRun = {
 
 interface RunSettings extends Partial<typeof noRun> {
   readonly resources: readonly Resource[];
-  /** Those of the config: what changes with a record is read by a later run where this one reads others. @default resources */
+  /** Those of the config beside these: what changes with a record is read by a later run where this one reads others. */
   readonly mirrored?: readonly Resource[];
   readonly provenRoutes: RouteProofs;
   readonly signal: AbortSignal;
@@ -136,7 +136,7 @@ export function createRunContext(
   { startedAtMs = clock.nowMs(), parentReads = { beforeRun: 0, left: 0 }, ...settings }: RunSettings,
 ) {
   const { db } = mirror;
-  const { resources } = settings;
+  const { resources, mirrored = [] } = settings;
   // Fixes the order in which resources are reported.
   for (const { name } of resources) tally.of(name);
   return {
@@ -154,7 +154,7 @@ export function createRunContext(
     runs: new Runs(db),
     inbox: new Inbox(db),
     selected: new Map(resources.map((resource) => [resource.name, resource])),
-    mirrored: new Map((settings.mirrored ?? resources).map((resource) => [resource.name, resource])),
+    mirrored: new Map([...mirrored, ...resources].map((resource) => [resource.name, resource])),
     names: resources.map(({ name }) => name),
     /** By resource: the last records of the list this run read, the first choice for a route probe. */
     probeCandidates: new Map<string, RecordId[]>(),

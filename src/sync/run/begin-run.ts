@@ -46,7 +46,7 @@ export interface AskedRun {
 export type OnListed = (summary: RunSummary, isBeforeScrub: boolean) => Promise<void>;
 
 export interface RunOptions extends AskedRun, WorkOptions {
-  /** Those of the config. @default resources */
+  /** Those of the config. @default none beside `resources` */
   readonly mirrored?: readonly Resource[];
   readonly parentsPerRun: ParentsPerRun;
   /** @default every run reads them */
@@ -73,7 +73,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
     const first = runs.firstOfChain(runId);
     const run = createRunContext(parts, {
       resources,
-      mirrored: options.mirrored ?? resources,
+      mirrored: options.mirrored ?? [],
       provenRoutes: routeProofs(queue, clock),
       signal,
       removals: runRemovals(),
