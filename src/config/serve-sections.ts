@@ -159,7 +159,7 @@ export function exportEntries(known: Known, place: { readonly folder: string }) 
 type Entry = Pick<z.output<ReturnType<typeof exportEntry>>, "format" | "out" | "to" | "tables">;
 
 function isOfSameFiles({ resources }: Known, a: Entry, b: Entry): boolean {
-  const isApart = a.out !== b.out && (a.to === undefined || a.to !== b.to);
+  const isApart = a.out !== b.out && (a.to === null || a.to !== b.to);
   if (a.format !== b.format || isApart) return false;
   // A workbook of several tables is one file.
   if (a.format === "xlsx" && a.tables?.length !== 1 && b.tables?.length !== 1) return true;

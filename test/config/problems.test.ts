@@ -116,8 +116,9 @@ describe("two entries of `exports` that write the same files", () => {
     expect(complaints(withEntries(first, second))).toEqual([
       expect.stringContaining("exports[1].to must be"),
     ]);
-    const apart = ["format: parquet, out: x", "format: csv, out: x, tables: [v]", "format: csv, out: z"];
-    expect(load(withEntries(first, ...apart)).config.exports).toHaveLength(4);
+    const apart = ["format: parquet, out: x", "format: csv, out: x, tables: [v]"];
+    const folders = ["format: csv, out: z", "format: csv, out: w"];
+    expect(load(withEntries(first, ...apart, ...folders)).config.exports).toHaveLength(5);
   });
 });
 
