@@ -206,6 +206,19 @@ describe("status", () => {
     expect((await status(company)).stdout).toContain("  2 requests wait for a turn\n");
   });
 
+  test("takes lists for current as long as the schedule says, or --max-age", async () => {
+    const company = await mirrored();
+    const threeDaysAgo = new Date(Date.now() - 72 * hourMs).toISOString();
+    const earlier = "(SELECT json_group_object(key, ?) FROM json_each(swept))";
+    wound(company, `UPDATE _runs SET swept = ${earlier}`, threeDaysAgo);
+    expect(await conditionsOf(company)).toEqual(["stale lists"]);
+    writeServeConfig(company, 'schedule: { sync: "15 2 * * 1", publish: off }');
+    expect(await conditionsOf(company)).toEqual([]);
+    expect((await status(company, "--max-age", "26h")).stdout).toContain(
+      "! read whole longer than 26h 00m ago",
+    );
+  });
+
   // Fault: clock | a table was read by a clock that was a year ahead | the mirror that `status --max-age` judges | exit 1: its age is unknown, not fresh for a year
   test("--max-age takes no table for fresh that a clock read in the future", async () => {
     const company = await mirrored();

@@ -71,11 +71,12 @@ describe("how a mirror stands", () => {
     const { db } = run.mirror;
     const waitFor = (...names: readonly string[]) => {
       const { queue, lanes } = readHealth(db, manifestOf(), names.map(resourceOf));
-      return [queue.length, lanes.length];
+      const facts = readFacts(db, scopeOf(...names), startMs);
+      return [queue.length, lanes.length, facts.queue.length];
     };
     expect([waitFor("people", "notes"), waitFor("people")]).toEqual([
-      [1, 1],
-      [0, 0],
+      [1, 1, 1],
+      [0, 0, 0],
     ]);
   });
 
