@@ -175,7 +175,7 @@ export function exportEntry({ folder }: { readonly folder: string }) {
     out: filledText("a folder")
       .transform((text) => path.resolve(folder, text))
       .describe("Where to; relative to this file."),
-    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text } : null))
+    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text.replace(/\/+$/, "") } : null))
       .optional()
       .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
     after: oneOfWords(["sync"]).optional().describe("Made after every run."),

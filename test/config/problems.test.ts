@@ -112,7 +112,7 @@ describe("two entries of `exports` that write the same files", () => {
   });
 
   test("of an object store are refused, too; those of other formats, tables or places are not", () => {
-    const [first, second] = ["format: csv, out: x, to: s3://b/p", "format: csv, out: y, to: s3://b/p"];
+    const [first, second] = ["format: csv, out: x, to: s3://b/p", "format: csv, out: y, to: s3://b/p/"];
     expect(complaints(withEntries(first, second))).toEqual([
       expect.stringContaining("exports[1].to must be"),
     ]);
