@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NodesTable } from "../../src/fleet/postgres/tables/nodes-table.ts";
+import { NodesTable } from "../../src/fleet/postgres/tables/heartbeats.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { blocks } from "../support/docs/docs.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";

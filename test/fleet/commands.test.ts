@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { CompaniesTable } from "../../src/fleet/postgres/tables/companies-table.ts";
-import { NodesTable } from "../../src/fleet/postgres/tables/nodes-table.ts";
+import { NodesTable } from "../../src/fleet/postgres/tables/heartbeats.ts";
 import { OwnersTable } from "../../src/fleet/postgres/tables/owners-table.ts";
 import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";

@@ -6,7 +6,8 @@ import type { RequestGuard } from "../../runs/service-connection.ts";
 import { HandOverCounts, handOversOf } from "../../state/as-of/hand-overs.ts";
 import type { Db } from "../../store/database.ts";
 import type { Lease } from "../ownership/ownership.ts";
-import type { AskedPackage, PackageFailure } from "../postgres/tables/packages-table.ts";
+import type { PackageFailure } from "../postgres/fleet-database.ts";
+import type { AskedPackage } from "../postgres/tables/packages-table.ts";
 import type { NodeContext } from "./node-context.ts";
 
 /**

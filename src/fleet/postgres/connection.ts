@@ -1,9 +1,11 @@
+import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import { callbackify } from "node:util";
 import type * as Pg from "pg";
 import { waitAtMost } from "../../base/cancellation.ts";
-import { assert, MirrorError, valueOr } from "../../base/errors.ts";
+import { MirrorError, valueOr } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { createRedactor } from "../../base/secret.ts";
+import type { FleetDb } from "./fleet-database.ts";
 import { poolerHint, postgresError } from "./postgres-error.ts";
 
 /** What runs SQL: the pool, or one transaction. */
@@ -14,6 +16,8 @@ export interface Sql {
    * @throws MirrorError `database`; `retryable` where Postgres was away or gave way to another transaction
    */
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Builds statements on the fleet's tables, and runs them by `query`. */
+  readonly db: FleetDb;
 }
 
 export interface Postgres extends Sql {
@@ -30,20 +34,11 @@ export interface Postgres extends Sql {
 /** Statements on one table of the fleet, for others by name. */
 export abstract class FleetTable {
   protected readonly postgres: Postgres;
+  protected readonly db: FleetDb;
 
   constructor(postgres: Postgres) {
     this.postgres = postgres;
-  }
-
-  /** The first row; null: there is none. */
-  protected async findRow<Row>(text: string, values: readonly unknown[] = []): Promise<Row | null> {
-    const [row] = await this.postgres.query<Row>(text, values);
-    return row ?? null;
-  }
-
-  /** Does the statement give a row? */
-  protected async hasRow(text: string, values: readonly unknown[]): Promise<boolean> {
-    return (await this.postgres.query(text, values)).length > 0;
+    this.db = postgres.db;
   }
 }
 
@@ -167,6 +162,15 @@ function storable(value: unknown): unknown {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? storable(part) : part));
 }
 
+/** What runs all statements by this function, those of kysely too: transactions, deadlines and errors are the function's. */
+export function sqlBy(query: Sql["query"]): Sql {
+  const run = async (text: string, values: readonly unknown[]) => ({ rows: await query(text, values) });
+  const connect = async () => ({ query: run, release: () => undefined }) as unknown as PostgresPoolClient;
+  const pool = { connect, end: async () => undefined, options: {} };
+  const db: FleetDb = new Kysely({ dialect: new PostgresDialect({ pool }) });
+  return { query, db: db.withSchema("fintoro_mirror") };
+}
+
 function pooledPostgres(pool: Pg.Pool, { server, redact }: Address, log: Log): Postgres {
   const failure = (error: unknown) => postgresError(error, server, redact);
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -176,13 +180,12 @@ function pooledPostgres(pool: Pg.Pool, { server, redact }: Address, log: Log): P
       throw failure(error);
     }
   };
-  const sqlOf = (runner: Pg.Pool | Pg.PoolClient): Sql => ({
-    query: async <Row>(text: string, values?: readonly unknown[]) => {
+  const sqlOf = (runner: Pg.Pool | Pg.PoolClient) =>
+    sqlBy(async <Row>(text: string, values?: readonly unknown[]) => {
       const result: unknown = await guarded(() => runner.query(text, values?.map(storable)));
       // Several statements have several results; the driver's types do not know that.
       return [result].flat().flatMap((one) => (one as Pg.QueryResult).rows as Row[]);
-    },
-  });
+    });
   // Without listeners the end of an idle connection, or of one between two statements, would end the process.
   pool.on("error", (error) => log.debug("a connection to Postgres ended", { error: failure(error) }));
   pool.on("connect", (client) => client.on("error", () => undefined));
@@ -231,26 +234,4 @@ async function checkServer(postgres: Postgres, server: string): Promise<void> {
   throw new MirrorError("database", `what answers at ${server} leaves out the time limits of a session`, {
     hint: poolerHint,
   });
-}
-
-/** The row of a statement that always gives one. */
-export async function onlyRow<Row>(sql: Sql, text: string, values?: readonly unknown[]): Promise<Row> {
-  const [row] = await sql.query<Row>(text, values);
-  assert(row, "the statement gives a row");
-  return row;
-}
-
-/** SQL: a `timestamptz` as epoch milliseconds. */
-export function epochMs(column: string): string {
-  return `floor(extract(epoch FROM ${column}) * 1000)::bigint`;
-}
-
-/** SQL: a `timestamptz` as ISO, as JSON has it. */
-export function isoText(column: string): string {
-  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-}
-
-/** SQL: an `interval` from a parameter in milliseconds. */
-export function intervalOf(parameter: string): string {
-  return `(${parameter}::float8 * interval '1 millisecond')`;
 }

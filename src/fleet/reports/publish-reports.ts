@@ -16,7 +16,8 @@ import { exportStep, readSteps, recordStep, reportStep } from "../../status/afte
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { unsentExports } from "./send-exports.ts";
 import { runMirrorTask } from "../snapshot/mirror-tasks.ts";
-import type { ReportFile, ReportsTable } from "../postgres/tables/reports-table.ts";
+import type { ReportFile } from "../postgres/fleet-database.ts";
+import type { ReportsTable } from "../postgres/tables/reports-table.ts";
 
 /** A file on this node, and what its name in the store is in a publication. */
 interface MadeFile extends Omit<ReportFile, "key" | "number"> {

@@ -1,6 +1,6 @@
 import { counted, formatCount, formatDuration, formatSize } from "../../base/units.ts";
 import type { FleetCompanyStatus } from "./judge-company.ts";
-import type { NodeRow } from "../postgres/tables/nodes-table.ts";
+import type { NodeRow } from "../postgres/tables/heartbeats.ts";
 import type { FleetStatus } from "./read-fleet-status.ts";
 
 /** Companies that are shown without a problem; all where there are no more. */

@@ -1,7 +1,7 @@
 import { elapsedSince } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
 import { isPartial, type NamedCondition } from "../../status/conditions.ts";
-import type { CompanyView, FleetCompany } from "../postgres/tables/fleet-view.ts";
+import type { CompanyView } from "../postgres/tables/fleet-view.ts";
 import { suspectLosses } from "../postgres/tables/losses.ts";
 
 /**
@@ -27,7 +27,7 @@ export interface FleetProblem {
   readonly message: string;
 }
 
-export interface FleetCompanyStatus extends FleetCompany {
+export interface FleetCompanyStatus extends Omit<CompanyView, "company" | "judged"> {
   readonly problems: readonly FleetProblem[];
 }
 

@@ -1,6 +1,7 @@
 import { counted, formatSize } from "../../base/units.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import { PackagesTable, type AskedMonth, type PackageFailure } from "../postgres/tables/packages-table.ts";
+import type { PackageFailure } from "../postgres/fleet-database.ts";
+import { PackagesTable } from "../postgres/tables/packages-table.ts";
 
 /** `partial`: it is there without all PDFs. */
 type Judgement = readonly [outcome: "done" | "partial" | "failed" | "late", message: string];
@@ -34,6 +35,9 @@ export async function readPackageStatus(postgres: Postgres, month: string, only:
   const outcome = failed.length > 0 ? "partial" : late.length > 0 ? "difference" : "complete";
   return { companies: Object.fromEntries(all), lines, outcome } as const;
 }
+
+type CompanyMonth = Awaited<ReturnType<PackagesTable["ofMonth"]>>[number];
+type AskedMonth = Omit<CompanyMonth, "company" | "node" | "live" | "failure">;
 
 function judge({ asked_at, due_at, made_at, made, reason, error }: AskedMonth, owner: string): Judgement {
   if (asked_at === null) return ["late", "it was not asked for"];

@@ -7,8 +7,7 @@ import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import { countLateCompanies } from "../postgres/catalogue/commit-snapshot.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { readCompanyViews, readServerView, type CompanyView } from "../postgres/tables/fleet-view.ts";
-import { NodesTable, type NodeRow } from "../postgres/tables/nodes-table.ts";
-import { ReceivingTable } from "../postgres/tables/receiving-table.ts";
+import { NodesTable, ReceivingTable, type NodeRow } from "../postgres/tables/heartbeats.ts";
 import { readRemovedCompanies } from "../postgres/tables/removed-companies.ts";
 import { difference, judgeCompany, type FleetCompanyStatus, type FleetProblem } from "./judge-company.ts";
 

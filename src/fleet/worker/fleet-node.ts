@@ -5,7 +5,7 @@ import type { Span } from "../../state/uptime-log.ts";
 import { jobKinds } from "../jobs/job-engine.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import { createNodeLoops, type NodeLoops } from "../postgres/node-loops.ts";
-import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
+import type { NodeFacts } from "../postgres/tables/heartbeats.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/owners-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";

@@ -1,5 +1,5 @@
 import type { CompanyRow } from "../../../src/fleet/postgres/tables/companies-table.ts";
-import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { sqlBy, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { fleetCompanies } from "../../support/fleet/companies.ts";
 import type { BenchResult } from "../result.ts";
 
@@ -18,7 +18,7 @@ function withCompanies(count: number): Postgres {
     text.includes("companies") ? Array.from({ length: count }, (_, i) => rowOf(i)) : [{ asOfMs: 1 }];
   return {
     // The rows are those that the statement asks for.
-    query: <Row>(text: string) => Promise.resolve(answer(text) as Row[]),
+    ...sqlBy(<Row>(text: string) => Promise.resolve(answer(text) as Row[])),
     transaction: () => Promise.reject(new Error("nothing is stored")),
     close: () => Promise.resolve(),
   };

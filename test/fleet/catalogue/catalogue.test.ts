@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { dayMs } from "../../../src/base/clock.ts";
-import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
+import { sqlBy, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
 import { commitSnapshot } from "../../../src/fleet/postgres/catalogue/commit-snapshot.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { aLake, lakeReaders, pageSql, type TestLake, type TestTable } from "../../support/fleet/lake.ts";
@@ -132,10 +132,10 @@ describeWithPostgres.each(lakeReaders)("a catalogue of what companies publish, r
 /** A Postgres whose connection is lost at the given statement of a transaction. */
 function losingAt(postgres: Postgres, statement: number): Postgres {
   let count = 0;
-  const lost = (sql: Sql): Sql => ({
-    query: (text, values) =>
+  const lost = (sql: Sql) =>
+    sqlBy((text, values) =>
       ++count === statement ? Promise.reject(new Error("connection lost")) : sql.query(text, values),
-  });
+    );
   const transaction: Postgres["transaction"] = (step) => postgres.transaction((sql) => step(lost(sql)));
   return { ...postgres, transaction };
 }

@@ -44,8 +44,8 @@ describeWithPostgres("a claim", () => {
     const owner = await fleet.owned("acme", "node-1");
     const order: string[] = [];
     let claim: Promise<unknown> = Promise.resolve();
-    await fleet.postgres.transaction(async (sql) => {
-      await assertOwner(sql, owner);
+    await fleet.postgres.transaction(async ({ db }) => {
+      await assertOwner(db, owner);
       expect(await fleet.owners.renew("node-1", [owner], ttlMs)).toEqual(["acme"]);
       await fleet.expire("acme");
       claim = fleet.owners.claim("acme", "node-2", ttlMs).then(() => order.push("claimed"));

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { findWaitingCompanies, waitingSql } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import { findWaitingCompanies, waitingCompanies } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { test } from "../../support/fleet/fleet-test.ts";
 import { changesUpTo, deliveries, openFleet, planOf, snapshotOf } from "../../support/fleet/fleet.ts";
 import { rejectionOf } from "../../support/errors.ts";
@@ -88,7 +88,7 @@ describeWithPostgres("companies that nobody looks after", () => {
       "ANALYZE fintoro_mirror.companies, fintoro_mirror.owners, fintoro_mirror.inbox_heads",
     ])
       await postgres.query(statement);
-    const plan = await planOf(postgres, waitingSql.replace("$1", "1000"));
+    const plan = await planOf(postgres, waitingCompanies(1_000));
     for (const index of ["owners_held", "inbox_heads_waiting"]) expect(plan).toContain(index);
     expect(plan).not.toContain("Seq Scan");
     expect(await findWaitingCompanies(postgres, 1_000)).toHaveLength(24);

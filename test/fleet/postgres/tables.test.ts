@@ -188,12 +188,12 @@ describeWithPostgres("what is pruned", () => {
         SELECT 'c' || n % 500, 'a1', n, 'orders', n, 'insert', now(), 'sweep', now() - n * interval '1 minute'
         FROM generate_series(1, 10000) n;
       ANALYZE`);
-    for (const [sql, index] of [
+    for (const [prune, index] of [
       [pruneInbox, "inbox_received"],
       [pruneChanges, "changes_published"],
     ] as const) {
       // One row in a hundred is that old.
-      const plan = await planOf(postgres, sql.replace("$1", String(9_900 * 60_000)).replace("$2", "5000"));
+      const plan = await planOf(postgres, prune(9_900 * 60_000, 5_000));
       expect(plan).toContain(`Index Scan using ${index}`);
       expect(plan).not.toMatch(/Seq Scan on (?:inbox|changes)\b/);
     }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
-import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
+import { NodesTable } from "../../../src/fleet/postgres/tables/heartbeats.ts";
 import { waitForPostgres } from "../../../src/cli/commands/fleet/open-fleet.ts";
 import { jsonLines } from "../../support/program/cli.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";

@@ -25,19 +25,21 @@ export const fleetFaults = faultsIn(
     + if (last?.live && last.node !== node) return
   claim-keeps-the-epoch: a node that owned the company before has the epoch of the owner of now
     src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
-    - SET epoch = epoch + 1, node = $2
-    + SET epoch = epoch, node = $2
+    - epoch: eb("epoch", "+", 1), ...given
+    + epoch: eb.ref("epoch"), ...given
   owner-checked-without-a-lock: a company is claimed between the check and the commit of what its last owner publishes
     src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
-    - AND expires_at > clock_timestamp() FOR KEY SHARE\`;
-    + AND expires_at > clock_timestamp()\`;
+    -     .where("expires_at", ">", now)
+    -     .forKeyShare();
+    +     .where("expires_at", ">", now);
   expired-owner-publishes: who was paused for an hour publishes, as long as nobody else has claimed the company
     src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
-    - AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE\`;
-    + AND node = $3 FOR KEY SHARE\`;
+    -     .where("expires_at", ">", now)
+    -     .forKeyShare();
+    +     .forKeyShare();
   account-of-a-claim-not-locked, I8: two companies of one account are claimed at once, each before the other is seen
     src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/accounts.test.ts
-    -   await sql.query(lock, [account]);
+    -   await lock.execute(db);
   window-of-another-owner-not-waited-for, I8: a new owner sends beside what the last one has sent in the service's window
     src/fleet/assignment/permits.ts, found by test/fleet/assignment/permits.test.ts
     -   waitForOthers(lease.quietMs);
@@ -53,8 +55,7 @@ export const fleetFaults = faultsIn(
     -  AND i.seq <= h.drained
   inbox-numbers-given-without-a-lock, I6: receivers give the same numbers, or a later one becomes visible first and its reader skips the other
     src/fleet/postgres/tables/inbox-table.ts, found by test/fleet/postgres/inbox-table.test.ts
-    - WHERE h.company = $1 FOR NO KEY UPDATE OF h\`;
-    + WHERE h.company = $1\`;
+    -     .forNoKeyUpdate("h")
   inbox-position-before-its-deliveries, I1: a kill between both loses deliveries that were answered with 204
     src/fleet/assignment/drain.ts, found by test/fleet/assignment/drain.test.ts
     -   logStored(log, company, ingest.storeReceived(received, clock.nowMs(), notePosition));

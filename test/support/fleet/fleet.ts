@@ -1,7 +1,8 @@
+import type { RawBuilder } from "kysely";
 import { PgBoss } from "pg-boss";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
-import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
+import { sqlBy, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
 import { fleetTables, type FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import type { InboxDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import type { Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
@@ -70,8 +71,9 @@ export async function indexWrites(
 }
 
 /** How Postgres finds what a statement asks for. */
-export async function planOf(postgres: Postgres, sql: string): Promise<string> {
-  const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`);
+export async function planOf(postgres: Postgres, statement: RawBuilder<unknown>): Promise<string> {
+  const { sql, parameters } = statement.compile(postgres.db);
+  const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`, parameters);
   return lines.map((line) => line["QUERY PLAN"]).join("\n");
 }
 
@@ -103,7 +105,7 @@ export function countingStatements(postgres: Postgres) {
     statements++;
     return postgres.query(text, values);
   };
-  return { postgres: { ...postgres, query }, count: () => statements };
+  return { postgres: { ...postgres, ...sqlBy(query) }, count: () => statements };
 }
 
 /** A connection whose next transaction pauses behind one of its statements, counted from 1. */
@@ -111,15 +113,14 @@ export function pausingBehind({ postgres }: Fleet, statement: number) {
   const paused = Promise.withResolvers<void>();
   const resumed = Promise.withResolvers<void>();
   let statements = 0;
-  const pausing = (sql: Sql): Sql => ({
-    query: async <Row>(text: string, values?: readonly unknown[]) => {
+  const pausing = (sql: Sql) =>
+    sqlBy(async <Row>(text: string, values?: readonly unknown[]) => {
       const rows = await sql.query<Row>(text, values);
       if (++statements !== statement) return rows;
       paused.resolve();
       await resumed.promise;
       return rows;
-    },
-  });
+    });
   const transaction: Postgres["transaction"] = (step) => postgres.transaction((sql) => step(pausing(sql)));
   return {
     postgres: { ...pausing(postgres), transaction, close: () => postgres.close() },

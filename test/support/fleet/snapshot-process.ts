@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
-import { openPostgres, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
+import { openPostgres, sqlBy, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
 import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
@@ -25,10 +25,9 @@ async function around<T>(label: string, step: () => Promise<T>): Promise<T> {
 }
 
 function statements(sql: Sql): Sql {
-  return {
-    query: (text, values) =>
-      around(text.replaceAll(/\s+/g, " ").trim().slice(0, 40), () => sql.query(text, values)),
-  };
+  return sqlBy((text, values) =>
+    around(text.replaceAll(/\s+/g, " ").trim().slice(0, 40), () => sql.query(text, values)),
+  );
 }
 
 /** Postgres with a point before and after each statement and commit. */

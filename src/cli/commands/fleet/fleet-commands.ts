@@ -1,7 +1,7 @@
 import { isoTime, localDate } from "../../../base/clock.ts";
 import { counted, formatDuration } from "../../../base/units.ts";
 import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/tables/companies-table.ts";
-import { OwnersTable, type OwnerRow } from "../../../fleet/postgres/tables/owners-table.ts";
+import { OwnersTable } from "../../../fleet/postgres/tables/owners-table.ts";
 import { forgetCompany, readRemovedCompanies } from "../../../fleet/postgres/tables/removed-companies.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
@@ -17,7 +17,7 @@ import { readRadar } from "../../../fleet/postgres/tables/radar-view.ts";
 import { assertPackable } from "../../../export/plan/period.ts";
 import { readPackageStatus } from "../../../fleet/status/package-status.ts";
 import { unknownName } from "../../../base/names.ts";
-import { NodesTable } from "../../../fleet/postgres/tables/nodes-table.ts";
+import { NodesTable } from "../../../fleet/postgres/tables/heartbeats.ts";
 import { PackagesTable } from "../../../fleet/postgres/tables/packages-table.ts";
 
 /** Lists the companies of the fleet with those that left it lately, or those chosen by `--company` and `--tag`. */
@@ -44,8 +44,10 @@ export const fleetListCommand: CommandRun<"fleet list"> = (context, { options: {
     return "complete";
   });
 
+type Owners = Awaited<ReturnType<OwnersTable["ownersOf"]>>;
+
 /** A company of the fleet as `fleet list --json` prints it. */
-function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: readonly OwnerRow[]) {
+function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: Owners) {
   const owner = owners.find(({ company }) => company === name);
   return {
     // The node that has it now; null: none does.

@@ -1,4 +1,5 @@
-import { intervalOf, onlyRow, type Postgres, type Sql } from "../connection.ts";
+import { assert } from "../../../base/errors.ts";
+import type { Postgres, Sql } from "../connection.ts";
 import { planSnapshot, type Catalogue, type CountingFile, type SnapshotPlan } from "./plan-snapshot.ts";
 
 /** Any number that no other program takes for its advisory locks. */
@@ -20,8 +21,8 @@ const mostCompanies = 200;
 export function commitSnapshot(postgres: Postgres, dataPath: string, keptMs: number): Promise<number> {
   return postgres.transaction(async (sql) => {
     const lock = "SELECT pg_try_advisory_xact_lock($1::bigint) AS taken";
-    const { taken } = await onlyRow<{ taken: boolean }>(sql, lock, [commitLock]);
-    if (!taken) return 0;
+    const [locked] = await sql.query<{ taken: boolean }>(lock, [commitLock]);
+    if (!locked?.taken) return 0;
     await createCatalogue(sql);
     const notePath = "UPDATE fintoro_lake.ducklake_metadata SET value = $1 WHERE key = 'data_path'";
     await sql.query(notePath, [dataPath]);
@@ -67,12 +68,13 @@ export async function countLateCompanies(sql: Sql): Promise<number> {
       SELECT company, published_at FROM fintoro_mirror.reports JOIN fintoro_mirror.companies c ON c.name = company
       WHERE published_at < clock_timestamp() - interval '10 minutes' AND NOT c.removed
       ${committed && `EXCEPT ${committed}`}) published`;
-  return (await onlyRow<{ companies: number }>(sql, late)).companies;
+  return (await sql.query<{ companies: number }>(late))[0]?.companies ?? 0;
 }
 
 async function readCatalogue(sql: Sql, companies: readonly string[]): Promise<Catalogue> {
   const last = "SELECT * FROM fintoro_lake.ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1";
-  const snapshot = await onlyRow<Catalogue["snapshot"]>(sql, last);
+  const [snapshot] = await sql.query<Catalogue["snapshot"]>(last);
+  assert(snapshot, "the catalogue is made with a snapshot");
   const tables = await sql.query<Catalogue["tables"][number]>(
     `SELECT table_id, table_name, next_row_id, m.mapping_id, c.columns
      FROM fintoro_lake.ducklake_table JOIN fintoro_lake.ducklake_table_stats USING (table_id)
@@ -125,7 +127,7 @@ async function insert(sql: Sql, table: string, rows: readonly object[]): Promise
 const forgetSnapshots = `
   WITH oldest AS (
       SELECT max(snapshot_id) AS id FROM fintoro_lake.ducklake_snapshot
-      WHERE snapshot_time < now() - ${intervalOf("$1")}),
+      WHERE snapshot_time < now() - $1::float8 * interval '1 millisecond'),
     files AS (DELETE FROM fintoro_lake.ducklake_data_file USING oldest WHERE end_snapshot <= id),
     columns AS (DELETE FROM fintoro_lake.ducklake_column USING oldest WHERE end_snapshot <= id),
     changes AS (DELETE FROM fintoro_lake.ducklake_snapshot_changes USING oldest WHERE snapshot_id < id)

@@ -1,30 +1,17 @@
+import { sql, type ExpressionBuilder } from "kysely";
 import { hash } from "node:crypto";
-import type { readSteps } from "../../../status/after-run-record.ts";
-import type { AlertState } from "../../../status/alerts/incidents.ts";
-import { epochMs, FleetTable } from "../connection.ts";
+import { FleetTable } from "../connection.ts";
+import { epochMs, isFound, jsonb, now } from "../fleet-database.ts";
+import type { FleetDatabase, RowOf } from "../fleet-database.ts";
 import { assertOwner, lockAccount, writeAsOwner, type AccountUse, type Owner } from "./owners-table.ts";
 
-export interface CompanyRow {
-  readonly name: string;
-  /** The document that `fleet add` wrote, as JSON; secrets are references. */
-  readonly config: unknown;
-  /** Which company of the service it is; null until its first owner has asked the service. */
-  readonly account: string | null;
-  /** When it joined the fleet last: while it was out of it, nobody received its deliveries. */
+export interface CompanyRow extends RowOf<"companies", "name" | "config" | "account" | "removed" | "tags"> {
   readonly addedAtMs: number;
   readonly changedAtMs: number;
-  /** The last published change of when it was forgotten: numbers of its next log are higher. 0: it never was. */
   readonly lastSeq: number;
-  readonly removed: boolean;
-  readonly tags: readonly string[];
 }
 
-interface CompanyNotes {
-  /** Incidents, and the alerts of them that wait. */
-  readonly state: AlertState | null;
-  /** How what follows runs went: what was made counts once it was published or sent. */
-  readonly steps: ReturnType<typeof readSteps> | null;
-}
+type CompanyNotes = RowOf<"alerts", "state" | "steps">;
 
 /** Two tokens of one company of the service are one account: they share a budget. */
 export function accountOf(baseUrl: string, name: string): string {
@@ -34,11 +21,19 @@ export function accountOf(baseUrl: string, name: string): string {
 /** Longer than a transaction that changes companies lasts: a change may become visible so long after its time. */
 const commitDelayMs = 60_000;
 
-const columns = `name, config, account, removed, tags, last_seq AS "lastSeq", ${epochMs("added_at")} AS "addedAtMs",
-  ${epochMs("changed_at")} AS "changedAtMs"`;
+function columns(eb: ExpressionBuilder<FleetDatabase, "companies">) {
+  return [
+    ...(["name", "config", "account", "removed", "tags", "last_seq as lastSeq"] as const),
+    epochMs(eb.ref("added_at")).as("addedAtMs"),
+    epochMs(eb.ref("changed_at")).as("changedAtMs"),
+  ];
+}
 
-/** SQL: has the company this config and schedule? */
-const isSame = "(config, schedule, timezone) IS NOT DISTINCT FROM ($2::jsonb, $3::text, $4::text)";
+/** Has the company this config and schedule? */
+function isSame(config: unknown, schedule: string | null, timezone: string) {
+  return sql<boolean>`(config, schedule, timezone)
+    IS NOT DISTINCT FROM (${config}::jsonb, ${schedule}::text, ${timezone}::text)`;
+}
 
 /**
  * The companies of the fleet, their configs and tags, and what their owners note of each (table `alerts`).
@@ -62,54 +57,50 @@ export class CompaniesTable extends FleetTable {
     timezone = "UTC",
     tags: readonly string[] | null = null,
   ): Promise<"added" | "changed" | "tagged" | "unchanged"> {
-    const [row] = await this.postgres.query<{ outcome: "added" | "changed" | "tagged" | "unchanged" }>(
-      `WITH before AS (SELECT removed, ${isSame} AS same FROM fintoro_mirror.companies WHERE name = $1),
-       put AS (
-         INSERT INTO fintoro_mirror.companies AS c (name, config, schedule, timezone, tags)
-         VALUES ($1, $2::jsonb, $3, $4, coalesce($5::text[], '{}'))
-         ON CONFLICT (name) DO UPDATE SET config = excluded.config, schedule = excluded.schedule,
-           timezone = excluded.timezone, tags = coalesce($5::text[], c.tags), removed = false,
-           changed_at = clock_timestamp(),
-           added_at = CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
-         WHERE (c.config, c.schedule, c.timezone) IS DISTINCT FROM (excluded.config, excluded.schedule, excluded.timezone)
-           OR c.tags IS DISTINCT FROM coalesce($5::text[], c.tags) OR c.removed
-         RETURNING 1),
-       forgiven AS (
-         UPDATE fintoro_mirror.owners SET losses = 0, claimable_at = NULL
-         WHERE company = $1 AND (losses > 0 OR failures > 0))
-       SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'
-         WHEN EXISTS (SELECT FROM before WHERE NOT removed AND same) THEN 'tagged'
-         WHEN EXISTS (SELECT FROM before WHERE NOT removed) THEN 'changed' ELSE 'added' END AS outcome`,
-      [name, config, schedule, timezone, tags],
-    );
-    return row?.outcome ?? "unchanged";
+    const put = sql<{ outcome: "added" | "changed" | "tagged" | "unchanged" }>`WITH before AS (
+        SELECT removed, ${isSame(config, schedule, timezone)} AS same FROM fintoro_mirror.companies WHERE name = ${name}),
+      put AS (
+        INSERT INTO fintoro_mirror.companies AS c (name, config, schedule, timezone, tags)
+        VALUES (${name}, ${config}::jsonb, ${schedule}, ${timezone}, coalesce(${tags}::text[], '{}'))
+        ON CONFLICT (name) DO UPDATE SET config = excluded.config, schedule = excluded.schedule,
+          timezone = excluded.timezone, tags = coalesce(${tags}::text[], c.tags), removed = false, changed_at = clock_timestamp(),
+          added_at = CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
+        WHERE (c.config, c.schedule, c.timezone) IS DISTINCT FROM (excluded.config, excluded.schedule, excluded.timezone)
+          OR c.tags IS DISTINCT FROM coalesce(${tags}::text[], c.tags) OR c.removed
+        RETURNING 1),
+      forgiven AS (
+        UPDATE fintoro_mirror.owners SET losses = 0, claimable_at = NULL
+        WHERE company = ${name} AND (losses > 0 OR failures > 0))
+      SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'
+        WHEN EXISTS (SELECT FROM before WHERE NOT removed AND same) THEN 'tagged'
+        WHEN EXISTS (SELECT FROM before WHERE NOT removed) THEN 'changed' ELSE 'added' END AS outcome`;
+    return (await put.execute(this.db)).rows[0]?.outcome ?? "unchanged";
   }
 
   /** Is it in the fleet with this config and schedule? */
   has(name: string, config: unknown, schedule: string | null, timezone: string): Promise<boolean> {
-    const sql = `SELECT FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed AND ${isSame}`;
-    return this.hasRow(sql, [name, config, schedule, timezone]);
+    const present = this.db.selectFrom("companies").where("name", "=", name).where("removed", "=", false);
+    return isFound(present.where(isSame(config, schedule, timezone)));
   }
 
   /** Takes a company out of the fleet. False: it is not there. Everything stays until `forgetRemoved`. */
   remove(name: string): Promise<boolean> {
-    const sql = `UPDATE fintoro_mirror.companies SET removed = true, changed_at = clock_timestamp()
-      WHERE name = $1 AND NOT removed RETURNING name`;
-    return this.hasRow(sql, [name]);
+    const removed = this.db.updateTable("companies").set({ removed: true, changed_at: now });
+    const present = removed.where("name", "=", name).where("removed", "=", false);
+    return isFound(present.returning("name"));
   }
 
   /** Null: the fleet never had it. */
-  find(name: string): Promise<CompanyRow | null> {
-    return this.findRow(`SELECT ${columns} FROM fintoro_mirror.companies WHERE name = $1`, [name]);
+  async find(name: string): Promise<CompanyRow | null> {
+    const found = this.db.selectFrom("companies").select(columns).where("name", "=", name);
+    return (await found.executeTakeFirst()) ?? null;
   }
 
   /** Those of the fleet whose runs are scheduled by this pattern of cron. */
   async scheduledBy(schedule: string, timezone: string): Promise<string[]> {
-    const rows = await this.postgres.query<{ name: string }>(
-      "SELECT name FROM fintoro_mirror.companies WHERE schedule = $1 AND timezone = $2 AND NOT removed",
-      [schedule, timezone],
-    );
-    return rows.map(({ name }) => name);
+    const present = this.db.selectFrom("companies").select("name").where("removed", "=", false);
+    const scheduled = present.where("schedule", "=", schedule).where("timezone", "=", timezone);
+    return (await scheduled.execute()).map(({ name }) => name);
   }
 
   /**
@@ -117,14 +108,12 @@ export class CompaniesTable extends FleetTable {
    * listed more than once, and is never left out.
    */
   async list(changedSinceMs: number | null = null) {
-    const now = await this.findRow<{ asOfMs: number }>(`SELECT ${epochMs("clock_timestamp()")} AS "asOfMs"`);
+    const { asOfMs } = await this.db.selectNoFrom(epochMs(now).as("asOfMs")).executeTakeFirstOrThrow();
     const fromMs = changedSinceMs === null ? 0 : changedSinceMs - commitDelayMs;
-    const companies = await this.postgres.query<CompanyRow>(
-      `SELECT ${columns} FROM fintoro_mirror.companies
-       WHERE changed_at >= to_timestamp($1::float8 / 1000) ORDER BY name`,
-      [fromMs],
-    );
-    return { companies, asOfMs: now?.asOfMs ?? fromMs };
+    const from = sql<Date>`to_timestamp(${fromMs}::float8 / 1000)`;
+    const listed = this.db.selectFrom("companies").select(columns).where("changed_at", ">=", from);
+    const companies: CompanyRow[] = await listed.orderBy("name").execute();
+    return { companies, asOfMs };
   }
 
   /**
@@ -135,27 +124,32 @@ export class CompaniesTable extends FleetTable {
    * @throws MirrorError `locked` where the company has another owner
    */
   setAccount(owner: Owner, account: string): Promise<AccountUse> {
-    const lock = "SELECT FROM fintoro_mirror.companies WHERE name = $1 FOR NO KEY UPDATE";
-    const note = "UPDATE fintoro_mirror.companies SET account = $2 WHERE name = $1";
-    return this.postgres.transaction(async (sql) => {
-      await sql.query(lock, [owner.company]);
-      const use = await lockAccount(sql, account, owner.company);
-      await assertOwner(sql, owner);
-      if (use.rival === null) await sql.query(note, [owner.company, account]);
+    const name = owner.company;
+    return this.postgres.transaction(async ({ db }) => {
+      await db.selectFrom("companies").where("name", "=", name).forNoKeyUpdate().execute();
+      const use = await lockAccount(db, account, name);
+      await assertOwner(db, owner);
+      if (use.rival === null)
+        await db.updateTable("companies").set({ account }).where("name", "=", name).execute();
       return use;
     });
   }
 
   /** What its owners noted last; null each where none did. */
   async notesOf(company: string): Promise<CompanyNotes> {
-    const sql = "SELECT state, steps FROM fintoro_mirror.alerts WHERE company = $1";
-    return (await this.findRow<CompanyNotes>(sql, [company])) ?? { state: null, steps: null };
+    const noted = this.db.selectFrom("alerts").select(["state", "steps"]).where("company", "=", company);
+    return (await noted.executeTakeFirst()) ?? { state: null, steps: null };
   }
 
   /** @throws MirrorError `locked` where the company has another owner */
   note<K extends keyof CompanyNotes>(owner: Owner, key: K, value: CompanyNotes[K]): Promise<void> {
-    const write = `INSERT INTO fintoro_mirror.alerts (company, ${key}) SELECT company, $4::jsonb FROM owner
-      ON CONFLICT (company) DO UPDATE SET ${key} = excluded.${key}`;
-    return writeAsOwner(this.postgres, owner, write, [value]);
+    return writeAsOwner(this.db, owner, (db) =>
+      db
+        .insertInto("alerts")
+        .columns(["company", key])
+        .expression((eb) => eb.selectFrom("owner").select(["company", jsonb(value).as("value")]))
+        .onConflict((on) => on.column("company").doUpdateSet({ [key]: jsonb(value) }))
+        .returning("alerts.company"),
+    );
   }
 }

@@ -1,5 +1,7 @@
+import { sql, type Expression } from "kysely";
 import { dayMs } from "../../../base/clock.ts";
-import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
+import { FleetTable, type Sql } from "../connection.ts";
+import { epochMs, intervalOf, isFound, type FleetDb } from "../fleet-database.ts";
 import { isLive } from "./owners-table.ts";
 
 export interface InboxDelivery {
@@ -41,22 +43,17 @@ export class InboxTable extends FleetTable {
     deliveries: readonly InboxDelivery[],
     job?: (sql: Sql) => Promise<void>,
   ): Promise<ReadonlySet<string>> {
-    return this.postgres.transaction(async (sql) => {
-      const { seq, isOwned } = await lockHead(sql, company);
-      const added = await sql.query<{ eventId: string }>(insertNew, [
-        company,
-        seq,
-        deliveries.map(({ eventId }) => textOf(eventId)),
-        deliveries.map(({ body }) => body),
-      ]);
-      if (added.length > 0 && !isOwned) await job?.(sql);
+    return this.postgres.transaction(async (tx) => {
+      const { seq, isOwned } = await lockHead(tx.db, company);
+      const { rows: added } = await insertNew(company, seq, deliveries).execute(tx.db);
+      if (added.length > 0 && !isOwned) await job?.(tx);
       return new Set(added.map(({ eventId }) => idOf(eventId)));
     });
   }
 
   has(company: string, eventId: string): Promise<boolean> {
-    const sql = `SELECT FROM fintoro_mirror.inbox i WHERE ${isEvent("$1", "$2::text")}`;
-    return this.hasRow(sql, [company, textOf(eventId)]);
+    const id = sql<string>`${textOf(eventId)}::text`;
+    return isFound(this.db.selectFrom("inbox as i").where(isEvent(company, id)));
   }
 
   /**
@@ -64,27 +61,24 @@ export class InboxTable extends FleetTable {
    * published snapshot.
    */
   heads(companies: readonly string[]) {
-    return this.postgres.query<{ company: string; seq: number; drained: number }>(
-      "SELECT company, seq, drained FROM fintoro_mirror.inbox_heads WHERE company = ANY($1::text[])",
-      [companies],
-    );
+    const heads = this.db.selectFrom("inbox_heads").select(["company", "seq", "drained"]);
+    return heads.where("company", "=", sql<string>`ANY(${companies})`).execute();
   }
 
   /** Deliveries after a position in their order: `limit` or 8 MB at most, and at least one where there is one. */
   async read(company: string, afterSeq: number, limit: number): Promise<NumberedDelivery[]> {
-    const rows = await this.postgres.query<NumberedDelivery>(
-      `SELECT seq, event_id AS "eventId", body, ${epochMs("received_at")} AS "receivedAtMs" FROM (
-         SELECT *, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS bytes_before FROM (
-           SELECT * FROM fintoro_mirror.inbox WHERE company = $1 AND seq > $2 ORDER BY seq LIMIT $3) AS next
-       ) AS sized WHERE bytes_before < $4 ORDER BY seq`,
-      [company, afterSeq, limit, maxReadBytes],
-    );
+    const { rows } = await sql<NumberedDelivery>`
+      SELECT seq, event_id AS "eventId", body, ${epochMs(sql.ref("received_at"))} AS "receivedAtMs" FROM (
+        SELECT *, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS bytes_before FROM (
+          SELECT * FROM fintoro_mirror.inbox WHERE company = ${company} AND seq > ${afterSeq}
+          ORDER BY seq LIMIT ${limit}) AS next
+      ) AS sized WHERE bytes_before < ${maxReadBytes} ORDER BY seq`.execute(this.db);
     return rows.map((row) => ({ ...row, eventId: idOf(row.eventId) }));
   }
 
   /** Deletes old deliveries of all companies that are in a published snapshot. Gives how many; call it until 0. */
   async prune(): Promise<number> {
-    return (await this.postgres.query(pruneInbox, [keptMs, prunedAtOnce])).length;
+    return (await pruneInbox(keptMs, prunedAtOnce).execute(this.db)).rows.length;
   }
 }
 
@@ -99,46 +93,49 @@ function idOf(text: string): string {
 }
 
 /** For the test that asks Postgres how it reads it. Nodes that prune at the same time take different rows. */
-export const pruneInbox = `DELETE FROM fintoro_mirror.inbox WHERE ctid = ANY (ARRAY(
-    SELECT i.ctid FROM fintoro_mirror.inbox i JOIN fintoro_mirror.inbox_heads h USING (company)
-    WHERE i.received_at < now() - ${intervalOf("$1")} AND i.seq <= h.drained
-    ORDER BY i.received_at LIMIT $2 FOR UPDATE OF i SKIP LOCKED))
-  RETURNING 1`;
-
-/** Locks the company's last number until the commit, so that numbers are given and become visible one after another. */
-async function lockHead(
-  sql: Sql,
-  company: string,
-): Promise<{ readonly seq: number; readonly isOwned: boolean }> {
-  const [head] = await sql.query<{ seq: number; isOwned: boolean }>(lockedHead, [company]);
-  if (head) return head;
-  await sql.query(
-    "INSERT INTO fintoro_mirror.inbox_heads (company, seq) VALUES ($1, 0) ON CONFLICT (company) DO NOTHING",
-    [company],
-  );
-  return lockHead(sql, company);
+export function pruneInbox(olderMs: number, limit: number) {
+  return sql`DELETE FROM fintoro_mirror.inbox WHERE ctid = ANY (ARRAY(
+      SELECT i.ctid FROM fintoro_mirror.inbox i JOIN fintoro_mirror.inbox_heads h USING (company)
+      WHERE i.received_at < now() - ${intervalOf(olderMs)} AND i.seq <= h.drained
+      ORDER BY i.received_at LIMIT ${limit} FOR UPDATE OF i SKIP LOCKED))
+    RETURNING 1`;
 }
 
-const lockedHead = `SELECT h.seq, EXISTS (
-    SELECT FROM fintoro_mirror.owners WHERE company = $1 AND ${isLive}) AS "isOwned"
-  FROM fintoro_mirror.inbox_heads h WHERE h.company = $1 FOR NO KEY UPDATE OF h`;
+/** Locks the company's last number until the commit, so that numbers are given and become visible one after another. */
+async function lockHead(db: FleetDb, company: string): Promise<{ seq: number; isOwned: boolean }> {
+  const isOwned = db.selectFrom("owners").where("company", "=", company).where(isLive);
+  const head = await db
+    .selectFrom("inbox_heads as h")
+    .select((eb) => ["seq", eb.exists(isOwned).$castTo<boolean>().as("isOwned")])
+    .where("company", "=", company)
+    .forNoKeyUpdate("h")
+    .executeTakeFirst();
+  if (head) return head;
+  const first = db.insertInto("inbox_heads").values({ company, seq: 0 });
+  await first.onConflict((on) => on.doNothing()).execute();
+  return lockHead(db, company);
+}
 
-/** SQL: is the row `i` this event of the company? In the words of the index `inbox_event`. */
-function isEvent(company: string, id: string): string {
-  return `i.company = ${company} AND left(i.event_id, 200) = left(${id}, 200)
+/** Is the row `i` this event of the company? In the words of the index `inbox_event`. */
+function isEvent(company: string, id: Expression<string>) {
+  return sql<boolean>`i.company = ${company} AND left(i.event_id, 200) = left(${id}, 200)
     AND hashtextextended(i.event_id, 0) = hashtextextended(${id}, 0) AND i.event_id = ${id}`;
 }
 
 /** What is there is looked for after the lock was taken: this statement sees all that was committed before. */
-const insertNew = `WITH given AS (
-    SELECT id, min(n) AS n FROM unnest($3::text[]) WITH ORDINALITY AS g (id, n)
-    WHERE NOT EXISTS (SELECT FROM fintoro_mirror.inbox i WHERE ${isEvent("$1", "g.id")})
-    GROUP BY id),
-  added AS (
-    INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body)
-    SELECT $1, $2::bigint + row_number() OVER (ORDER BY n), id, ($4::bytea[])[n] FROM given
-    RETURNING event_id),
-  moved AS (
-    UPDATE fintoro_mirror.inbox_heads SET seq = seq + (SELECT count(*) FROM added)
-    WHERE company = $1 AND EXISTS (SELECT FROM added))
-  SELECT event_id AS "eventId" FROM added`;
+function insertNew(company: string, seq: number, deliveries: readonly InboxDelivery[]) {
+  const ids = deliveries.map(({ eventId }) => textOf(eventId));
+  const bodies = deliveries.map(({ body }) => body);
+  return sql<{ eventId: string }>`WITH given AS (
+      SELECT id, min(n) AS n FROM unnest(${ids}::text[]) WITH ORDINALITY AS g (id, n)
+      WHERE NOT EXISTS (SELECT FROM fintoro_mirror.inbox i WHERE ${isEvent(company, sql.ref("g.id"))})
+      GROUP BY id),
+    added AS (
+      INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body)
+      SELECT ${company}, ${seq}::bigint + row_number() OVER (ORDER BY n), id, (${bodies}::bytea[])[n] FROM given
+      RETURNING event_id),
+    moved AS (
+      UPDATE fintoro_mirror.inbox_heads SET seq = seq + (SELECT count(*) FROM added)
+      WHERE company = ${company} AND EXISTS (SELECT FROM added))
+    SELECT event_id AS "eventId" FROM added`;
+}

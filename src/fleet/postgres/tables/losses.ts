@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import { hourMs } from "../../../base/clock.ts";
 import { backoffMs, retries } from "../../../retry/retry-limits.ts";
-import { intervalOf, type Postgres } from "../connection.ts";
+import type { Postgres } from "../connection.ts";
+import { intervalOf, jsonb } from "../fleet-database.ts";
 
 /** How an ownership ended that nobody released. */
 export interface Loss {
@@ -39,36 +41,42 @@ export function takeoverDelayMs(losses: number, peers: number, random: number): 
   return backoffMs(losses - suspectLosses + 1, retries.takeover) * (0.5 + random);
 }
 
-/** SQL: the columns of a `Loss`, of the row `o` of `owners`. */
-export const lossColumns = `o.losses AS before,
-  (extract(epoch FROM o.expires_at - o.claimed_at) * 1000)::float8 AS "heldMs",
-  EXISTS (SELECT FROM fintoro_mirror.nodes n
-    WHERE n.node = o.node AND n.started_at <= o.claimed_at AND n.seen_at > o.expires_at) AS survived`;
+/** The columns of a `Loss`, of the row of `owners`. */
+export const lossColumns = [
+  sql<number>`losses`.as("before"),
+  sql<number>`(extract(epoch FROM expires_at - claimed_at) * 1000)::float8`.as("heldMs"),
+  sql<boolean>`EXISTS (SELECT FROM fintoro_mirror.nodes n WHERE n.node = owners.node
+    AND n.started_at <= owners.claimed_at AND n.seen_at > owners.expires_at)`.as("survived"),
+] as const;
 
-/** SQL: losses before the present ownership, of the row `o` of `owners`, as far as they still say something. */
-export const relevantLosses = `CASE WHEN o.expires_at - o.claimed_at > ${intervalOf(String(harmlessMs))} THEN 0 ELSE o.losses END`;
+/** Losses before the present ownership, of the row `o` of `owners`, as far as they still say something. */
+export const relevantLosses = sql<
+  number | null
+>`CASE WHEN o.expires_at - o.claimed_at > ${intervalOf(harmlessMs)} THEN 0 ELSE o.losses END`;
 
-/** SQL: nobody has decided yet when the company of this row of `owners`, which was lost, may be taken over. */
-export const isUnjudged = `(claimable_at IS NULL AND losses >= ${suspectLosses - 1})`;
+/** Nobody has decided yet when the company of this row of `owners`, which was lost, may be taken over. */
+export const isUnjudged = sql<boolean>`(claimable_at IS NULL AND losses >= ${sql.lit(suspectLosses - 1)})`;
 
 /** Decides when suspect companies of lost nodes may be taken over; until then nobody can. Gives those that must wait. */
-export async function judgeLosses(postgres: Postgres, random: () => number) {
-  const lost = await postgres.query<Loss & { company: string; node: string; epoch: number }>(
-    `SELECT o.company, o.node, o.epoch, ${lossColumns} FROM fintoro_mirror.owners o
-     WHERE o.node IS NOT NULL AND o.expires_at <= now() AND ${isUnjudged}`,
-  );
+export async function judgeLosses({ db }: Postgres, random: () => number) {
+  const lost = await db
+    .selectFrom("owners")
+    .select(["company", "node", "epoch", ...lossColumns])
+    .where("node", "is not", null)
+    .where(sql<boolean>`expires_at <= now()`)
+    .where(isUnjudged)
+    .execute();
   const counted = lost.map((one) => ({ ...one, losses: lossesInARow(one) }));
   const judged = counted.map((one) => {
     const peers = counted.filter(({ node, losses }) => node === one.node && losses >= one.losses).length;
     return { ...one, delayMs: takeoverDelayMs(one.losses, peers, random()) };
   });
   // Where two nodes judge at the same time the first one counts.
-  const decided = await postgres.query<{ company: string; node: string; losses: number; delayMs: number }>(
-    `UPDATE fintoro_mirror.owners o SET claimable_at = clock_timestamp() + ${intervalOf('"delayMs"')}
-     FROM jsonb_to_recordset($1::jsonb) AS judged (company text, node text, epoch bigint, losses integer, "delayMs" float8)
-     WHERE o.company = judged.company AND o.epoch = judged.epoch AND o.node IS NOT NULL AND o.claimable_at IS NULL
-     RETURNING o.company, o.node, judged.losses, "delayMs"`,
-    [JSON.stringify(judged)],
-  );
-  return decided.filter(({ delayMs }) => delayMs > 0);
+  const decided = await sql<{ company: string; node: string; losses: number; delayMs: number }>`
+    UPDATE fintoro_mirror.owners o SET claimable_at = clock_timestamp() + ${intervalOf(sql.ref("delayMs"))}
+    FROM jsonb_to_recordset(${jsonb(judged)})
+      AS judged (company text, node text, epoch bigint, losses integer, "delayMs" float8)
+    WHERE o.company = judged.company AND o.epoch = judged.epoch AND o.node IS NOT NULL AND o.claimable_at IS NULL
+    RETURNING o.company, o.node, judged.losses, "delayMs"`.execute(db);
+  return decided.rows.filter(({ delayMs }) => delayMs > 0);
 }

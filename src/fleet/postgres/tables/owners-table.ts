@@ -1,7 +1,10 @@
+import { sql, type QueryCreator } from "kysely";
 import { MirrorError } from "../../../base/errors.ts";
-import { intervalOf, FleetTable, onlyRow, type Postgres, type Sql } from "../connection.ts";
-import { isUnjudged, lossColumns, lossesInARow, suspectLosses, type Loss } from "./losses.ts";
-import { epochBaseSql } from "./timeline-table.ts";
+import { FleetTable, type Postgres } from "../connection.ts";
+import { fromNow, intervalOf, isFound, now } from "../fleet-database.ts";
+import type { FleetDatabase, FleetDb } from "../fleet-database.ts";
+import { isUnjudged, lossColumns, lossesInARow, suspectLosses } from "./losses.ts";
+import { firstEpoch } from "./timeline-table.ts";
 
 /** One node's right to write a company outside its process. */
 export interface Owner {
@@ -31,21 +34,18 @@ export interface Failure {
 
 const longestPauseMs = 30 * 60_000;
 
-export interface OwnerRow {
-  readonly company: string;
-  readonly epoch: number;
-  /** Null: released. */
-  readonly node: string | null;
-  /** Is there an owner now, by Postgres' clock? */
-  readonly live: boolean;
+/** Has the company of this row of `owners` an owner now? */
+export const isLive = sql<boolean>`(node IS NOT NULL AND expires_at > clock_timestamp())`;
+
+/** The owner's row, locked, while it has not ended. */
+function lockedOwner(db: QueryCreator<FleetDatabase>, { company, epoch, node }: Owner) {
+  return db
+    .selectFrom("owners")
+    .select(["company", "epoch", "node"])
+    .where((eb) => eb.and({ company, epoch, node }))
+    .where("expires_at", ">", now)
+    .forKeyShare();
 }
-
-/** SQL: has the company of this row of `owners` an owner now? */
-export const isLive = "(node IS NOT NULL AND expires_at > clock_timestamp())";
-
-/** SQL: the owner's row, locked, while it is `$1`, `$2`, `$3` (company, epoch, node) and has not ended. */
-const ownerCondition = `SELECT company, epoch, node FROM fintoro_mirror.owners
-  WHERE company = $1 AND epoch = $2 AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE`;
 
 /**
  * Checks in a transaction that this is still the owner. Until the transaction ends nobody else can claim the company,
@@ -53,29 +53,23 @@ const ownerCondition = `SELECT company, epoch, node FROM fintoro_mirror.owners
  *
  * @throws MirrorError `locked` where the company has another owner or none
  */
-export async function assertOwner(sql: Sql, owner: Owner): Promise<void> {
-  const rows = await sql.query(ownerCondition, valuesOf(owner));
-  if (rows.length === 0) throw noOwner(owner);
+export async function assertOwner(db: FleetDb, owner: Owner): Promise<void> {
+  if (!(await isFound(lockedOwner(db, owner)))) throw noOwner(owner);
 }
 
 /**
- * Makes a statement on what the company's owner alone writes; `owner` is its row, `$4` the first of `values`.
+ * Makes a statement on what the company's owner alone writes; `owner` is its row, and the statement returns something of
+ * what it wrote.
  *
  * @throws MirrorError `locked` where the company has another owner or none: then nothing was written
  */
 export async function writeAsOwner(
-  sql: Sql,
+  db: FleetDb,
   owner: Owner,
-  statement: string,
-  values: readonly unknown[],
+  write: (db: QueryCreator<FleetDatabase & { owner: Owner }>) => Parameters<typeof isFound>[0],
 ): Promise<void> {
-  const text = `WITH owner AS (${ownerCondition}) ${statement} RETURNING 1`;
-  const rows = await sql.query(text, [...valuesOf(owner), ...values]);
-  if (rows.length === 0) throw noOwner(owner);
-}
-
-function valuesOf({ company, epoch, node }: Owner): [string, number, string] {
-  return [company, epoch, node];
+  const statement = write(db.with("owner", (before) => lockedOwner(before, owner)));
+  if (!(await isFound(statement))) throw noOwner(owner);
 }
 
 /** The error of a write whose ownership has ended. */
@@ -97,13 +91,13 @@ export function noOwner({ company, epoch, node }: Owner): MirrorError {
 export class OwnersTable extends FleetTable {
   /** Takes a company that has no live owner, for `ttlMs`. A live owner is never replaced, this node's own neither. */
   claim(company: string, node: string, ttlMs: number): Promise<Claim> {
-    return this.postgres.transaction(async (sql) => {
-      const locked = "SELECT account FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed FOR SHARE";
-      const [found] = await sql.query<{ account: string | null }>(locked, [company]);
+    return this.postgres.transaction(async ({ db }) => {
+      const present = db.selectFrom("companies").select("account").where("name", "=", company);
+      const found = await present.where("removed", "=", false).forShare().executeTakeFirst();
       if (!found) return { refused: "removed" };
-      const rival = found.account === null ? null : (await lockAccount(sql, found.account, company)).rival;
+      const rival = found.account === null ? null : (await lockAccount(db, found.account, company)).rival;
       if (rival !== null) return { refused: "account" };
-      return takeOver(sql, company, node, ttlMs);
+      return takeOver(db, company, node, ttlMs);
     });
   }
 
@@ -117,15 +111,14 @@ export class OwnersTable extends FleetTable {
     held: readonly Pick<Owner, "company" | "epoch">[],
     ttlMs: number,
   ): Promise<string[]> {
-    const rows = await this.postgres.query<{ company: string }>(
-      `UPDATE fintoro_mirror.owners o SET expires_at = clock_timestamp() + ${intervalOf("$4")}
-       FROM unnest($2::text[], $3::bigint[]) AS held (company, epoch)
-       WHERE o.company = held.company AND o.epoch = held.epoch AND o.node = $1
-         AND o.expires_at > clock_timestamp()
-       RETURNING o.company`,
-      [node, held.map(({ company }) => company), held.map(({ epoch }) => epoch), ttlMs],
-    );
-    return rows.map(({ company }) => company);
+    const [companies, epochs] = [held.map(({ company }) => company), held.map(({ epoch }) => epoch)];
+    const renewed = sql<{ company: string }>`
+      UPDATE fintoro_mirror.owners o SET expires_at = ${fromNow(ttlMs)}
+      FROM unnest(${companies}::text[], ${epochs}::bigint[]) AS held (company, epoch)
+      WHERE o.company = held.company AND o.epoch = held.epoch AND o.node = ${node}
+        AND o.expires_at > clock_timestamp()
+      RETURNING o.company`;
+    return (await renewed.execute(this.db)).rows.map(({ company }) => company);
   }
 
   /**
@@ -135,20 +128,34 @@ export class OwnersTable extends FleetTable {
    * @param failure why this node could not hold it; then nobody takes it for `pauseMs`, for twice that after the second
    *   failure in a row, and so on. Null: it could
    */
-  release(owner: Owner, quietMs = 0, failure: Failure | null = null): Promise<boolean> {
-    const ofFailure = failure ? [failure.why, failure.pauseMs, longestPauseMs] : [];
-    const values = [...valuesOf(owner), quietMs, ...ofFailure];
-    return this.hasRow(failure ? releaseFailed : releaseDone, values);
+  release({ company, epoch, node }: Owner, quietMs = 0, failure: Failure | null = null): Promise<boolean> {
+    const released = this.db
+      .updateTable("owners")
+      .set({ node: null, expires_at: fromNow(-quietMs), losses: 0 })
+      .set(failure ? failed(failure) : { failures: 0, failure: null, failed_at: null })
+      .where((eb) => eb.and({ company, epoch, node }));
+    return isFound(released.returning("company"));
   }
 
-  /** The last ownership of each of these companies; one that was never owned is left out. */
-  ownersOf(companies: readonly string[]): Promise<OwnerRow[]> {
-    return this.postgres.query(
-      `SELECT company, epoch, node, ${isLive} AS live FROM fintoro_mirror.owners
-       WHERE company = ANY($1::text[]) ORDER BY company`,
-      [companies],
-    );
+  /** The last ownership of each of these companies, by `node` if it was not released; one never owned is left out. */
+  ownersOf(companies: readonly string[]) {
+    return this.db
+      .selectFrom("owners")
+      .select(["company", "epoch", "node", isLive.as("live")])
+      .where("company", "=", sql<string>`ANY(${companies})`)
+      .orderBy("company")
+      .execute();
   }
+}
+
+function failed({ why, pauseMs }: Failure) {
+  const pause = sql`${intervalOf(pauseMs)} * power(2, least(failures, 16))`;
+  return {
+    failures: sql<number>`failures + 1`,
+    failure: why,
+    failed_at: now,
+    claimable_at: sql<Date>`clock_timestamp() + least(${pause}, ${intervalOf(longestPauseMs)})`,
+  };
 }
 
 /** The other companies of an account, as its next owner finds them. */
@@ -162,64 +169,58 @@ export interface AccountUse {
  * Holds off every other claim of a company of this account until the end of the transaction, and finds who has one.
  * Order of locks everywhere: company, account, owner.
  */
-export async function lockAccount(sql: Sql, account: string, company: string): Promise<AccountUse> {
-  const lock = "SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || $1, 0))";
-  await sql.query(lock, [account]);
-  return onlyRow(
-    sql,
-    `SELECT min(o.company) FILTER (WHERE ${isLive}) AS rival,
-       (extract(epoch FROM clock_timestamp() - max(o.expires_at)) * 1000)::float8 AS "quietMs" FROM fintoro_mirror.companies c JOIN fintoro_mirror.owners o ON o.company = c.name
-     WHERE c.account = $1 AND c.name <> $2`,
-    [account, company],
-  );
+export async function lockAccount(db: FleetDb, account: string, company: string): Promise<AccountUse> {
+  const lock = sql`SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || ${account}, 0))`;
+  await lock.execute(db);
+  return db
+    .selectFrom("companies")
+    .innerJoin("owners", "owners.company", "companies.name")
+    .select((eb) => eb.fn.min<string | null>("owners.company").filterWhere(isLive).as("rival"))
+    .select(sql<QuietMs>`(extract(epoch FROM ${now} - max(expires_at)) * 1000)::float8`.as("quietMs"))
+    .where("account", "=", account)
+    .where("name", "<>", company)
+    .executeTakeFirstOrThrow();
 }
 
 /**
  * Judges the last ownership under a lock on its row, so that of several claims at once only the first is made. The
  * lock of the new epoch then waits for what the last owner is publishing.
  */
-async function takeOver(sql: Sql, company: string, node: string, ttlMs: number): Promise<Claim> {
-  const [last] = await sql.query<Loss & { node: string | null; live: boolean; isClaimable: boolean | null }>(
-    `SELECT o.node, ${isLive} AS live, ${lossColumns}, o.claimable_at <= clock_timestamp() AS "isClaimable"
-     FROM fintoro_mirror.owners o WHERE o.company = $1 FOR NO KEY UPDATE OF o`,
-    [company],
-  );
+async function takeOver(db: FleetDb, company: string, node: string, ttlMs: number): Promise<Claim> {
+  const last = await db
+    .selectFrom("owners")
+    .select(["node", isLive.as("live"), ...lossColumns])
+    .select(sql<boolean | null>`claimable_at <= clock_timestamp()`.as("isClaimable"))
+    .where("company", "=", company)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
   if (last?.live) return { refused: "owned" };
   const losses = !last || last.node === null ? 0 : lossesInARow(last);
   const isUnjudgedLoss = losses >= suspectLosses && last?.isClaimable !== true;
   if (isUnjudgedLoss || last?.isClaimable === false) return { refused: "set_aside" };
-  const values = [company, node, ttlMs, ...(last ? [losses] : [])];
-  const [claimed] = await sql.query<{ epoch: number; quietMs: QuietMs }>(
-    last ? nextEpoch : firstEpoch,
-    values,
-  );
+  const given = { node, expires_at: fromNow(ttlMs), claimed_at: now };
+  const returned = ["epoch", quietBefore(company).as("quietMs")] as const;
+  const next = db
+    .updateTable("owners")
+    .set((eb) => ({ epoch: eb("epoch", "+", 1), ...given, losses, claimable_at: null }))
+    .where("company", "=", company)
+    .returning(returned);
+  const first = db
+    .insertInto("owners")
+    .values({ company, epoch: db.selectFrom("timeline").select(firstEpoch.as("epoch")), ...given })
+    .onConflict((on) => on.doNothing())
+    .returning(returned);
+  const claimed = await (last ? next : first).executeTakeFirst();
   // Another first claim was faster.
-  return claimed ?? takeOver(sql, company, node, ttlMs);
+  return claimed ?? takeOver(db, company, node, ttlMs);
 }
 
-/**
- * SQL: the `QuietMs` of company `$1` as it was before this statement. An ownership that was not released may have sent
- * until it expired.
- */
-const quietMs = `(SELECT extract(epoch FROM clock_timestamp() - max(o.expires_at)) * 1000
+/** The `QuietMs` as it was before this statement. An ownership that was not released may have sent until it expired. */
+function quietBefore(company: string) {
+  return sql<QuietMs>`(SELECT extract(epoch FROM clock_timestamp() - max(o.expires_at)) * 1000
     FROM fintoro_mirror.companies own JOIN fintoro_mirror.companies c ON c.name = own.name OR c.account = own.account
-    JOIN fintoro_mirror.owners o ON o.company = c.name WHERE own.name = $1)::float8 AS "quietMs"`;
-
-const firstEpoch = `INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at, claimed_at)
-  SELECT $1, ${epochBaseSql} + 1, $2, clock_timestamp() + ${intervalOf("$3")}, clock_timestamp()
-  FROM fintoro_mirror.timeline ON CONFLICT DO NOTHING RETURNING epoch, ${quietMs}`;
-
-const nextEpoch = `UPDATE fintoro_mirror.owners
-  SET epoch = epoch + 1, node = $2, expires_at = clock_timestamp() + ${intervalOf("$3")}, claimed_at = clock_timestamp(),
-    losses = $4, claimable_at = NULL
-  WHERE company = $1 RETURNING epoch, ${quietMs}`;
-
-const released = `UPDATE fintoro_mirror.owners
-  SET node = NULL, expires_at = clock_timestamp() - ${intervalOf("$4")}, losses = 0`;
-const ofOwner = "WHERE company = $1 AND epoch = $2 AND node = $3 RETURNING company";
-const releaseDone = `${released}, failures = 0, failure = NULL, failed_at = NULL ${ofOwner}`;
-const releaseFailed = `${released}, failures = failures + 1, failure = $5, failed_at = clock_timestamp(),
-  claimable_at = clock_timestamp() + least(${intervalOf("$6")} * power(2, least(failures, 16)), ${intervalOf("$7")}) ${ofOwner}`;
+    JOIN fintoro_mirror.owners o ON o.company = c.name WHERE own.name = ${company})::float8`;
+}
 
 export interface WaitingCompany {
   readonly company: string;
@@ -234,21 +235,23 @@ export interface WaitingCompany {
  * Below all triggers, what was lost: companies whose owner was lost or has failed, and companies without an owner whose
  * inbox is ahead of their snapshot. Read from indexes that hold owned, failed and waiting companies only.
  */
-export function findWaitingCompanies(postgres: Postgres, limit: number): Promise<WaitingCompany[]> {
-  return postgres.query(waitingSql, [limit]);
+export async function findWaitingCompanies({ db }: Postgres, limit: number): Promise<WaitingCompany[]> {
+  return (await waitingCompanies(limit).execute(db)).rows;
 }
 
 /** For the test that asks Postgres how it reads it. */
-export const waitingSql = `SELECT company, min(reason) AS reason FROM (
-    SELECT company, CASE WHEN ${isUnjudged} THEN 'suspect' ELSE 'left' END AS reason FROM fintoro_mirror.owners
-    WHERE node IS NOT NULL AND expires_at <= now() AND (claimable_at IS NULL OR claimable_at <= now())
-    UNION ALL
-    SELECT company, 'left' FROM fintoro_mirror.owners
-    WHERE failures > 0 AND node IS NULL AND (claimable_at IS NULL OR claimable_at <= now())
-    UNION ALL
-    SELECT h.company, 'inbox' FROM fintoro_mirror.inbox_heads h
-    LEFT JOIN fintoro_mirror.owners o ON o.company = h.company
-    WHERE h.waiting AND o.node IS NULL AND (o.claimable_at IS NULL OR o.claimable_at <= now())
-  ) AS waiting
-  WHERE NOT EXISTS (SELECT FROM fintoro_mirror.companies c WHERE c.name = company AND c.removed)
-  GROUP BY company LIMIT $1`;
+export function waitingCompanies(limit: number) {
+  return sql<WaitingCompany>`SELECT company, min(reason) AS reason FROM (
+      SELECT company, CASE WHEN ${isUnjudged} THEN 'suspect' ELSE 'left' END AS reason FROM fintoro_mirror.owners
+      WHERE node IS NOT NULL AND expires_at <= now() AND (claimable_at IS NULL OR claimable_at <= now())
+      UNION ALL
+      SELECT company, 'left' FROM fintoro_mirror.owners
+      WHERE failures > 0 AND node IS NULL AND (claimable_at IS NULL OR claimable_at <= now())
+      UNION ALL
+      SELECT h.company, 'inbox' FROM fintoro_mirror.inbox_heads h
+      LEFT JOIN fintoro_mirror.owners o ON o.company = h.company
+      WHERE h.waiting AND o.node IS NULL AND (o.claimable_at IS NULL OR o.claimable_at <= now())
+    ) AS waiting
+    WHERE NOT EXISTS (SELECT FROM fintoro_mirror.companies c WHERE c.name = company AND c.removed)
+    GROUP BY company LIMIT ${limit}`;
+}

@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import { isoOrNull } from "../../../base/clock.ts";
 import type { HandOverState } from "../../../state/as-of/hand-overs.ts";
-import { epochMs, type Postgres } from "../connection.ts";
+import type { Postgres } from "../connection.ts";
+import { epochMs } from "../fleet-database.ts";
 import type { ReportRow } from "./reports-table.ts";
 
 /** What `fleet status --radar` says of a mirror. Times are ISO. */
@@ -37,11 +39,11 @@ export interface RadarQuestion {
   readonly tag: string;
 }
 
-const members = "fintoro_mirror.companies c LEFT JOIN fintoro_mirror.snapshots s ON s.company = c.name";
+const members = sql`fintoro_mirror.companies c LEFT JOIN fintoro_mirror.snapshots s ON s.company = c.name`;
 /** A list as an array, and a time as ISO, would take the driver and the server longer than all else. */
-const shown = `c.name, array_to_string(c.tags, ' ') AS tags, ${epochMs("s.taken_at")} AS "takenMs",
+const shown = sql`c.name, array_to_string(c.tags, ' ') AS tags, ${epochMs(sql.ref("s.taken_at"))} AS "takenMs",
   s.facts -> 'summary' -> 'radar' AS mirror, r.answers`;
-const reports = "LEFT JOIN fintoro_mirror.reports r ON r.company = c.name";
+const reports = sql`LEFT JOIN fintoro_mirror.reports r ON r.company = c.name`;
 
 interface StoredRow extends Pick<RadarCompany, "mirror" | "answers"> {
   readonly name: string;
@@ -58,27 +60,23 @@ function radarOf(rows: readonly StoredRow[]): Radar {
 }
 
 /** Reads what workers wrote of the companies, or of some of them, in one statement. */
-export async function readRadar(postgres: Postgres, only: readonly string[] | null): Promise<Radar> {
-  const rows = await postgres.query<StoredRow>(
-    `SELECT ${shown} FROM ${members} ${reports}
-     WHERE NOT c.removed AND ($1::text[] IS NULL OR c.name = ANY($1)) ORDER BY c.name`,
-    [only],
-  );
+export async function readRadar({ db }: Postgres, only: readonly string[] | null): Promise<Radar> {
+  const { rows } = await sql<StoredRow>`SELECT ${shown} FROM ${members} ${reports}
+    WHERE NOT c.removed AND (${only}::text[] IS NULL OR c.name = ANY(${only})) ORDER BY c.name`.execute(db);
   return radarOf(rows);
 }
 
 export type RadarPage = Awaited<ReturnType<typeof readRadarPage>>;
 
 /** Reads so many companies, those first that need someone, and counts all, in one statement. */
-export async function readRadarPage(postgres: Postgres, { text, tag }: RadarQuestion, most: number) {
-  const rows = await postgres.query<StoredRow & { found: number; needing: number }>(
-    `WITH matching AS (
-       SELECT c.name, coalesce((s.facts #>> '{summary,radar,needs_someone}')::boolean, false) AS needs FROM ${members}
-       WHERE NOT c.removed AND strpos(lower(c.name), lower($1)) > 0 AND ($2 = '' OR $2 = ANY(c.tags))),
-     first AS (SELECT * FROM matching ORDER BY needs DESC, name LIMIT $3)
-     SELECT ${shown}, (SELECT count(*) FROM matching) AS found, (SELECT count(*) FROM matching WHERE needs) AS needing
-     FROM ${members} ${reports} JOIN first ON first.name = c.name ORDER BY first.needs DESC, c.name`,
-    [text, tag, most],
+export async function readRadarPage({ db }: Postgres, { text, tag }: RadarQuestion, most: number) {
+  const { rows } = await sql<StoredRow & { found: number; needing: number }>`WITH matching AS (
+      SELECT c.name, coalesce((s.facts #>> '{summary,radar,needs_someone}')::boolean, false) AS needs FROM ${members}
+      WHERE NOT c.removed AND strpos(lower(c.name), lower(${text})) > 0 AND (${tag} = '' OR ${tag} = ANY(c.tags))),
+    first AS (SELECT * FROM matching ORDER BY needs DESC, name LIMIT ${most})
+    SELECT ${shown}, (SELECT count(*) FROM matching) AS found, (SELECT count(*) FROM matching WHERE needs) AS needing
+    FROM ${members} ${reports} JOIN first ON first.name = c.name ORDER BY first.needs DESC, c.name`.execute(
+    db,
   );
   return { companies: radarOf(rows), found: rows[0]?.found ?? 0, needing: rows[0]?.needing ?? 0 };
 }

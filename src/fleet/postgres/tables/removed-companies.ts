@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import { dayMs } from "../../../base/clock.ts";
-import { epochMs, intervalOf, type Postgres, type Sql } from "../connection.ts";
+import type { Postgres } from "../connection.ts";
+import { epochMs, intervalOf, now, type FleetDb } from "../fleet-database.ts";
 import { isLive } from "./owners-table.ts";
 
 /** For so long a company that left the fleet can come back as it was. */
@@ -17,11 +19,10 @@ const deletedAtOnce = 5_000;
  * @returns false: no company is due; call it until then
  */
 export function forgetRemoved(postgres: Postgres): Promise<boolean> {
-  return postgres.transaction(async (sql) => {
-    const [due] = await sql.query<{ company: string }>(dueCompany, [removedKeptMs]);
-    if (!due) return false;
-    await forget(sql, due.company);
-    return true;
+  return postgres.transaction(async ({ db }) => {
+    const [due] = (await dueCompany.execute(db)).rows;
+    if (due) await forget(db, due.company);
+    return due !== undefined;
   });
 }
 
@@ -36,60 +37,57 @@ export async function forgetCompany(
   company: string,
 ): Promise<"forgotten" | "owned" | "present"> {
   for (;;) {
-    const done = await postgres.transaction(async (sql) => {
-      const [found] = await sql.query<{ isOwned: boolean }>(removedCompany, [company]);
+    const done = await postgres.transaction(async ({ db }) => {
+      const removed = db.selectFrom("companies as c").where("name", "=", company).where("removed", "=", true);
+      const found = await removed.select(isOwned.as("isOwned")).forUpdate("c").executeTakeFirst();
       if (!found) return "present";
       if (found.isOwned) return "owned";
-      return (await forget(sql, company)) ? "forgotten" : null;
+      return (await forget(db, company)) ? "forgotten" : null;
     });
     if (done !== null) return done;
   }
 }
 
-const removedCompany = `SELECT EXISTS (
-    SELECT FROM fintoro_mirror.owners WHERE company = c.name AND ${isLive}) AS "isOwned"
-  FROM fintoro_mirror.companies c WHERE c.name = $1 AND c.removed FOR UPDATE OF c`;
-
 /** True: it is forgotten; otherwise there were more rows than one transaction deletes. */
-async function forget(sql: Sql, company: string): Promise<boolean> {
-  for (const table of ["inbox", "changes"]) {
-    const rows = await sql.query(
-      `DELETE FROM fintoro_mirror.${table} WHERE ctid = ANY (ARRAY(
-         SELECT ctid FROM fintoro_mirror.${table} WHERE company = $1 LIMIT $2)) RETURNING 1`,
-      [company, deletedAtOnce],
-    );
+async function forget(db: FleetDb, company: string): Promise<boolean> {
+  for (const name of ["inbox", "changes"] as const) {
+    const table = sql.id("fintoro_mirror", name);
+    const { rows } = await sql`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${table} WHERE company = ${company} LIMIT ${deletedAtOnce})) RETURNING 1`.execute(db);
     if (rows.length === deletedAtOnce) return false;
   }
-  await sql.query(
-    `UPDATE fintoro_mirror.companies SET config = '{}', tags = '{}', account = NULL, forgotten_at = clock_timestamp(),
-       last_seq = greatest(last_seq, (SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1)) WHERE name = $1`,
-    [company],
-  );
-  for (const table of ["inbox_heads", "snapshots", "reports", "packages", "alerts"])
-    await sql.query(`DELETE FROM fintoro_mirror.${table} WHERE company = $1`, [company]);
+  const published = db.selectFrom("snapshots").select("seq").where("company", "=", company);
+  const last_seq = sql<number>`greatest(last_seq, ${published})`;
+  const forgotten = { config: {}, tags: [], account: null, forgotten_at: now, last_seq };
+  await db.updateTable("companies").set(forgotten).where("name", "=", company).execute();
+  for (const table of ["inbox_heads", "snapshots", "reports", "packages", "alerts"] as const)
+    await db.deleteFrom(table).where("company", "=", company).execute();
   // So that no node goes on from the file that it had in the last epoch.
-  const endEpoch = "UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1";
-  await sql.query(endEpoch, [company]);
+  const ended = db.updateTable("owners").set((eb) => ({ epoch: eb("epoch", "+", 1), node: null }));
+  await ended.where("company", "=", company).execute();
   return true;
 }
 
-/** SQL: was the removed company of the row `c` forgotten since it was removed last? */
-const isForgotten = "coalesce(c.forgotten_at >= c.changed_at, false)";
+const isOwned = sql<boolean>`EXISTS (SELECT FROM fintoro_mirror.owners WHERE company = c.name AND ${isLive})`;
+
+/** Was the removed company of the row `c` forgotten since it was removed last? */
+const isForgotten = sql<boolean>`coalesce(c.forgotten_at >= c.changed_at, false)`;
+
+const kept = intervalOf(removedKeptMs);
 
 /** Who adds the company again waits for this lock. A restored database may not know that a company came back. */
-const dueCompany = `SELECT c.name AS company FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
-  WHERE c.removed AND NOT ${isForgotten} AND c.changed_at < now() - ${intervalOf("$1")}
-    AND (t.number = 1 OR t.started_at < now() - ${intervalOf("$1")})
-    AND NOT EXISTS (SELECT FROM fintoro_mirror.owners WHERE company = c.name AND ${isLive})
+const dueCompany = sql<{ company: string }>`
+  SELECT c.name AS company FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
+  WHERE c.removed AND NOT ${isForgotten} AND c.changed_at < now() - ${kept}
+    AND (t.number = 1 OR t.started_at < now() - ${kept}) AND NOT ${isOwned}
   ORDER BY c.changed_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED`;
 
 /** Companies that left the fleet and can still come back as they were; those that are forgotten first, first. */
-export function readRemovedCompanies(postgres: Postgres) {
-  const keptUntil = `greatest(c.changed_at, CASE WHEN t.number > 1 THEN t.started_at END) + ${intervalOf("$1")}`;
-  return postgres.query<{ company: string; removedAtMs: number; keptUntilMs: number }>(
-    `SELECT c.name AS company, ${epochMs("c.changed_at")} AS "removedAtMs", ${epochMs(`(${keptUntil})`)} AS "keptUntilMs"
-     FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
-     WHERE c.removed AND NOT ${isForgotten} ORDER BY 3, 1`,
-    [removedKeptMs],
-  );
+export async function readRemovedCompanies({ db }: Postgres) {
+  const keptUntil = sql`(greatest(c.changed_at, CASE WHEN t.number > 1 THEN t.started_at END) + ${kept})`;
+  const removed = sql<{ company: string; removedAtMs: number; keptUntilMs: number }>`
+    SELECT c.name AS company, ${epochMs(sql.ref("c.changed_at"))} AS "removedAtMs", ${epochMs(keptUntil)} AS "keptUntilMs"
+    FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
+    WHERE c.removed AND NOT ${isForgotten} ORDER BY 3, 1`;
+  return (await removed.execute(db)).rows;
 }

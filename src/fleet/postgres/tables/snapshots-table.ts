@@ -1,21 +1,14 @@
+import { sql } from "kysely";
 import { dayMs } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
-import { intervalOf, isoText, FleetTable } from "../connection.ts";
+import { FleetTable } from "../connection.ts";
+import { intervalOf, isoText, jsonb, type RowOf } from "../fleet-database.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
-export interface SnapshotPointer extends Owner {
-  readonly id: string;
-  readonly seq: number;
-  /** The mirror's position in the inbox. */
-  readonly inbox_seq: number;
-  /** Of the packed mirror. */
-  readonly size_bytes: number;
-  readonly sha256: string;
-  /** ISO, by the node's clock. */
+export interface SnapshotPointer extends Omit<RowOf<"snapshots">, "taken_at"> {
+  /** ISO. */
   readonly taken_at: string;
-  /** Facts of the mirror for `fleet status`, by name. */
-  readonly facts: Readonly<Record<string, unknown>>;
 }
 
 export interface ChangeRow {
@@ -55,30 +48,40 @@ export class SnapshotsTable extends FleetTable {
     changesAfter: (seq: number) => Iterable<readonly ChangeRow[]>,
   ): Promise<void> {
     const { company, epoch, node } = owner;
-    return this.postgres.transaction(async (sql) => {
-      await assertOwner(sql, owner);
-      const last = "SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1";
-      const publishedSeq = (await sql.query<{ seq: number }>(last, [company]))[0]?.seq ?? 0;
+    return this.postgres.transaction(async ({ db }) => {
+      await assertOwner(db, owner);
+      const last = db.selectFrom("snapshots").select("seq").where("company", "=", company);
+      const publishedSeq = (await last.executeTakeFirst())?.seq ?? 0;
       if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);
-      for (const changes of changesAfter(publishedSeq))
-        await sql.query(insertChanges, [company, { changes }]);
-      await sql.query(movePointer, [{ ...snapshot, company, epoch, node }]);
+      for (const changes of changesAfter(publishedSeq)) await insertChanges(company, changes).execute(db);
+      const { id, seq, inbox_seq, size_bytes, sha256, facts } = snapshot;
+      const taken_at = sql<Date>`${snapshot.taken_at}::timestamptz`;
+      const pointer = { epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts };
+      await db
+        .insertInto("snapshots")
+        .values({ company, ...pointer })
+        .onConflict((on) => on.column("company").doUpdateSet(pointer))
+        .execute();
       // Last: receivers wait for this row.
-      const drain = "UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, $2) WHERE company = $1";
-      await sql.query(drain, [company, snapshot.inbox_seq]);
+      const drained = sql<number>`least(seq, ${inbox_seq})`;
+      await db.updateTable("inbox_heads").set({ drained }).where("company", "=", company).execute();
     });
   }
 
   /** Null: none was published. */
-  current(company: string): Promise<SnapshotPointer | null> {
-    const sql = `SELECT company, epoch, node, id, seq, inbox_seq, size_bytes, sha256, ${isoText("taken_at")} AS taken_at, facts
-      FROM fintoro_mirror.snapshots WHERE company = $1`;
-    return this.findRow(sql, [company]);
+  async current(company: string): Promise<SnapshotPointer | null> {
+    const pointer = await this.db
+      .selectFrom("snapshots")
+      .select(["company", "epoch", "id", "seq", "inbox_seq", "size_bytes", "sha256", "node", "facts"])
+      .select((eb) => isoText(eb.ref("taken_at")).as("taken_at"))
+      .where("company", "=", company)
+      .executeTakeFirst();
+    return pointer ?? null;
   }
 
   /** Deletes the oldest changes of all companies that are kept no longer. Gives how many; call it until 0. */
   async pruneChanges(): Promise<number> {
-    return (await this.postgres.query(pruneChanges, [changesKeptMs, prunedAtOnce])).length;
+    return (await pruneChanges(changesKeptMs, prunedAtOnce).execute(this.db)).rows.length;
   }
 }
 
@@ -86,10 +89,12 @@ export class SnapshotsTable extends FleetTable {
  * For the test that asks Postgres how it reads it. What is left of a company is the end of its log without a hole, as far
  * as it is committed: nodes that prune at the same time take different rows.
  */
-export const pruneChanges = `DELETE FROM fintoro_mirror.changes WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM fintoro_mirror.changes WHERE published_at < now() - ${intervalOf("$1")}
-    ORDER BY published_at LIMIT $2 FOR UPDATE SKIP LOCKED))
-  RETURNING 1`;
+export function pruneChanges(olderMs: number, limit: number) {
+  return sql`DELETE FROM fintoro_mirror.changes WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM fintoro_mirror.changes WHERE published_at < now() - ${intervalOf(olderMs)}
+      ORDER BY published_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+    RETURNING 1`;
+}
 
 function wouldGoBack(company: string, seq: number, publishedSeq: number): MirrorError {
   const message = `the snapshot of ${company} ends with change ${seq}, the published one with ${publishedSeq}`;
@@ -98,12 +103,8 @@ function wouldGoBack(company: string, seq: number, publishedSeq: number): Mirror
   return new MirrorError("database", message, { hint });
 }
 
-const insertChanges = `INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause)
-  SELECT $1, log, seq, resource, "recordId", op, at, cause
-  FROM jsonb_to_recordset($2::jsonb -> 'changes')
-    AS change (log text, seq bigint, resource text, "recordId" text, op text, at timestamptz, cause text)`;
-
-const pointerColumns = "epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts";
-const movePointer = `WITH pointer AS (SELECT * FROM jsonb_populate_record(null::fintoro_mirror.snapshots, $1::jsonb))
-  INSERT INTO fintoro_mirror.snapshots (company, ${pointerColumns}) SELECT company, ${pointerColumns} FROM pointer
-  ON CONFLICT (company) DO UPDATE SET (${pointerColumns}) = (SELECT ${pointerColumns} FROM pointer)`;
+function insertChanges(company: string, changes: readonly ChangeRow[]) {
+  return sql`INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause)
+    SELECT ${company}, log, seq, resource, "recordId", op, at, cause FROM jsonb_to_recordset(${jsonb(changes)})
+      AS change (log text, seq bigint, resource text, "recordId" text, op text, at timestamptz, cause text)`;
+}

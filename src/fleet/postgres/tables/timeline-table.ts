@@ -1,16 +1,13 @@
-import { epochMs, intervalOf, FleetTable, onlyRow, type Sql } from "../connection.ts";
+import { sql, type ExpressionBuilder } from "kysely";
+import { FleetTable } from "../connection.ts";
+import { epochMs, fromNow, isFound, jsonb, now } from "../fleet-database.ts";
+import type { FleetDatabase, FleetDb, RowOf } from "../fleet-database.ts";
 
 /**
  * What happened in the database since it was made, or since it was restored from a backup last. What came after the
  * backup is not in it.
  */
-export interface Timeline {
-  /** From 1; higher with each restore. */
-  readonly number: number;
-  /** Random: the databases of two fleets never have the same. */
-  readonly id: string;
-  /** Heartbeats of nodes. It grows only; where it is lower than it was, the database was set back. */
-  readonly beats: number;
+export interface Timeline extends RowOf<"timeline", "number" | "id" | "beats"> {
   readonly startedMs: number;
   /** The last heartbeat that the backup has; null: none was restored. */
   readonly setBackToMs: number | null;
@@ -27,14 +24,19 @@ export function epochBase({ number }: Pick<Timeline, "number">): number {
   return (number - 1) * epochsOfOne;
 }
 
-/** SQL: the same, of the row of `timeline`. */
-export const epochBaseSql = `(number - 1) * ${epochsOfOne}`;
+/** A company's first epoch, of the row of `timeline`. */
+export const firstEpoch = sql<number>`(number - 1) * ${sql.lit(epochsOfOne)} + 1`;
 
 /** Whom the companies of a restored database belong to: a node that was lost, so that other nodes take them. */
 const restoredOwner = "(restored)";
 
-const columns = `number, id, beats, ${epochMs("started_at")} AS "startedMs",
-  ${epochMs("set_back_to")} AS "setBackToMs"`;
+function columns(eb: ExpressionBuilder<FleetDatabase, "timeline">) {
+  return [
+    ...(["number", "id", "beats"] as const),
+    epochMs(eb.ref("started_at")).as("startedMs"),
+    epochMs(eb.ref("set_back_to")).as("setBackToMs"),
+  ];
+}
 
 /**
  * On which timeline the database is.
@@ -46,21 +48,29 @@ const columns = `number, id, beats, ${epochMs("started_at")} AS "startedMs",
  */
 export class TimelineTable extends FleetTable {
   read(): Promise<Timeline> {
-    return readTimeline(this.postgres);
+    return readTimeline(this.db);
   }
 
   /** A node's heartbeat. Null: the database is not on this timeline any more, or was set back on it. */
-  beat({ id, beats }: TimelineMark): Promise<Timeline | null> {
-    const sql = `UPDATE fintoro_mirror.timeline SET beats = beats + 1, seen_at = clock_timestamp()
-      WHERE id = $1::uuid AND beats >= $2 RETURNING ${columns}`;
-    return this.findRow(sql, [id, beats]);
+  async beat({ id, beats }: TimelineMark): Promise<Timeline | null> {
+    const beaten = await this.db
+      .updateTable("timeline")
+      .set((eb) => ({ beats: eb("beats", "+", 1), seen_at: now }))
+      .where("id", "=", id)
+      .where("beats", ">=", beats)
+      .returning(columns)
+      .executeTakeFirst();
+    return beaten ?? null;
   }
 
   /** Is it this node's turn to write the mark? Once in so many milliseconds, of all nodes. */
   isMarkDue({ id }: TimelineMark, everyMs: number): Promise<boolean> {
-    const sql = `UPDATE fintoro_mirror.timeline SET marked_at = clock_timestamp()
-      WHERE id = $1::uuid AND (marked_at IS NULL OR marked_at < clock_timestamp() - ${intervalOf("$2")}) RETURNING 1`;
-    return this.hasRow(sql, [id, everyMs]);
+    const marked = this.db
+      .updateTable("timeline")
+      .set({ marked_at: now })
+      .where("id", "=", id)
+      .where((eb) => eb.or([eb("marked_at", "is", null), eb("marked_at", "<", fromNow(-everyMs))]));
+    return isFound(marked.returning("id"));
   }
 
   /**
@@ -69,41 +79,35 @@ export class TimelineTable extends FleetTable {
    * reports are stored again. Does nothing where another node has begun one.
    */
   begin(found: TimelineMark, known: TimelineMark): Promise<Timeline> {
-    return this.postgres.transaction(async (sql) => {
-      await sql.query("SET LOCAL statement_timeout = 0");
-      const [present] = await sql.query<{ id: string }>(
-        "SELECT id FROM fintoro_mirror.timeline FOR NO KEY UPDATE",
-      );
-      if (present?.id === found.id) await setBack(sql, Math.max(found.number, known.number) + 1);
-      return readTimeline(sql);
+    return this.postgres.transaction(async (tx) => {
+      await tx.query("SET LOCAL statement_timeout = 0");
+      const present = await tx.db.selectFrom("timeline").select("id").forNoKeyUpdate().executeTakeFirst();
+      if (present?.id === found.id) await setBack(tx.db, Math.max(found.number, known.number) + 1);
+      return readTimeline(tx.db);
     });
   }
 }
 
-function readTimeline(sql: Sql): Promise<Timeline> {
-  return onlyRow(sql, `SELECT ${columns} FROM fintoro_mirror.timeline`);
+function readTimeline(db: FleetDb): Promise<Timeline> {
+  return db.selectFrom("timeline").select(columns).executeTakeFirstOrThrow();
 }
 
-async function setBack(sql: Sql, number: number): Promise<void> {
-  await sql.query(
-    `UPDATE fintoro_mirror.timeline SET number = $1, id = gen_random_uuid(), beats = 0, set_back_to = seen_at,
-       started_at = clock_timestamp(), seen_at = clock_timestamp(), marked_at = NULL`,
-    [number],
-  );
-  const base = epochBase({ number });
-  await sql.query(
-    "UPDATE fintoro_mirror.owners SET epoch = $1, node = NULL, expires_at = clock_timestamp()",
-    [base],
-  );
-  await sql.query(
-    `INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at)
-     SELECT name, $1::bigint, $2, clock_timestamp() FROM fintoro_mirror.companies WHERE NOT removed
-     ON CONFLICT (company) DO UPDATE SET node = excluded.node`,
-    [base, restoredOwner],
-  );
-  await sql.query(
-    `UPDATE fintoro_mirror.reports SET published_at = NULL, seq = NULL, files = '[]', old = old || coalesce(
-       (SELECT jsonb_object_agg(f ->> 'key', ${epochMs("clock_timestamp()")}) FROM jsonb_array_elements(files) f), '{}')`,
-  );
-  await sql.query("UPDATE fintoro_mirror.alerts SET steps = NULL");
+async function setBack(db: FleetDb, number: number): Promise<void> {
+  await db
+    .updateTable("timeline")
+    .set((eb) => ({ number, id: sql`gen_random_uuid()`, beats: 0, set_back_to: eb.ref("seen_at") }))
+    .set({ started_at: now, seen_at: now, marked_at: null })
+    .execute();
+  const epoch = epochBase({ number });
+  await db.updateTable("owners").set({ epoch, node: null, expires_at: now }).execute();
+  await sql`INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at)
+    SELECT name, ${epoch}::bigint, ${restoredOwner}, clock_timestamp() FROM fintoro_mirror.companies WHERE NOT removed
+    ON CONFLICT (company) DO UPDATE SET node = excluded.node`.execute(db);
+  const keys = sql`SELECT jsonb_object_agg(f ->> 'key', ${epochMs(now)}) FROM jsonb_array_elements(files) f`;
+  const old = sql<never>`old || coalesce((${keys}), '{}')`;
+  await db
+    .updateTable("reports")
+    .set({ published_at: null, seq: null, files: jsonb([]), old })
+    .execute();
+  await db.updateTable("alerts").set({ steps: null }).execute();
 }
