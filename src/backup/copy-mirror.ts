@@ -122,10 +122,7 @@ export function freePlace(mirror: string, check: (db: Db) => void): void {
 const moveAway =
   "Nobody can tell whose mirror it is. Move it away, with the -wal and -shm beside it, and restore again.";
 
-/**
- * Removes a mirror that nobody needs any more, readable or not. The database first: a log that is left without one
- * belongs to nothing.
- */
+/** Removes a mirror, readable or not; the database first: a log without one belongs to nothing. */
 export function removeMirror(mirror: string): void {
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(mirror + ending, { force: true });
 }

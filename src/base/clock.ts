@@ -43,10 +43,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** A clock that is kept right by small steps goes back by less than this. */
 const clockStepMs = 60_000;
 
-/**
- * How long ago that was, ms. Infinity where it lies in the future: the clock was set back since then, and nobody knows
- * by how much.
- */
+/** How long ago that was, ms. Infinity where it lies in the future: the clock was set back since. */
 export function elapsedSince(atMs: number, nowMs: number): number {
   return atMs - nowMs > clockStepMs ? Infinity : nowMs - atMs;
 }

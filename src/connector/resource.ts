@@ -34,10 +34,7 @@ export type ListPlan =
       /** Absent: a quick run does not read the resource. */
       readonly quick?: QuickPlan;
     }
-  /**
-   * One list in pages of a size that the service chose, bare arrays that name no total: read from the first page to one
-   * that is shorter.
-   */
+  /** One list in bare arrays of the service's page size, without a total: read to a page shorter than the first. */
   | {
       readonly kind: "walked";
       readonly path: string;

@@ -70,9 +70,7 @@ function parseLine(text: string): { readonly entry: ManifestEntry; readonly prev
   return id !== null && isHash && isWithin ? { entry: { ...rest, document_id: id }, previous } : null;
 }
 
-/**
- * Writes lines behind a position, and waits until they are on the disk. Whatever stands there was never finished.
- */
+/** Writes lines behind a position, and waits until they are on the disk. Whatever stands there was never finished. */
 export function appendToManifest(
   file: string,
   position: ArchivePosition,

@@ -59,10 +59,7 @@ export class FileArchive {
     this.repairLinks(files);
   }
 
-  /**
-   * Opens the archive, and finishes what a crash left. The caller holds the archive's lock. What is missing of it is asked
-   * for again.
-   */
+  /** Opens the archive, whose lock the caller holds, and finishes what a crash left. What is lost is asked for again. */
   static open(folder: string, db: Db, clock: Clock): FileArchive {
     return guarded(folder, () => new FileArchive(folder, db, clock));
   }

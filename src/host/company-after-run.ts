@@ -18,10 +18,7 @@ import { isWorthPublishing, type RunSummary } from "../sync/context/run-summary.
 import type { AfterRunScope } from "./after-run-queue.ts";
 import type { OpenCompany } from "./host-context.ts";
 
-/**
- * Pure: did the mirror change since the report, or was none made, and is the last attempt long enough ago? The first
- * attempt is a run's.
- */
+/** Pure: did the mirror change since the report, and was the last attempt long ago? A run makes the first one. */
 export function isRepublishDue(last: StepRecord | null, seq: number, everyMs: number, nowMs: number) {
   if (last === null || (last.outcome !== "failed" && last.seq === seq)) return false;
   return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;

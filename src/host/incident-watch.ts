@@ -75,10 +75,7 @@ export function createAlerters(context: AlertContext, config: Config) {
 
 const lookEveryMs = 5_000;
 
-/**
- * Looks at all companies until `closed`, and sends the alerts that follow. An alert on its way then is sent again. Never
- * rejects.
- */
+/** Sends the alerts that follow, until `closed`; one that is on its way then is sent again. Never rejects. */
 export async function watchIncidents(
   context: AlertContext,
   configNow: () => Config,

@@ -9,10 +9,7 @@ const checkEveryMs = 60_000;
 const leastBetweenMs = hourMs;
 const mostBetweenMs = dayMs;
 
-/**
- * Pure: is a prune due? It follows a run that read all lists, not more than once an hour; without one (null) it is made
- * once a day.
- */
+/** Pure: is a prune due? After a run that read all lists, at most once an hour; without one (null) once a day. */
 export function isPruneDue(lastMs: number, runEndedMs: number | null, nowMs: number): boolean {
   const elapsedMs = elapsedSince(lastMs, nowMs);
   if (elapsedMs >= mostBetweenMs) return true;

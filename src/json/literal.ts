@@ -1,9 +1,6 @@
 import { assert, valueOr } from "../base/errors.ts";
 
-/**
- * Parsed JSON. A number is a plain one exactly when printing it gives the literal's value again; otherwise it is a
- * NumberLiteral.
- */
+/** Parsed JSON. A number is a NumberLiteral where a plain one would not print the same value. */
 export type JsonValue = null | boolean | number | string | NumberLiteral | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;

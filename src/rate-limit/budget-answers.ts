@@ -2,10 +2,7 @@ import { countAsSpent, extendAlive, noteLate, removeFlight, limitOf } from "./st
 import type { BudgetAnswer, Flight, RateLimitState, Refusals, Rules, Window } from "./state.ts";
 import { othersAfter, seenLately, seenNow, withForeign } from "./foreign-use.ts";
 
-/**
- * Updates the state by an answer. Its `remaining` may be the value when the service counted the request, or when
- * it answered.
- */
+/** Updates the state by an answer, whose `remaining` is of when the request was counted, or of when it was answered. */
 export function applyAnswer(before: RateLimitState, flight: Flight, answer: BudgetAnswer, rules: Rules) {
   const { limit, remaining, nowMs } = answer;
   const known = limit !== null && limit >= 1 ? { ...before, limit } : before;
@@ -120,10 +117,7 @@ const longestWaitWindows = 2;
 /** Also after a 429 of a window that is over or about to end. */
 const shortestWaitMs = 2_000;
 
-/**
- * Applies an answer with status 429: the service did not count the request, the window is spent, and others
- * spent some of it.
- */
+/** Applies a 429: the request was not counted, the window is spent, and others spent some of it. */
 function applyRefusal(
   state: RateLimitState,
   flight: Flight,

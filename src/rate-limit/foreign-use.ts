@@ -69,10 +69,7 @@ export function withForeign(state: RateLimitState, window: Window, nowMs: number
   return { ...state, window: { ...window, foreign }, others: seenNow(state.others, nowMs, rules) };
 }
 
-/**
- * The average use of others when a window has ended. A rise counts at once, a fall only if the window was looked
- * at late enough to know.
- */
+/** Others' average use when a window has ended. A rise counts at once, a fall if the window was seen late enough. */
 export function othersAfter(state: RateLimitState, rules: Rules): Others {
   const { window, others } = state;
   if (!window) return others;

@@ -88,9 +88,7 @@ export function pushPositionKey(receiver: string): string {
   return `notify ${receiver.slice(-8)}`;
 }
 
-/**
- * Where a mirror notes how much of the fleet's inbox it holds: the number of the last delivery, written with it.
- */
+/** Where a mirror notes how much of the fleet's inbox it holds: the number of the last delivery, written with it. */
 export const inboxPositionKey = "fleet_inbox";
 
 /** The number of the last delivery of the fleet's inbox that a mirror holds; 0: none. */

@@ -151,10 +151,7 @@ interface StandInCompany {
 /** The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. */
 type Control = ReturnType<typeof controlOf>;
 
-/**
- * Gives the control over a sandbox's parts. Without a company's index it is about the first one, where it does
- * not say otherwise.
- */
+/** Gives the control over a sandbox's parts; without a company's index it is about the first one. */
 function controlOf(
   parts: ServiceParts & { readonly failures: readonly unknown[] },
   companies: readonly StandInCompany[],
@@ -186,10 +183,7 @@ function deliveriesOf(companies: readonly StandInCompany[]) {
   return {
     /** Of the first company. */
     history: () => present(companies[0]).sender.attempts.list(),
-    /**
-     * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
-     * `withinMs` do not count.
-     */
+    /** Resolves when nothing is to be sent within `withinMs`; rejects after `timeoutMs`. */
     idle: async (timeoutMs = 10_000, { withinMs = 1_000 } = {}) => {
       const endsMs = systemClock.monotonicMs() + timeoutMs;
       const waiting = () => companies.reduce((sum, { sender }) => sum + sender.pendingWithin(withinMs), 0);

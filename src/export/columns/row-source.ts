@@ -42,10 +42,7 @@ export class CellReader {
     this.#keyAtOffset = keyAtOffset(db, source);
   }
 
-  /**
-   * Calls `take` for each piece; its memory is freed when `take` returns. Rows of one key stay together. Returns
-   * the number of rows.
-   */
+  /** Gives `take` each piece, freed when it returns, rows of one key together. Returns the number of rows. */
   read({ after, upTo }: KeyRange, take: (cells: Uint8Array, piece: KeyRange) => void): number {
     let total = 0;
     for (let at = after; at < upTo;) {

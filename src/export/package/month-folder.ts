@@ -23,10 +23,7 @@ export interface MonthFile {
   readonly sha256?: string;
 }
 
-/**
- * `manifest.json` of a month's folder: every other file. Without a certificate it has no time, so that the same month gives
- * the same bytes.
- */
+/** Every other file of a month's folder. Without a certificate no time: the same month gives the same bytes. */
 export interface MonthManifest {
   readonly company: string;
   readonly month: string;

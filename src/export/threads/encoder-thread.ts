@@ -6,10 +6,7 @@ import { attachBelow } from "../../store/snapshot/overlay.ts";
 import type { TypeOverflow } from "../parquet/parquet-types.ts";
 import { createCalls, type EncodedRows, type EncoderCalls } from "./encoder.ts";
 
-/**
- * A thread of an export: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
- * left behind when it ends.
- */
+/** A thread of an export: reads and encodes rows through a connection of its own, and writes nothing. */
 assert(parentPort, "this file runs in a thread");
 const port = parentPort;
 const mirror = workerData as string;

@@ -73,10 +73,7 @@ export function createFleetPermits({ lease, companies, windowMs, context, ...par
   return {
     /** Another company of the account was owned when this one was to be noted. */
     hasRival: () => hasRival,
-    /**
-     * Is it noted, as far as the service has said it? One statement at a time, for all who ask. False also while Postgres
-     * is away.
-     */
+    /** Is it noted, as the service said it? One statement at a time for all. False also while Postgres is away. */
     isAccountNoted,
     assertMaySend: () => lease.noteRequest(),
     guard: (rateLimiter: RateLimiter): RateLimiter => ({

@@ -96,10 +96,7 @@ export const firstFleetTables = {
     claimed_at: made,
     /** Ownerships in a row, before the one of now, that ended with the death of their node. */
     losses: none,
-    /**
-     * When a company may be taken that was lost again, or failed; null: nobody has decided that yet, or there is no reason
-     * to wait.
-     */
+    /** When a company may be taken that was lost again, or failed; null: not decided, or at once. */
     claimable_at: maybeTime,
     /** Those that ended with the error `failure`. */
     failures: none,
@@ -139,10 +136,7 @@ export const firstFleetTables = {
     /** Facts of the mirror for `fleet status`, by name. */
     facts: column<Readonly<Record<string, unknown>>>("jsonb NOT NULL"),
   },
-  /**
-   * `published_at`: when Postgres got the change: within a company in the order of its numbers, whatever the clocks of
-   * nodes show.
-   */
+  /** `published_at`: when Postgres got the change: in the order of a company's numbers, by no node's clock. */
   changes: {
     company: text,
     log: text,

@@ -9,10 +9,7 @@ const mostQuiet = 50;
 const silentMs = 20_000;
 const mostTroubled = 200;
 
-/**
- * How the fleet stands as lines for people: what is wrong first, companies without a problem only while they are few.
- * Pure.
- */
+/** How the fleet stands, for people: what is wrong first, companies that are well only while they are few. Pure. */
 export function formatFleetStatus(status: FleetStatus): string[] {
   const nowMs = Date.parse(status.at);
   const companies = Object.entries(status.companies);

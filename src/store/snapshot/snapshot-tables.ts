@@ -40,7 +40,7 @@ const plain = { primaryKey: [], parent: null, view: null } as const;
 const plainColumn = { scalar: null, nullable: true, references: null, values: null } as const;
 
 /** The types that snapshots give to the connector's types. Exports widen a decimal where a value needs more. */
-export const reportTypes: Readonly<Record<ColumnScalar, ReportType>> = {
+const reportTypes: Readonly<Record<ColumnScalar, ReportType>> = {
   integer: "INTEGER",
   boolean: "BOOLEAN",
   decimal: "DECIMAL(18,6)",

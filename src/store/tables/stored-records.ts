@@ -59,10 +59,7 @@ export class Records extends Repository {
     return this.exists(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND listed_sha IS NOT NULL`, id);
   }
 
-  /**
-   * How a live record was last read: by which kind of answer, its number in the sequence, and when, epoch ms; null: there is
-   * none.
-   */
+  /** How a live record was last read: the kind of answer, its number, and when, epoch ms; null: there is none. */
   lastRead(resource: string, id: RecordId) {
     const sql = `SELECT source, received_seq AS receivedSeq, read_at AS readAtMs
       FROM ${fence(resource)} WHERE id = ? AND gone = 0`;

@@ -59,10 +59,7 @@ export interface ScrubSummary {
   readonly left: number;
 }
 
-/**
- * Is everything mirrored that lists show? Then the next run begins anew, also where a limit or a signal cut off the
- * scrub. Pure.
- */
+/** Is all mirrored that lists show? The next run begins anew, also where the scrub was cut off. Pure. */
 export function isWholeRun(run: {
   readonly outcome: string | null;
   readonly listed_at?: string | null;

@@ -99,10 +99,7 @@ function explains(skewMs: number | null, offsetMs: number | null): boolean {
   return Math.abs(skewMs) >= skewBlamedMs && Math.sign(offsetMs) === Math.sign(skewMs);
 }
 
-/**
- * Watches the refused deliveries of one company. Nothing is written for any of them, and memory does not grow with
- * them.
- */
+/** Watches one company's refused deliveries. Nothing is written for one, and memory does not grow with them. */
 export class RefusalWatch {
   readonly counts: Partial<Record<RefusalReason, number>> = {};
   private readonly clock: Clock;

@@ -59,9 +59,7 @@ const changedCompanies = `
       WHERE published_at IS NOT NULL AND NOT c.removed) r USING (company)
     WHERE r.published_at IS DISTINCT FROM l.published_at ORDER BY company LIMIT $1) changed`;
 
-/**
- * How many companies published something more than ten minutes ago that no snapshot has: nobody commits, or it fails.
- */
+/** How many companies published something over ten minutes ago that no snapshot has: no commit is made, or it fails. */
 export async function countLateCompanies(sql: Sql): Promise<number> {
   const committed = (await isCreated(sql)) ? "SELECT company, published_at FROM fintoro_lake.companies" : "";
   const late = `SELECT count(*)::integer AS companies FROM (

@@ -56,10 +56,7 @@ export class InboxTable extends FleetTable {
     return isFound(this.db.selectFrom("inbox as i").where(isEvent(company, id)));
   }
 
-  /**
-   * Of those of these companies that ever received something: the last delivery's number, and the position in the
-   * published snapshot.
-   */
+  /** Of those that ever received something: the last delivery's number, and the position in the published snapshot. */
   heads(companies: readonly string[]) {
     const heads = this.db.selectFrom("inbox_heads").select(["company", "seq", "drained"]);
     return heads.where("company", "=", sql<string>`ANY(${companies})`).execute();
