@@ -4,7 +4,7 @@ import type { readSteps } from "../../status/after-run-record.ts";
 import type { AlertState } from "../../status/alerts/incidents.ts";
 
 /** A stored file that counts. Its name is never used again, and its content never changes. */
-export interface ReportFile {
+interface ReportFile {
   /** Of its table or view; of the report database `report.db`. */
   readonly name: string;
   readonly key: string;

@@ -16,11 +16,13 @@ import { exportStep, readSteps, recordStep, reportStep } from "../../status/afte
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { unsentExports } from "./send-exports.ts";
 import { runMirrorTask } from "../snapshot/mirror-tasks.ts";
-import type { ReportFile } from "../postgres/fleet-database.ts";
+import type { RowOf } from "../postgres/fleet-database.ts";
 import type { ReportsTable } from "../postgres/tables/reports-table.ts";
 
+type StoredFile = RowOf<"reports">["files"][number];
+
 /** A file on this node, and what its name in the store is in a publication. */
-interface MadeFile extends Omit<ReportFile, "key" | "number"> {
+interface MadeFile extends Omit<StoredFile, "key" | "number"> {
   readonly file: string;
   readonly keyIn: (publication: string) => string;
 }
@@ -79,7 +81,7 @@ export async function publishReports(
     return { file, isNew: !same, stored: { ...stored, seq: facts.seq } };
   });
   // What this node has not made yet stays as it is.
-  const isKept = ({ name }: ReportFile) => (name === reportName ? withReport : made.seq === null);
+  const isKept = ({ name }: StoredFile) => (name === reportName ? withReport : made.seq === null);
   const kept = known.filter((one) => isKept(one) && !found.some(({ stored }) => stored.name === one.name));
   const counting = [...kept, ...found.map(({ stored }) => stored)].toSorted((a, b) =>
     a.key < b.key ? -1 : 1,
@@ -103,7 +105,7 @@ export async function publishReports(
 }
 
 /** By which readers of the store find all files that count together: a row for each. */
-function pointerTo(company: string, files: readonly ReportFile[]): Uint8Array {
+function pointerTo(company: string, files: readonly StoredFile[]): Uint8Array {
   const shown = files.map(({ name, key, rows, bytes, seq }) => ({ company, name, key, rows, bytes, seq }));
   return Buffer.from(`${JSON.stringify(shown)}\n`);
 }
