@@ -224,9 +224,9 @@ export class WorkQueue extends Repository {
     this.execute("DELETE FROM _work WHERE resource = ? AND instr(target, ?) = 1", resource, targetPrefix);
   }
 
-  /** Is it still to be read, and not given up? */
-  isReady(resource: string, target: string): boolean {
-    return hasRow(this.db, "_work", { resource, target, state: "ready" });
+  /** Is it still to be read, and in one of these states? @default not given up */
+  isReady(resource: string, target: string, state: readonly WorkState[] = ["ready"]): boolean {
+    return hasRow(this.db, "_work", { resource, target, state });
   }
 
   /** Is a target with this prefix still to be read, and not given up? */

@@ -105,10 +105,12 @@ describe("a list of changes", () => {
     const held = { outcome: "partial", troubles: [{ resource: "parcels", kind: "held" }] };
     for (let night = 0; night < 3; night++) {
       expect(await service.run(), `night ${night}`).toMatchObject(held);
+      expect(service.waits(), "in the plan").toBe(true);
       service.pass(dayMs);
     }
     expect(service.live()).toEqual(many);
     expect(await service.run({ allowMassDelete: true })).toMatchObject({ outcome: "complete" });
+    expect(service.waits()).toBe(false);
     expect(service.live()).toEqual(many.slice(0, 5));
     await service.run();
     expect(service.asked).toEqual(["/parcels 1 since"]);

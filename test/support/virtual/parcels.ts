@@ -6,6 +6,7 @@ import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../../../src/connector/transport.ts";
 import { expectedRecords } from "../../../src/state/sweeps.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
+import { wholeListFacts } from "../../../src/sync/plan/chosen-lists.ts";
 import { manifestOf, openHasty, resourceOf } from "../mirror/mirror.ts";
 import { answerOf, runOnce } from "../mirror/whole-run.ts";
 import { seededRandom } from "../seeded-random.ts";
@@ -96,6 +97,8 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     remove: (id: number) => void (held = held.filter((one) => one.id !== id)),
     whenAsked: (act: (asked: number) => unknown) => void (between = act),
     expected: () => expectedRecords(mirror.meta, parcels),
+    /** As the next run is planned. */
+    waits: () => wholeListFacts(mirror.db, [parcels])[0]?.waits,
     live: () =>
       mirror.records.liveIds("parcels", Number.MAX_SAFE_INTEGER).toSorted((a, b) => Number(a) - Number(b)),
   };
