@@ -195,6 +195,12 @@ describe("status", () => {
     expect((await status(company)).stdout).toMatch(/run 4 .*: running\n.*run 3 .*: cut off\n/);
   });
 
+  test("I11: counts the lists of clients that a sync of these alone leaves to the next run", async () => {
+    const company = await mirrored(null);
+    expect((await runCommand(["sync", "clients"], { cwd: company.folder })).code).toBe(0);
+    expect((await status(company)).stdout).toMatch(/ {2}\d+ requests wait for the next run\n/);
+  });
+
   test("says what the requests in the queue wait for", async () => {
     const company = await mirrored();
     const add = `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq)
