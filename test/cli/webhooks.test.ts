@@ -49,6 +49,9 @@ describe("list", () => {
     const warned = async () => (await setup.run("list")).stderr.includes(`delivers nothing to ${publicUrl}`);
     expect(await warned()).toBe(true);
     const { subscription } = await setup.json("create");
+    const known = ["id", "name", "url", "here", "active", "events", "missing_events"];
+    const ending = ["last_success_at", "last_failure_at", "disabled_reason"];
+    expect(new Set(Object.keys(subscription))).toEqual(new Set([...known, ...ending]));
     expect(await warned()).toBe(false);
     await setup.run(`update ${subscription.id} --active off`);
     expect(await warned()).toBe(true);
@@ -236,6 +239,14 @@ describe("inbox", () => {
       { event_id: "evt_1", state: "kept", work: null },
       { event_id: "evt_2", state: "unknown" },
     ]);
+  });
+
+  test("as JSON has the names that readers know, and no others", async () => {
+    const { setup } = await withInbox(three);
+    const about = ["type", "resource", "resource_type", "resource_id", "occurred_at", "received_at"];
+    const ending = ["state", "outcome", "settled_at", "request_id", "problem", "work"];
+    const shown = (await inboxOf(setup)).flatMap((one) => Object.keys(one));
+    expect(new Set(shown)).toEqual(new Set(["event_id", ...about, ...ending]));
   });
 
   test("can be narrowed by age, time, state, table and number, and says where there are more; asks nobody", async () => {
