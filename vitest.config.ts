@@ -25,6 +25,7 @@ const long = [
   "fleet/worker/node",
   "fleet/worker/after-claim",
   "fleet/worker/notify-and-backup",
+  "fleet/worker/exports",
   "fleet/processes/restored-database",
   "fleet/processes/postgres-outage",
   "fleet/processes/start",

@@ -39,11 +39,23 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const reads = { handed_over: null, read_since: null, verified_at: null };
     expect(pointer?.facts["summary"]).toEqual({
       whole_at: expect.stringContaining(hoursAgo(3).slice(0, 13)) as string,
-      reads_waiting: 2,
+      // Of the config's resources, of which there is none.
+      reads_waiting: 0,
       day_requests: 15,
       conditions: [{ kind: "failed", subject: "reading", blocks: true, message }],
       radar: { needs_someone: false, token: "accepted", webhook: "off", ...reads },
     });
+    const { manifest } = mirror;
+    const resources = manifest.resources.filter(({ name }) => name === "people");
+    const scope = { ...node.scope, manifest, resources };
+    const { reads_waiting } = readSummary(
+      mirror.db,
+      scope,
+      {},
+      { oldestMs: null, verifiedAt: null },
+      startedMs,
+    );
+    expect(reads_waiting).toBe(2);
   });
 
   test("says of the radar how token, webhook, handed over months and reads stand", async () => {

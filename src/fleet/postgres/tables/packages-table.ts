@@ -71,7 +71,8 @@ export class PackagesTable extends FleetTable {
       .select(["month", "proved", sql<string>`due_at::text`.as("due"), "made"])
       .where("company", "=", company)
       .where(sql<boolean>`due_at <= now()`)
-      .orderBy("due_at");
+      .orderBy("due_at")
+      .limit(1);
     return (await due.executeTakeFirst()) ?? null;
   }
 
