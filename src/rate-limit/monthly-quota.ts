@@ -21,10 +21,7 @@ export interface MonthStore {
 /** The calls that a plan allows in a calendar month. */
 export type CountedQuota = NonNullable<ReturnType<typeof quotaOf>>;
 
-/**
- * The quota that a connector declares and a config may set; null: the service has none. Only events may use the share
- * that is kept of it.
- */
+/** The quota that a connector declares and a config may set; null: none. What is kept of it is for events alone. */
 export function quotaOf(
   declared: MonthlyQuota | undefined,
   { monthly, reserveShare }: { readonly monthly: number | null; readonly reserveShare: number },

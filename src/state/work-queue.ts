@@ -255,10 +255,7 @@ export class WorkQueue extends Repository {
     return countRows(this.db, "_work", { resource, kind: recordKinds, lane: detailRanks });
   }
 
-  /**
-   * Removes reads of records of which the preview differed in these columns only, because previews show them
-   * differently from details.
-   */
+  /** Removes reads of records whose preview differed in these columns only: previews show them differently. */
   dropDiffering(resource: string, columns: ReadonlySet<string>): void {
     const differing = "json_each(payload, '$.listed.differing')";
     const sql = `DELETE FROM _work WHERE resource = ? AND kind = 'detail' AND reason = 'changed' AND lane IN (?, ?)

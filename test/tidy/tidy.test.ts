@@ -30,11 +30,11 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 63_022,
+  lines: 63_007,
   files: 469,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,
-  interfacesOfMoreThanEightMembers: 19,
+  interfacesOfMoreThanEightMembers: 18,
   typeNamesThatStandTwice: 0,
 };
 /** Tables whose names are ordinary words of the code, too. */

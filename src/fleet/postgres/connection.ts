@@ -5,7 +5,7 @@ import { waitAtMost } from "../../base/cancellation.ts";
 import { MirrorError, valueOr } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { createRedactor } from "../../base/secret.ts";
-import type { FleetDb } from "./fleet-database.ts";
+import type { FleetDatabase, FleetDb } from "./fleet-database.ts";
 import { poolerHint, postgresError } from "./postgres-error.ts";
 
 /** What runs SQL: the pool, or one transaction. */
@@ -167,8 +167,14 @@ export function sqlBy(query: Sql["query"]): Sql {
   const run = async (text: string, values: readonly unknown[]) => ({ rows: await query(text, values) });
   const connect = async () => ({ query: run, release: () => undefined }) as unknown as PostgresPoolClient;
   const pool = { connect, end: async () => undefined, options: {} };
-  const db: FleetDb = new Kysely({ dialect: new PostgresDialect({ pool }) });
-  return { query, db: db.withSchema("fintoro_mirror") };
+  let db: FleetDb | null = null;
+  const makeDb = () => new Kysely<FleetDatabase>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    query,
+    get db() {
+      return (db ??= makeDb().withSchema("fintoro_mirror"));
+    },
+  };
 }
 
 function pooledPostgres(pool: Pg.Pool, { server, redact }: Address, log: Log): Postgres {

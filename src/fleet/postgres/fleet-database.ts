@@ -68,7 +68,7 @@ const made = column<Generated<Date>>("timestamptz NOT NULL DEFAULT now()");
  *
  * Statements stay SQL where they insert or join lists (deliveries, changes, packages, renewals, losses, owners after a
  * restore), choose rows to delete by `ctid`, say what became of a row in conflict (companies), unite what waits, or
- * choose a page of the radar: kysely makes these no clearer. DuckLake's tables are not ours (`catalogue/`).
+ * choose a page of the radar: kysely makes these no clearer. The lock of an inbox head runs for every batch. DuckLake's tables are not ours (`catalogue/`).
  */
 export const firstFleetTables = {
   migrations: { version: column<number>("integer PRIMARY KEY"), applied_at: made },

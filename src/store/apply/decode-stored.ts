@@ -12,10 +12,7 @@ import type { DecodedRecord } from "./merge-rules.ts";
 import type { Previews } from "./previews.ts";
 import type { Overrides, Source } from "./read-stamp.ts";
 
-/**
- * The row that follows from JSON, or why there is none: of stored JSON because an earlier version took it, or because it
- * is damaged.
- */
+/** The row that follows from JSON, or why there is none: an earlier version took it, or it is damaged. */
 export function decodeStored(
   { plan, previews }: { readonly plan: TablePlan; readonly previews: Previews },
   json: string | Buffer,

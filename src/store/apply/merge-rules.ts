@@ -89,10 +89,7 @@ export function textOf(values: unknown): string {
   return JSON.stringify(values, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 }
 
-/**
- * An answer without an id may be anything. It is the record that was asked for when nothing else is
- * missing. Throws OddValue.
- */
+/** An answer without an id is the record asked for when nothing else is missing. Throws OddValue. */
 export function assertOnlyIdMissing({ missing }: Row): void {
   const others = missing.filter((path) => path !== "id");
   if (others.length === 0) return;

@@ -14,10 +14,7 @@ export type SubscriptionInput = Pick<Subscription, "name" | "url" | "active" | "
 
 export type IssuedSecret = Readonly<ReturnType<typeof issued>>;
 
-/**
- * The company's webhook subscriptions in the service. Methods throw what the transport throws; a 403 gets a hint
- * about the token's scope.
- */
+/** The company's webhook subscriptions. Throws as the transport; a 403 gets a hint about the token's scope. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Connects the methods of `Subscriptions` to a company's transport; sends nothing. */

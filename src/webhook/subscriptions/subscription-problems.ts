@@ -54,10 +54,7 @@ export function failedAtMs(one: Subscription): number | null {
   return Number.isNaN(failedMs) || Date.parse(one.last_success_at ?? "") > failedMs ? null : failedMs;
 }
 
-/**
- * Why a company does not get all events that it needs, a sentence each. Pure. No address is in it: that of another
- * receiver may be a secret.
- */
+/** Why a company does not get all events it needs, a sentence each. Pure. No address, which may be secret, is in it. */
 export function subscriptionProblems({ all, receiver, needed, lastReceivedMs }: SubscriptionFacts): string[] {
   const here = all.filter(({ url }) => deliversHere(url, receiver));
   const active = here.filter((one) => one.active);

@@ -55,7 +55,7 @@ export const fleetFaults = faultsIn(
     -  AND i.seq <= h.drained
   inbox-numbers-given-without-a-lock, I6: receivers give the same numbers, or a later one becomes visible first and its reader skips the other
     src/fleet/postgres/tables/inbox-table.ts, found by test/fleet/postgres/inbox-table.test.ts
-    -     .forNoKeyUpdate("h")
+    -  FOR NO KEY UPDATE OF h
   inbox-position-before-its-deliveries, I1: a kill between both loses deliveries that were answered with 204
     src/fleet/assignment/drain.ts, found by test/fleet/assignment/drain.test.ts
     -   logStored(log, company, ingest.storeReceived(received, clock.nowMs(), notePosition));

@@ -3,10 +3,7 @@ import { FleetTable } from "../connection.ts";
 import { epochMs, fromNow, isFound, jsonb, now } from "../fleet-database.ts";
 import type { FleetDatabase, FleetDb, RowOf } from "../fleet-database.ts";
 
-/**
- * What happened in the database since it was made, or since it was restored from a backup last. What came after the
- * backup is not in it.
- */
+/** What happened in the database since it was made or restored, and nothing that came after that backup. */
 export interface Timeline extends RowOf<"timeline", "number" | "id" | "beats"> {
   readonly startedMs: number;
   /** The last heartbeat that the backup has; null: none was restored. */
