@@ -67,8 +67,8 @@ const made = column<Generated<Date>>("timestamptz NOT NULL DEFAULT now()");
  * an array: as JSON it goes through `jsonb`.
  *
  * Statements stay SQL where they insert or join lists (deliveries, changes, packages, renewals, losses, owners after a
- * restore), choose rows to delete by `ctid`, say what became of a row in conflict (companies), unite what waits, or
- * choose a page of the radar: kysely makes these no clearer. The lock of an inbox head runs for every batch. DuckLake's tables are not ours (`catalogue/`).
+ * restore), run for each batch (the lock of an inbox head), choose rows to delete by `ctid`, say what became of a row in
+ * conflict (companies), unite what waits, or choose a page of the radar. DuckLake's tables are not ours (`catalogue/`).
  */
 export const firstFleetTables = {
   migrations: { version: column<number>("integer PRIMARY KEY"), applied_at: made },
