@@ -36,10 +36,16 @@ export const retries = {
   mirrorLock: { everyMs: 500, longestMs: 30_000 },
   /** A mirror that another process holds, or that cannot be opened, in `serve`. */
   mirror: { lockedMs: 2_000, failedMs: 30_000 },
+  /** An export after a run while a `sync` or the daemon makes another one into the same folder. */
+  exportFolder: { everyMs: 1_000, longestMs: 10 * minuteMs },
+  /** Files of a record that could not be used, unless a person asks. */
+  files: { afterMs: 20 * hourMs },
   /** A request to the object store: 15 s in all. */
   store: { baseMs: 1_000, maxMs: 8_000, attempts: 5 },
   /** A command or a worker while Postgres is away: longer than a restart or a failover. */
   postgres: { baseMs: 500, maxMs: 5_000, longestMs: 10 * minuteMs },
+  /** What a node of the fleet asks Postgres for again and again: deliveries, the note of an account, the companies. */
+  node: { deliveriesMs: 2_000, accountMs: 500, companiesMs: 1_000 },
   /** An alert to a target; then it is given up. */
   alert: { baseMs: 15_000, maxMs: hourMs, attempts: 60 },
   /** The same at the end of a `sync`; the next one goes on. */

@@ -9,6 +9,7 @@ import type { CompanyIngest, ReceivedDelivery } from "../../webhook/ingest/inges
 import { logStored } from "../../webhook/delivery-log.ts";
 import type { NumberedDelivery, InboxTable } from "../postgres/tables/inbox-table.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
+import { retries } from "../../retry/retry-limits.ts";
 
 interface DrainParts extends Pick<ProcessContext, "clock" | "log"> {
   readonly company: string;
@@ -23,7 +24,6 @@ interface DrainParts extends Pick<ProcessContext, "clock" | "log"> {
 
 /** Deliveries of one transaction: some milliseconds of work. */
 const mostAtOnce = 200;
-const retryMs = 2_000;
 
 /**
  * Drains a company's inbox into its mirror until `closed`: now, and whenever something new came. Whatever fails is tried
@@ -46,7 +46,7 @@ export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "mo
       const facts = { error: messageOf(error), ...hintOf(error) };
       if (!hasFailed) log.warn("the inbox cannot be drained now; it is tried again", facts);
       hasFailed = true;
-      await clock.sleep(retryMs, closed);
+      await clock.sleep(retries.node.deliveriesMs, closed);
     }
   }
 }

@@ -6,6 +6,7 @@ import { pinnedIdentity, type Meta } from "../../state/meta.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import { accountOf, type CompaniesTable } from "../postgres/tables/companies-table.ts";
 import type { QuietMs } from "../postgres/tables/owners-table.ts";
+import { retries } from "../../retry/retry-limits.ts";
 
 interface FleetPermitsParts {
   readonly lease: Lease;
@@ -21,7 +22,7 @@ interface FleetPermitsParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
 }
 
-const retryMs = 500;
+const { accountMs } = retries.node;
 /** Longer waits are logged. */
 const noticedMs = 1_000;
 /** For a request that is on its way to the service when its owner's time ends. */
@@ -81,7 +82,7 @@ export function createFleetPermits({ lease, companies, windowMs, context, ...par
       admit: async (lane, signal) => {
         // Until Postgres knows the account of two companies, each of them has a budget of its own.
         for (;;) {
-          const waitMs = (await isAccountNoted()) ? spentUntilMs - clock.monotonicMs() : retryMs;
+          const waitMs = (await isAccountNoted()) ? spentUntilMs - clock.monotonicMs() : accountMs;
           lease.assertHeld();
           if (signal?.aborted)
             throw new MirrorError("stopped", "stopped while waiting for leave to send a request");

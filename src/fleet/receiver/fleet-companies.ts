@@ -14,6 +14,7 @@ import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { fleetTables, type FleetTables } from "../postgres/tables/fleet-tables.ts";
 import { createCircuitBreaker, type CircuitBreaker } from "./circuit-breaker.ts";
 import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
+import { retries } from "../../retry/retry-limits.ts";
 
 interface FleetCompaniesParts
   extends Pick<FleetIngestParts, "sendJob">, Pick<ProcessContext, "clock" | "log"> {
@@ -30,7 +31,6 @@ interface FleetCompaniesParts
 }
 
 const refreshEveryMs = 10_000;
-const retryMs = 1_000;
 /** Companies looked at in one turn of the event loop. */
 const lookedAtOnce = 100;
 
@@ -103,7 +103,7 @@ export class FleetCompanies implements Companies {
   follow(): Promise<void> {
     const { clock, log, closed } = this.parts;
     const loops = createNodeLoops(clock, log, "the companies are read from Postgres again");
-    const everyMs = () => (loops.problem() === null ? refreshEveryMs : retryMs);
+    const everyMs = () => (loops.problem() === null ? refreshEveryMs : retries.node.companiesMs);
     const step = async () => {
       await this.refresh();
       await this.breaker.run(() => this.tables.receiving.beat());

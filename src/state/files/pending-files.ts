@@ -1,10 +1,11 @@
 import { canonicalId, type RecordId, type RecordRef } from "../../base/ids.ts";
-import { hourMs, isoTime } from "../../base/clock.ts";
+import { isoTime } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { FileKind, Resource } from "../../connector/resource.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { Repository } from "../../store/own-tables/statement.ts";
 import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
+import { retries } from "../../retry/retry-limits.ts";
 
 /** A record whose files are to be asked for, and what names them. */
 export type PendingRecord = ReturnType<typeof toPending>;
@@ -31,12 +32,9 @@ export function filedResources(resources: readonly Resource[]): FiledResource[] 
   return resources.filter((resource): resource is FiledResource => resource.files !== undefined);
 }
 
-/** What could not be used is asked for again after that time, unless a person asks. */
-const retryAfterMs = 20 * hourMs;
-
 /** Everything that is due without a person who asks for it. */
 export function usualQuestion(nowMs: number): FilesQuestion {
-  return { retryBeforeMs: nowMs - retryAfterMs };
+  return { retryBeforeMs: nowMs - retries.files.afterMs };
 }
 
 export function fileKinds({ files }: Pick<Config, "files">): FileKind[] {

@@ -5,6 +5,7 @@ import { parseEffectiveConfig, secretTexts } from "../../../config/companies.ts"
 import type { ExportConfig } from "../../../config/config.ts";
 import type { AfterRunScope } from "../../../host/after-run-queue.ts";
 import { monthBefore, periodOfMonth } from "../../../export/plan/period.ts";
+import { retries } from "../../../retry/retry-limits.ts";
 import { fileKinds, usualQuestion } from "../../../state/files/pending-files.ts";
 import { exportStep } from "../../../status/after-run-record.ts";
 import { failureOf, levelOf } from "../../console/console.ts";
@@ -30,9 +31,6 @@ export const afterRunCommand: CommandRun<"after-run"> = async (context, { option
   if (levelOf(context.globals) === null) context.log.setLevel(config.log.level);
   return worstOutcome(await afterRun(soleScope(context, config), options.only));
 };
-
-/** A `sync` beside `serve` makes the same exports: who holds their folder for longer than this is reported. */
-const longestExportS = 600;
 
 /** Reports of other companies wait no longer than this for files. */
 const filesSliceMs = 60_000;
@@ -100,31 +98,36 @@ function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOu
     const made = await recorded(scope, exportStep(wanted, scope.config), () => exportCompany(scope, request));
     return { ...made, lines: made.lines.map((line) => `${line} (exported as ${format})`) };
   };
-  return attempt(scope, `the export of ${format} to ${wanted.to ?? out} failed`, work, longestExportS);
+  return attempt(scope, `the export of ${format} to ${wanted.to ?? out} failed`, work, retries.exportFolder);
 }
 
-/** Never rejects: logs a failure, and gives its outcome, which is that of the command that makes the same. */
+/**
+ * Never rejects: logs a failure, and gives its outcome, which is that of the command that makes the same.
+ *
+ * @param wait until another process, which makes other files there, has ended; null: it makes the same
+ */
 async function attempt(
-  scope: CompanyScope,
+  { context: { log, signal, clock }, company }: CompanyScope,
   what: string,
   work: () => Promise<CompanyResult>,
-  leftS: number | null = null,
+  wait: typeof retries.exportFolder | null = null,
 ): Promise<CommandOutcome | null> {
-  const { log, signal, clock } = scope.context;
-  try {
-    const { isUnchanged = false, lines } = await work();
-    log[isUnchanged ? "debug" : "info"](lines[0] ?? "");
-    return null;
-  } catch (error) {
-    const { kind, message, hint } = failureOf(error);
-    // Otherwise another process makes the same.
-    if (kind === "locked" && leftS === null) return null;
-    if (signal.aborted) return "interrupted";
-    if (kind === "locked" && leftS) {
-      await clock.sleep(1_000, signal);
-      return attempt(scope, what, work, leftS - 1);
+  const untilMs = clock.monotonicMs() + (wait?.longestMs ?? 0);
+  for (;;) {
+    try {
+      const { isUnchanged = false, lines } = await work();
+      log[isUnchanged ? "debug" : "info"](lines[0] ?? "");
+      return null;
+    } catch (error) {
+      const { kind, message, hint } = failureOf(error);
+      const isLocked = kind === "locked";
+      if (isLocked && !wait) return null;
+      if (signal.aborted) return "interrupted";
+      if (!isLocked || !wait || clock.monotonicMs() >= untilMs) {
+        log.error(`${company.name}: ${what}: ${message}`, { kind, hint: hint ?? undefined });
+        return outcomeOf(error);
+      }
+      await clock.sleep(wait.everyMs, signal);
     }
-    log.error(`${scope.company.name}: ${what}: ${message}`, { kind, hint: hint ?? undefined });
-    return outcomeOf(error);
   }
 }
