@@ -6,6 +6,9 @@
 export const lanes = ["webhook", "list", "changed", "hydration", "scrub", "files", "quick"] as const;
 export type Lane = (typeof lanes)[number];
 
+/** How something is read. `confirm` is a detail read of a record that a list no longer shows. */
+export type WorkKind = "list" | "detail" | "child" | "confirm";
+
 /** 0 for the lane that is served first. */
 export function laneRank(lane: Lane): number {
   return lanes.indexOf(lane);

@@ -1,11 +1,12 @@
 import { MirrorError, type ErrorKind } from "../base/errors.ts";
+import type { WorkKind } from "../base/lane.ts";
 import { ContradictionError, InvalidError } from "../connector/service-errors.ts";
 import { backoffMs, retries } from "./retry-limits.ts";
 
 /** What a policy knows of a work item. */
 export interface FailedItem {
   readonly id: number;
-  readonly kind: "list" | "detail" | "child" | "confirm";
+  readonly kind: WorkKind;
   readonly resource: string;
   readonly target: string;
   /** Earlier ones. */

@@ -1,8 +1,5 @@
 import type { RecordId } from "../base/ids.ts";
-import type { Lane } from "../base/lane.ts";
-
-/** How something is read. `confirm` is a detail read of a record that a list no longer shows. */
-export type WorkKind = "list" | "detail" | "child" | "confirm";
+import type { Lane, WorkKind } from "../base/lane.ts";
 
 /** A read to be made, as it is added to the queue: (resource, target) names it. */
 export interface NewWorkItem {

@@ -1,13 +1,14 @@
 import { recordId, type RecordId } from "../base/ids.ts";
-import { laneRank, lanes, type Lane } from "../base/lane.ts";
+import { laneRank, lanes, type Lane, type WorkKind } from "../base/lane.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
 import { among, count, countRows, hasRow, highest, parseStored } from "../store/own-tables/statement.ts";
 import { removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
+import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import type { Db } from "../store/database.ts";
 import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
 import { idInTarget, isUrgent, recordTarget } from "./work-item.ts";
-import type { NewWorkItem, WorkItem, WorkKind, WorkState } from "./work-item.ts";
+import type { NewWorkItem, WorkItem, WorkState } from "./work-item.ts";
 
 const quickRank = laneRank("quick");
 const detailRanks = [laneRank("changed"), laneRank("hydration")];
@@ -67,6 +68,17 @@ export class WorkQueue extends Repository {
   /** Adds an item unless its target is queued: that read answers this reason, too. True: it was added. */
   addIfAbsent(item: NewWorkItem): boolean {
     return this.execute(`${insert} DO NOTHING`, ...valuesOf(item)).changes > 0;
+  }
+
+  /** Adds the details of all live records of a resource, unless their reads are queued; ranked as `newestFirst` says. */
+  addDetails(
+    resource: string,
+    { lane, reason, dirtySeq }: Pick<NewWorkItem, "lane" | "reason" | "dirtySeq">,
+  ): void {
+    const sql = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, reason, dirty_seq)
+      SELECT ?, 'id:' || id, 'detail', ?, 0, -min(id, ${Number.MAX_SAFE_INTEGER}), ?, ? FROM ${quoted(resource)}
+      WHERE _deleted_at IS NULL ON CONFLICT DO NOTHING`;
+    this.execute(sql, resource, laneRank(lane), reason, dirtySeq);
   }
 
   /**
@@ -224,8 +236,8 @@ export class WorkQueue extends Repository {
     this.execute("DELETE FROM _work WHERE resource = ? AND instr(target, ?) = 1", resource, targetPrefix);
   }
 
-  /** Is it still to be read, and in one of these states? @default not given up */
-  isReady(resource: string, target: string, state: readonly WorkState[] = ["ready"]): boolean {
+  /** Is it queued, and in one of these states? @default to be read, and not given up */
+  isQueued(resource: string, target: string, state: readonly WorkState[] = ["ready"]): boolean {
     return hasRow(this.db, "_work", { resource, target, state });
   }
 

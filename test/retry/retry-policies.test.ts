@@ -9,7 +9,7 @@ import { failureOutcome, mayPass, type Outage } from "../../src/retry/retry-poli
 import { SetAsideItems } from "../../src/sync/context/run-context.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { silentLog, type Log } from "../../src/base/logger.ts";
-import type { WorkKind } from "../../src/state/work-item.ts";
+import type { WorkKind } from "../../src/base/lane.ts";
 import { batchRetryPolicy, outageAfter } from "../../src/retry/batch-retry-policy.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { continuousRetryPolicy } from "../../src/retry/continuous-retry-policy.ts";

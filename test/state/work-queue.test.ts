@@ -7,7 +7,7 @@ import { openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { leaseNext } from "../support/mirror/run.ts";
-import { texts } from "../support/mirror/store.ts";
+import { put, texts } from "../support/mirror/store.ts";
 
 const nowMs = 1_000;
 const everything = ["people", "orders", "notes"];
@@ -35,6 +35,22 @@ describe("coalescing", () => {
     queue.add(work({ reason: "cascade" }));
     expect(lease(queue).payload).toEqual({ listed: { sha: "ab", key: "c" } });
   });
+});
+
+test("details of all live records are added at once, ranked as the newest first, unless they are queued", ({
+  mirror,
+  queue,
+}) => {
+  for (const id of [1, 2, 3, "9007199254740993"])
+    put(mirror, "people", { id, name: "A", email: null, score: 1 });
+  mirror.db.exec("UPDATE people SET _deleted_at = '2026-11-28' WHERE id = 2");
+  queue.add(work({ target: "id:1", reason: "cascade", rank: 7 }));
+  queue.addDetails("people", { lane: "hydration", reason: "full", dirtySeq: 5 });
+  expect(texts(mirror, "SELECT target, kind, reason, rank FROM _work ORDER BY rank")).toEqual([
+    "id:9007199254740993 detail full -9007199254740991",
+    "id:3 detail full -3",
+    "id:1 detail cascade 7",
+  ]);
 });
 
 test("I4: the very same event's reason counts once more while its item is leased", ({ queue }) => {
@@ -97,13 +113,13 @@ describe("failures", () => {
     queue.release(row);
     queue.hold("orders", "403");
     expect(queue.lease(nowMs, everything)).toBeNull();
-    expect(queue.isReady("people", "id:1")).toBe(false);
+    expect(queue.isQueued("people", "id:1")).toBe(false);
     const letter = { resource: "people", target: "id:1", id: "1", reason: "unreadable", attempts: 1 };
     expect(queue.deadLetters()).toEqual([letter]);
     const counted = queue.counts().map((one) => Object.values(one).join(" "));
     expect(counted.toSorted()).toEqual(["orders detail held 1", "people detail dead 1"]);
     expect(queue.revive(["people"])).toBe(1);
-    expect(queue.isReady("people", "id:1")).toBe(true);
+    expect(queue.isQueued("people", "id:1")).toBe(true);
     expect(queue.lease(nowMs, ["orders"])).toBeNull();
     expect(lease(queue)).toMatchObject({ resource: "people", attempts: 0 });
   });
@@ -250,7 +266,7 @@ describe("a queue that is shared", () => {
     queue.add(eventWork({ target: "id:3", lane: "list" }));
     // A run that may not read a resource holds no item of the webhook lane.
     queue.hold("people", "403", "others");
-    expect([1, 2, 3].map((id) => queue.isReady("people", `id:${id}`))).toEqual([true, false, false]);
+    expect([1, 2, 3].map((id) => queue.isQueued("people", `id:${id}`))).toEqual([true, false, false]);
     queue.revive(people, "others");
     const shares = ["events", "events", "others", "others", undefined] as const;
     const leased = shares.map((share) => next(queue, share)?.target);

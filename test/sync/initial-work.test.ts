@@ -222,8 +222,8 @@ test("dead letters and held rows of the run's resources are tried again, others 
     run.queue.hold(resource, "403");
   }
   addWork(run);
-  expect(run.queue.isReady("people", "id:1")).toBe(true);
-  expect(run.queue.isReady("orders", "id:1")).toBe(false);
+  expect(run.queue.isQueued("people", "id:1")).toBe(true);
+  expect(run.queue.isQueued("orders", "id:1")).toBe(false);
 });
 
 // Fault: service | a detail that cannot become a row, once | the records in quarantine at the start of a run | it is read again; what a list shows in full is judged with its list

@@ -1,7 +1,7 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
 import { count, updateRows, statement, Repository } from "../../store/own-tables/statement.ts";
-import type { WorkKind } from "../work-item.ts";
+import type { WorkKind } from "../../base/lane.ts";
 
 /** One delivered event, taken apart. What cannot be read is kept as it came (I12). */
 export interface Delivery {

@@ -1,5 +1,6 @@
 import { sql, type ColumnDefinitionBuilder, type Generated, type RawBuilder, type Selectable } from "kysely";
 import type { RecordId } from "../../base/ids.ts";
+import type { WorkKind } from "../../base/lane.ts";
 import type { ScalarType } from "../../connector/record-schema.ts";
 
 /** A column as SQLite declares it. `T`: what its values are here; no value is ever set. */
@@ -110,8 +111,7 @@ export const firstTables = {
   _work: {
     id: uniqueNumber,
     ...columnsOf(text, "resource", "target", "reason"),
-    /** `confirm` is a detail read of a record that a list no longer shows. */
-    kind: wordOf<"list" | "detail" | "child" | "confirm">(),
+    kind: wordOf<WorkKind>(),
     ...columnsOf(integer, "lane", "due_ms", "dirty_seq"),
     ...columnsOf(zero, "rank", "attempts"),
     /** `dead`: set aside. `held`: not in this run. Both keep their reason. */

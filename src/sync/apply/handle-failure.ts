@@ -55,9 +55,9 @@ function applyDeletion(answer: AnswerContext): void {
   // Its own lists were refused for this reason.
   for (const child of childrenOf(run, resource.name)) run.setAside.answered(child.resource.name);
   // An absent record was counted when it was queued; what another deletion led to is not counted.
-  const isUncounted = ["child list refused", "repair"].includes(item.reason) || isOfEvent(answer);
-  const isCounted = item.kind === "confirm" && !isUncounted;
-  if (wasLive && !isCounted && !mayRemove(run, resource.name, 1)) {
+  const isAskedAlone = ["child list refused", "repair"].includes(item.reason) || isOfEvent(answer);
+  const counts = wasLive && (item.kind !== "confirm" || isAskedAlone);
+  if (counts && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
     queue.deadLetter(item, "held: a mass deletion");
     return run.runId === null ? undefined : holdAfterARow(answer, "they seem to be deleted");

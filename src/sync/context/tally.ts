@@ -1,6 +1,6 @@
 import type { Outage } from "../../retry/retry-policy.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
-import type { WorkKind } from "../../state/work-item.ts";
+import type { WorkKind } from "../../base/lane.ts";
 
 /** Of single records: a report names no more; `status` shows what was set aside. */
 const mostTroubles = 100;

@@ -138,12 +138,12 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
   const { asked, spread, sinceMs } = trialOf(run, resource, candidates);
   const current = asked.at(-1);
   const isOther = current !== undefined && recordTarget(current) !== item.target;
-  if (!isOther || !queue.isReady(resource.name, recordTarget(current))) {
+  if (!isOther || !queue.isQueued(resource.name, recordTarget(current))) {
     const others = [...spread, ...candidates].filter(
       (candidate) => !asked.includes(candidate) && recordTarget(candidate) !== item.target,
     );
     // A record that is queued anyway may be read by another worker, whose proof this run does not see.
-    const next = others.find((one) => !queue.isReady(resource.name, recordTarget(one))) ?? others[0];
+    const next = others.find((one) => !queue.isQueued(resource.name, recordTarget(one))) ?? others[0];
     if (next === undefined || asked.length >= mostProbes) {
       if (!parentListsAgain(answer, asked) && !listAgain(run, resource))
         return asked.length > 0

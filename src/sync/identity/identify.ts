@@ -10,7 +10,7 @@ import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { fingerprintOf, Meta, pinnedIdentity, type PinnedIdentity } from "../../state/meta.ts";
-import type { WorkKind } from "../../state/work-item.ts";
+import type { WorkKind } from "../../base/lane.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";

@@ -135,7 +135,7 @@ export function wholeListFacts(db: Db, resources: readonly Resource[]): WholeLis
     const requests = listRequests(resource, records.counts(name).live);
     const listing = readAtMs === null ? null : listings.find(name, "");
     const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };
-    const waits = queue.isReady(name, pageTarget("", 1), ["ready", "held"]);
+    const waits = queue.isQueued(name, pageTarget("", 1), ["ready", "held"]);
     return { name, readAtMs, requests, waits, open };
   });
 }

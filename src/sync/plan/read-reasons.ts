@@ -1,7 +1,7 @@
 import type { RecordId, RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
-import { newestFirst, recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
+import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import { childList, childrenOf } from "./list-reads.ts";
 
@@ -131,14 +131,13 @@ export const leftOutKey = (resource: string) => `left_out:${resource}`;
  * The details that hold records of others, where a run read some of them without these, which are selected now.
  * Guard: once, until a run leaves them out again.
  */
-export function queueOwners(run: RunContext): void {
-  const { meta, records } = run.mirror;
-  for (const { name, list } of run.resources) {
+export function queueOwners({ mirror, queue, resources }: RunContext): void {
+  const { meta } = mirror;
+  for (const { name, list } of resources) {
     if (list.kind !== "owned" || meta.get(leftOutKey(name)) === null) continue;
     meta.set(leftOutKey(name), null);
     for (const { resource } of list.by)
-      for (const id of records.liveIds(resource))
-        addDetail(run, resource, id, { lane: "hydration", rank: newestFirst(id), reason: "full" });
+      queue.addDetails(resource, { lane: "hydration", reason: "full", dirtySeq: mirror.sequence.next() });
   }
 }
 
