@@ -5,7 +5,7 @@ import { makeFolders } from "../base/files/atomic-file.ts";
 import { dayMs, isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError, throwIfAborted } from "../base/errors.ts";
 import { manifestText } from "../base/files/hashed-file.ts";
-import type { MirrorFiles } from "../config/mirror-files.ts";
+import type { MirrorFiles } from "../store/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import { ownRight, putChecked, type FileStore, type WriteRight } from "../file-store/file-store.ts";
 import { manifestName as archiveManifestName, objectsName } from "../files/archive.ts";

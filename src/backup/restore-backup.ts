@@ -4,7 +4,7 @@ import { makeFolders, replaceFile, writeFileAtomically } from "../base/files/ato
 import { isoTime, type Clock } from "../base/clock.ts";
 import { messageOf, MirrorError, throwIfAborted } from "../base/errors.ts";
 import { hashOf, partsOf } from "../base/files/hashed-file.ts";
-import type { MirrorFiles } from "../config/mirror-files.ts";
+import type { MirrorFiles } from "../store/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { fetchChecked, readText, type ReadableStore } from "../file-store/file-store.ts";

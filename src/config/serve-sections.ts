@@ -1,17 +1,13 @@
-/** The sections of the config about what is made by itself, and what `serve` does when and needs of the machine. */
-import path from "node:path";
+/** The sections of the config that are for `serve`: what it does when, and what it needs of the machine. */
 import { z } from "zod";
 import { dayMs } from "../base/clock.ts";
 import { valueOr } from "../base/errors.ts";
-import { languages } from "../connector/translation.ts";
 import { readHostName, readListen } from "./address.ts";
 import {
   cronText,
   durationText,
-  filledText,
   folderOrBucket,
   integerBetween,
-  oneOfWords,
   onOrOff,
   readableText,
   secretText,
@@ -124,80 +120,3 @@ export const retention = section({
   inboxBodiesMs: inboxBodies,
   changesMs: changes,
 }));
-
-/** By choice its usual value, and the formats that obey another one. */
-const choices: Readonly<Record<string, { readonly usual: unknown; readonly formats: readonly string[] }>> = {
-  dialect: { usual: "standard", formats: ["csv"] },
-  language: { usual: "en", formats: ["csv", "xlsx"] },
-  nested: { usual: false, formats: ["parquet"] },
-  partition_by: { usual: null, formats: ["csv", "parquet", "jsonl"] },
-  since: { usual: null, formats: ["csv", "parquet", "jsonl"] },
-};
-
-/** The choices that an export's format does not obey, each with the formats that do. */
-export function unobeyed(format: string, given: Readonly<Record<string, unknown>>): [string, string][] {
-  return Object.entries(choices).flatMap(([name, { usual, formats }]) =>
-    (given[name] ?? usual) === usual || formats.includes(format) ? [] : [[name, formats.join(" or ")]],
-  );
-}
-
-type Known = { readonly resources: readonly { readonly name: string }[] };
-
-/** `exports`: no two entries write the same files, of which only those of the later one would stay. */
-export function exportEntries(known: Known, place: { readonly folder: string }) {
-  return z.array(exportEntry(place), { error: "must be a list" }).check(({ value, issues }) => {
-    for (const [index, entry] of value.entries()) {
-      const same = value.slice(0, index).findIndex((earlier) => isOfSameFiles(known, earlier, entry));
-      if (same < 0) continue;
-      const key = value[same]?.out === entry.out ? "out" : "to";
-      const message = `must be another one: exports[${same}] writes the same files there`;
-      issues.push({ code: "custom", path: [index, key], message, input: entry[key] });
-    }
-  });
-}
-
-type Entry = Pick<z.output<ReturnType<typeof exportEntry>>, "format" | "out" | "to" | "tables">;
-
-function isOfSameFiles({ resources }: Known, a: Entry, b: Entry): boolean {
-  const isApart = a.out !== b.out && (a.to === null || a.to !== b.to);
-  if (a.format !== b.format || isApart) return false;
-  // A workbook of several tables is one file.
-  if (a.format === "xlsx" && a.tables?.length !== 1 && b.tables?.length !== 1) return true;
-  const all = resources.map(({ name }) => name);
-  return (a.tables ?? all).some((name) => (b.tables ?? all).includes(name));
-}
-
-/** One entry of `exports`. */
-export function exportEntry({ folder }: { readonly folder: string }) {
-  const s3 = "a place such as s3://bucket/prefix";
-  return section({
-    format: oneOfWords(["csv", "parquet", "jsonl", "xlsx"]).describe("The kind of file."),
-    out: filledText("a folder")
-      .transform((text) => path.resolve(folder, text))
-      .describe("Where to; relative to this file."),
-    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text.replace(/\/+$/, "") } : null))
-      .optional()
-      .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
-    after: oneOfWords(["sync"]).optional().describe("Made after every run."),
-    dialect: oneOfWords(["standard", "excel-sk"])
-      .default("standard")
-      .describe("CSV for machines or for Excel."),
-    language: oneOfWords(languages)
-      .default("en")
-      .describe("Of headings, and of values that are words of the service; en: as they are."),
-    tables: z.array(filledText("a table")).optional().describe("Only these tables; every table by default."),
-    partition_by: oneOfWords(["year", "month"])
-      .optional()
-      .describe("One folder for each, by the documents' date."),
-    month: oneOfWords(["current", "previous"])
-      .optional()
-      .describe("Only rows of this month, by the day on which it is made, in schedule.timezone."),
-    nested: z
-      .boolean({ error: "must be true or false" })
-      .default(false)
-      .describe("Parquet: items as a column of lists in place of tables of their own."),
-  }).check(({ value, issues }) => {
-    for (const [name, needs] of unobeyed(value.format, { ...value, partition_by: value.partitionBy }))
-      issues.push({ code: "custom", path: [name], message: `needs format ${needs}`, input: needs });
-  });
-}

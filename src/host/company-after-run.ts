@@ -1,6 +1,6 @@
 import { elapsedSince } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
-import { mirrorFiles } from "../config/mirror-files.ts";
+import { mirrorFiles } from "../store/mirror-files.ts";
 import { filedResources, fileKinds, PendingFiles, usualQuestion } from "../state/files/pending-files.ts";
 import { Runs } from "../state/runs.ts";
 import {

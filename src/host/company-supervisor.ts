@@ -1,7 +1,7 @@
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
-import { mirrorFiles } from "../config/mirror-files.ts";
+import { mirrorFiles } from "../store/mirror-files.ts";
 import type { ProgressView } from "../log/progress.ts";
 import { retries } from "../retry/retry-limits.ts";
 import { HandOverCounts } from "../state/as-of/hand-overs.ts";

@@ -18,10 +18,7 @@ import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
 export interface HostProcess extends ProcessContext {
   readonly performRun: (run: CompanyRun) => Promise<RunSummary>;
-  /**
-   * Makes what follows runs, whoever asked for them. Gives what went wrong where it is recorded nowhere, otherwise
-   * null. A rejection is logged.
-   */
+  /** Makes what follows runs. Gives what went wrong where nothing records it, else null. A rejection is logged. */
   readonly afterRun: (settings: CompanySettings, scope: AfterRunScope) => Promise<string | null>;
   /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */
   readonly connections: Readonly<ConnectionCounts>;

@@ -4,7 +4,7 @@ import { createRedactor } from "../base/secret.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { secretTexts } from "../config/companies.ts";
 import type { Config } from "../config/config.ts";
-import { mirrorFiles } from "../config/mirror-files.ts";
+import { mirrorFiles } from "../store/mirror-files.ts";
 import { Alerter, type AlertSending } from "../status/alerts/alerter.ts";
 import type { AlertState, Condition } from "../status/alerts/incidents.ts";
 import type { AlertTarget } from "../status/alerts/targets.ts";

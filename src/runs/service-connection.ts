@@ -1,7 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { secretTexts } from "../config/companies.ts";
-import { accessTokenFile, mirrorFiles } from "../config/mirror-files.ts";
+import { accessTokenFile, mirrorFiles } from "../store/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { accountPath, type Protocol } from "../connector/service-protocol.ts";
 import { valueOf } from "../json/cut.ts";

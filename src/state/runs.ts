@@ -88,10 +88,7 @@ export class Runs extends Repository {
     updateRows(this.db, "_runs", { report: JSON.stringify(report) }, { id });
   }
 
-  /**
-   * The last run that ended, or has only its scrub left to do; null: none did. One whose scrub alone was cut off
-   * counts as complete or partial.
-   */
+  /** The last run that ended, as its lists did: one whose scrub alone is left or was cut off counts. Null: none. */
   lastEnded(): EndedRun | null {
     const listed = "CASE json_array_length(report, '$.troubles') WHEN 0 THEN 'complete' ELSE 'partial' END";
     const sql = `SELECT id, mode, started_at AS startedAt,

@@ -3,7 +3,7 @@ import { freeBytesAt } from "../base/files/atomic-file.ts";
 import { hourMs } from "../base/clock.ts";
 import type { CompanyConfig, Config, ScheduleConfig } from "../config/config.ts";
 import { freshForMs, runSchedule } from "../config/cron-schedule.ts";
-import { mirrorFiles } from "../config/mirror-files.ts";
+import { mirrorFiles } from "../store/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
@@ -76,10 +76,7 @@ function withoutDaemon({ company }: StatusScope, nowMs: number) {
   };
 }
 
-/**
- * How things stand for one company: the one model that conditions are judged by, and that text, JSON, pages, metrics
- * and alerts are made from.
- */
+/** How one company stands: the one model for conditions, text, JSON, pages, metrics and alerts. */
 export interface CompanyStatusView extends StoredFacts, Readonly<LiveFacts> {
   readonly company: string;
   readonly limits: ReadyLimits;

@@ -3,7 +3,7 @@ import { elapsedSince, hourMs, isoOrNull, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
-import { mirrorFiles } from "../config/mirror-files.ts";
+import { mirrorFiles } from "../store/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import { quotaOf } from "../rate-limit/monthly-quota.ts";

@@ -48,7 +48,7 @@ export interface VerifyFindings {
 
 type Findings = readonly Finding[];
 
-/** Builds the report of what differs at the end, and `before` a repair; null: none was asked for. */
+/** Builds the findings at the end, and `before` a repair; null: none was asked for. */
 export function verifyFindings(
   comparison: Comparison,
   findings: Findings,
@@ -138,7 +138,7 @@ export interface MonthFindings extends Pick<
   readonly repaired: number;
 }
 
-/** Pure: the report of a month. What a document owns, such as a payment, is compared with it. */
+/** Pure: the findings of a month. What a document owns, such as a payment, is compared with it. */
 export function monthFindings(
   { deepReads, uncompared, equalReads }: Comparison,
   findings: Findings,
@@ -181,11 +181,11 @@ export interface Proof extends Pick<
  * Source of truth: the file.
  * Worst outcome of a crash: the old result stays.
  */
-export function writeProof(file: string, db: Db, report: VerifyFindings): void {
-  const { finished_at: at, by, match, uncompared, resumed } = report;
-  const { records_compared, details_compared, details_total } = report;
+export function writeProof(file: string, db: Db, findings: VerifyFindings): void {
+  const { finished_at: at, by, match, uncompared, resumed } = findings;
+  const { records_compared, details_compared, details_total } = findings;
   const resumed_since = resumed?.since ?? null;
-  const counts = { differences: differenceCount(report), uncompared: uncompared.length };
+  const counts = { differences: differenceCount(findings), uncompared: uncompared.length };
   const details = { records_compared, details_compared, details_total, resumed_since };
   const proof: Proof = { at, by, match, ...counts, ...details };
   writeFileAtomically(file, `${JSON.stringify({ mirror: nameOfMirror(db), ...proof })}\n`);

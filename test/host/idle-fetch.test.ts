@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { mirrorFiles } from "../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../src/store/mirror-files.ts";
 import { recordStep } from "../../src/status/after-run-record.ts";
 import { aCompany } from "../support/company/company.ts";
 import { configOf, startDaemon } from "../support/program/daemon.ts";

@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { shardOf, type Shard } from "../../status/shards.ts";
 import { chosenCompanies, secretTexts, soleCompany } from "../../config/companies.ts";
 import type { CompanyConfig, Config, ResourceChoice } from "../../config/config.ts";
-import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles, type MirrorFiles } from "../../store/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { connectService, type RequestGuard } from "../../runs/service-connection.ts";

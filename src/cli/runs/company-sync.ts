@@ -102,7 +102,7 @@ export async function followRemoteSync(run: RemoteRun): Promise<RunSummary | nul
   const { request, untilMs, scope } = run;
   const { log, signal } = scope.context;
   const { name } = scope.company;
-  const early = reportIfEnded(run);
+  const early = summaryIfEnded(run);
   if (early) return early;
   const over = new AbortController();
   let latest: ProgressView | null | undefined;
@@ -133,11 +133,11 @@ export async function followRemoteSync(run: RemoteRun): Promise<RunSummary | nul
         `${name}: no longer followed; the daemon ${latest ? "continues the run" : "does not begin it"}`,
       );
   }
-  return reportIfEnded(run);
+  return summaryIfEnded(run);
 }
 
 /** The summary of a run that ended before the daemon gave one; null: it has not ended. */
-function reportIfEnded({ scope, request, startedAt }: RemoteRun): RunSummary | null {
+function summaryIfEnded({ scope, request, startedAt }: RemoteRun): RunSummary | null {
   const { clock, signal } = scope.context;
   if (signal.aborted) return emptySummary(clock, startedAt, "interrupted");
   return request.closed.aborted ? emptySummary(clock, startedAt, "stopped") : null;

@@ -2,7 +2,7 @@ import { hourMs } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { formatEffectiveConfig } from "../../config/companies.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../store/mirror-files.ts";
 import type { HostProcess } from "../../host/host-context.ts";
 import { performRun } from "../../runs/company-run.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";

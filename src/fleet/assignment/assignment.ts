@@ -1,6 +1,6 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../store/mirror-files.ts";
 import { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { CompanySettings, HostContext } from "../../host/host-context.ts";
 import { noteGiven } from "../../state/log-identity.ts";
@@ -50,7 +50,7 @@ export class Assignment {
   readonly snapshots: ReturnType<typeof createCompanySnapshots>;
   readonly packages: ReturnType<typeof createMonthPackages>;
   private readonly context: NodeContext;
-  private readonly daemon: HostContext;
+  private readonly host: HostContext;
   private readonly releasing = new AbortController();
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
@@ -64,7 +64,7 @@ export class Assignment {
 
   constructor(
     context: NodeContext,
-    daemon: HostContext,
+    host: HostContext,
     lease: Lease,
     settings: CompanySettings,
     row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">,
@@ -72,14 +72,14 @@ export class Assignment {
     snapshotCounts: Record<"published" | "failed", number>,
   ) {
     const { tables, receivedSpans, inboxWatch } = context;
-    const { clock, log, turns } = daemon;
+    const { clock, log, turns } = host;
     const { company, lost } = lease;
     /** At the claim: a later one ends the ownership. */
     const timeline = context.timeline.current;
     this.company = company;
     this.lease = lease;
     this.context = context;
-    this.daemon = daemon;
+    this.host = host;
     this.idleMs = idleMs;
     this.document = JSON.stringify(row.config);
     this.hasLongTrouble = createTroubleWatch(context.times.openMs);
@@ -91,13 +91,13 @@ export class Assignment {
       meta: () => this.supervisor.opened?.mirror.meta ?? null,
       baseUrl: () => this.supervisor.settings.config.baseUrl,
       onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
-      context: daemon,
+      context: host,
     });
     const { setBackToMs, startedMs } = timeline;
     // What was received before may be lost with what the backup lacks.
     const fromMs = Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs);
     const mergeReceived = (uptime: UptimeLog) => uptime.merge(receivedSpans(), fromMs);
-    this.supervisor = new CompanySupervisor(daemon, settings, {
+    this.supervisor = new CompanySupervisor(host, settings, {
       isHeld: () => lease.isHeld(),
       requests: this.permits,
       mergeReceived,
@@ -112,9 +112,9 @@ export class Assignment {
       sharedSeq: () => this.snapshots.sharedSeq(),
       onPushed: () => this.snapshots.noteNews(),
     });
-    this.snapshots = createCompanySnapshots(lease, context, daemon, this.supervisor, snapshotCounts);
+    this.snapshots = createCompanySnapshots(lease, context, host, this.supervisor, snapshotCounts);
     const publishMirror = () => this.snapshots.publish("a month was packed", true);
-    this.packages = createMonthPackages(lease, context, daemon, this.permits, this.supervisor, publishMirror);
+    this.packages = createMonthPackages(lease, context, host, this.permits, this.supervisor, publishMirror);
     lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
     this.ended = this.hold(timeline, row.lastSeq);
   }
@@ -126,14 +126,14 @@ export class Assignment {
 
   /** Ends it as soon as what is under way can be resumed: the company is published and released. */
   release(why: string): void {
-    if (!this.releasing.signal.aborted) this.daemon.log.info("the company is being released", { why });
+    if (!this.releasing.signal.aborted) this.host.log.info("the company is being released", { why });
     this.releasing.abort(why);
   }
 
   private async hold(timeline: Timeline, forgottenSeq: number): Promise<AssignmentEnd> {
-    const { lease, supervisor, context, daemon } = this;
+    const { lease, supervisor, context, host } = this;
     const over = new AbortController();
-    const alerts = createCompanyAlerts(lease, context, daemon, supervisor);
+    const alerts = createCompanyAlerts(lease, context, host, supervisor);
     let alerting: Promise<void> | null = null;
     try {
       await this.prepare(timeline, forgottenSeq);
@@ -146,7 +146,7 @@ export class Assignment {
       await this.workUntilReleased();
       await this.packages.stop();
       const nextWorkMs = this.permits.hasRival()
-        ? daemon.clock.nowMs() + context.times.rivalMs
+        ? host.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
       await supervisor.stop(this.permits.hasRival() ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publishLast("last");
@@ -154,14 +154,14 @@ export class Assignment {
       // What only this node has is read again by whoever takes the company.
       return {
         outcome: "released",
-        nextWorkMs: isPublished ? nextWorkMs : daemon.clock.nowMs(),
+        nextWorkMs: isPublished ? nextWorkMs : host.clock.nowMs(),
         failure: null,
       };
     } catch (error) {
       await this.packages.stop();
       await supervisor.stop(0);
       if (!lease.isHeld()) return this.lost();
-      daemon.log.error(messageOf(error), hintOf(error));
+      host.log.error(messageOf(error), hintOf(error));
       return { outcome: "failed", nextWorkMs: null, failure: messageOf(error) };
     } finally {
       over.abort();
@@ -172,14 +172,14 @@ export class Assignment {
   private lost(): AssignmentEnd {
     const { epoch, endedBecause } = this.lease;
     const what = "the company is lost: nothing more is sent, stored or published for it here";
-    this.daemon.log.warn(what, { epoch, why: endedBecause ?? "" });
+    this.host.log.warn(what, { epoch, why: endedBecause ?? "" });
     return { outcome: "lost", nextWorkMs: null, failure: null };
   }
 
   /** Has the newest state of the company in the data folder. */
   private async prepare(timeline: Timeline, forgottenSeq: number): Promise<void> {
     const { lease, context, files } = this;
-    const { log } = this.daemon;
+    const { log } = this.host;
     const { epoch } = lease;
     const pointer = await context.snapshots.current(this.company, timeline, lease.lost);
     this.snapshots.takeOver(pointer);
@@ -201,7 +201,7 @@ export class Assignment {
   }
 
   private async workUntilReleased(): Promise<void> {
-    const { clock } = this.daemon;
+    const { clock } = this.host;
     const ending = AbortSignal.any([this.lease.lost, this.releasing.signal]);
     for (; !ending.aborted; await clock.sleep(lookEveryMs, ending)) {
       const { opened, problem } = this.supervisor;
@@ -221,7 +221,7 @@ export class Assignment {
   /** Nothing was under way for a while, nothing is due soon, and the mirror is published. */
   private async isIdle(): Promise<boolean> {
     const { company, supervisor, context } = this;
-    const { clock, afterRuns } = this.daemon;
+    const { clock, afterRuns } = this.host;
     const idleMs = this.idleMs();
     const nextMs = supervisor.nextWorkMs();
     const isBusy =

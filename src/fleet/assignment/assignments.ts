@@ -1,6 +1,6 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { secretTexts } from "../../config/companies.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../store/mirror-files.ts";
 import { companyLog, type HostContext } from "../../host/host-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../host/after-run-queue.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
@@ -37,12 +37,12 @@ export class Assignments {
   private readonly held = new Map<string, Assignment>();
   private readonly claiming = new Set<string>();
   readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
-  private readonly daemon: Omit<HostContext, "manifest">;
+  private readonly host: Omit<HostContext, "manifest">;
 
   constructor(context: NodeContext) {
     const { host } = context;
     this.context = context;
-    this.daemon = {
+    this.host = {
       ...host,
       strayRefusals: {},
       runPlaces: createRunPlaces(),
@@ -133,10 +133,10 @@ export class Assignments {
       const row = await tables.companies.find(company);
       if (!row || row.removed) return await keeper.release(lease);
       const { settings, manifest } = await this.load(row);
-      const daemon = { ...this.daemon, manifest, log: companyLog(this.daemon.log, company) };
+      const host = { ...this.host, manifest, log: companyLog(this.host.log, company) };
       const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
       const { snapshots } = this.counts;
-      const assignment = new Assignment(this.context, daemon, lease, settings, row, idleMs, snapshots);
+      const assignment = new Assignment(this.context, host, lease, settings, row, idleMs, snapshots);
       this.held.set(company, assignment);
       void this.follow(assignment);
     } catch (error) {
@@ -162,7 +162,7 @@ export class Assignments {
 
   private async load(row: CompanyRow): Promise<LoadedCompany> {
     const loaded = await this.context.load(row);
-    this.daemon.onSecrets(secretTexts(loaded.settings.config));
+    this.host.onSecrets(secretTexts(loaded.settings.config));
     return loaded;
   }
 

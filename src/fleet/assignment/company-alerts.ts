@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { messageOf } from "../../base/errors.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../store/mirror-files.ts";
 import type { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { HostContext } from "../../host/host-context.ts";
 import { watchIncidents } from "../../host/incident-watch.ts";

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { removeMirror } from "../../backup/copy-mirror.ts";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import { MirrorError, valueOr } from "../../base/errors.ts";
-import type { MirrorFiles } from "../../config/mirror-files.ts";
+import type { MirrorFiles } from "../../store/mirror-files.ts";
 import { inboxPositionKey, Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog } from "../../state/uptime-log.ts";

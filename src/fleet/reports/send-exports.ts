@@ -3,7 +3,7 @@ import path from "node:path";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Config } from "../../config/config.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../store/mirror-files.ts";
 import {
   keptFiles,
   manifestPath,

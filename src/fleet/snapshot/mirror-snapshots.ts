@@ -7,7 +7,7 @@ import { isoTime } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { manifestText } from "../../base/files/hashed-file.ts";
 import { Semaphore } from "../../base/semaphore.ts";
-import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles, type MirrorFiles } from "../../store/mirror-files.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import { readLog } from "../../state/log-identity.ts";

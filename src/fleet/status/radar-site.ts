@@ -10,7 +10,7 @@ import { badge, banner, companyForm, emptyText, pagePart, table } from "../../st
 import type { Postgres } from "../postgres/connection.ts";
 import { readRadarPage } from "../postgres/tables/radar-view.ts";
 import type { RadarCompany, RadarPage, RadarQuestion } from "../postgres/tables/radar-view.ts";
-import { radarCells, radarHeads } from "./radar.ts";
+import { radarCells, radarHeads } from "./format-fleet-status.ts";
 
 /** Looking takes a thirtieth of one of Postgres' cores at most, however many look at one page. */
 const keptFor = { factor: 30, shortestMs: 2_000, longestMs: 5 * 60_000 };

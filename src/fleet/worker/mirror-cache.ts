@@ -3,7 +3,7 @@ import path from "node:path";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import { dayMs } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../store/mirror-files.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { OwnersTable } from "../postgres/tables/owners-table.ts";
 import type { SnapshotsTable } from "../postgres/tables/snapshots-table.ts";

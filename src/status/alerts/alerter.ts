@@ -4,7 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { terminalText } from "../../base/terminal-text.ts";
-import type { MirrorFiles } from "../../config/mirror-files.ts";
+import type { MirrorFiles } from "../../store/mirror-files.ts";
 import { retries } from "../../retry/retry-limits.ts";
 import { afterAttempt, decideAlerts, dueAlerts, noIncidents } from "./incidents.ts";
 import type { AlertState, Condition, Undelivered } from "./incidents.ts";

@@ -1,5 +1,5 @@
 import { hintOf, messageOf, valueOr } from "../../base/errors.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles } from "../../store/mirror-files.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import type { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { InboxView } from "../../state/inbox/inbox.ts";

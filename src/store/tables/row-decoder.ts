@@ -172,10 +172,7 @@ function typeName(value: JsonValue): string {
 /** A value that the column can hold; undefined: it cannot. */
 type CellValue = Cell | undefined;
 
-/**
- * The cell of a column for a value of the service. PHP may send numbers as text and truth as 0 and 1: they are
- * read as what the column holds.
- */
+/** A column's cell for a value of the service. PHP's numbers as text, and truth as 0 and 1, become the column's type. */
 export function cellValue(scalar: ColumnScalar, value: JsonValue | undefined): CellValue {
   return value === null || value === undefined ? null : readers[scalar](value);
 }

@@ -67,10 +67,7 @@ export class Records extends Repository {
     return (this.statement(sql).get(id) as LastRead | undefined) ?? null;
   }
 
-  /**
-   * The record's JSON as it is, or was when it was deleted, and as it was before its last change if that differs.
-   * Damaged JSON is left out.
-   */
+  /** The record's JSON now or at its deletion, and before its last change if that differs. Damaged JSON is left out. */
   versions(resource: string, id: RecordId): string[] {
     const sql = `SELECT json FROM ${quoted(rawTable(resource))} WHERE id = ? AND json_valid(json) UNION
       SELECT l.before FROM ${fence(resource)} f JOIN _change_log l ON l.seq = f.last_change

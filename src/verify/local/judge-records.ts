@@ -22,10 +22,7 @@ export interface NamedRecord {
   readonly id: RecordId;
 }
 
-/**
- * A field that is not what the record's JSON says, as it was received; `_raw`, `_fence` or `_changes` for what is kept
- * beside the row.
- */
+/** A field that differs from the received JSON; `_raw`, `_fence` or `_changes` for what is kept beside the row. */
 export type LocalDifference = NamedRecord & CellDifference;
 
 export type Found =

@@ -19,10 +19,7 @@ export interface Refusal {
 
 export type RefusalCounts = Readonly<Partial<Record<RefusalReason, number>>>;
 
-/**
- * What the service says of its own deliveries since a moment: `failed`: some did not arrive; `fine`: none failed;
- * `unknown`: it does not say.
- */
+/** What the service says of its deliveries since a moment. `failed`: some did not arrive; `unknown`: it does not say. */
 export type DeliveryVerdict = "failed" | "fine" | "unknown";
 
 /** Refusals without an accepted delivery between them. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import {
   continuesLocally,
   createTroubleWatch,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { RedactRule } from "../../../src/store/snapshot/redaction.ts";
 import { rememberIdentity } from "../../../src/state/meta.ts";

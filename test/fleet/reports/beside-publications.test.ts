@@ -1,7 +1,7 @@
 import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { exportOf, orderRecord } from "../../support/export/export.ts";
 import { aReportStore, ofAll, readersOf } from "../../support/fleet/readers.ts";
 import { openHasty } from "../../support/mirror/mirror.ts";

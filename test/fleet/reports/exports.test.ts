@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { readManifest } from "../../../src/export/files/export-manifest.ts";
 import { sendExports, unsentExports } from "../../../src/fleet/reports/send-exports.ts";
 import { exportStep, readSteps, recordStep } from "../../../src/status/after-run-record.ts";

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect, test as plainTest } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { readRadar, readRadarPage, type MirrorRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
-import { radarLines } from "../../../src/fleet/status/radar.ts";
+import { radarLines } from "../../../src/fleet/status/format-fleet-status.ts";
 import { needsSomeone } from "../../../src/fleet/snapshot/snapshot-facts.ts";
 import { test } from "../../support/fleet/fleet-test.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import type { HostContext } from "../../../src/host/host-context.ts";
 import { recordStep, stepsAfterRun } from "../../../src/status/after-run-record.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import type { HostProcess } from "../../../src/host/host-context.ts";
 import { exportTables } from "../../../src/export/export-tables.ts";
 import { readManifest } from "../../../src/export/files/export-manifest.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import type { HostContext } from "../../../src/host/host-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { FileStore } from "../../../src/file-store/file-store.ts";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";

@@ -1,4 +1,4 @@
-import type { MirrorFiles } from "../../../src/config/mirror-files.ts";
+import type { MirrorFiles } from "../../../src/store/mirror-files.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
 import type { Ownership } from "../../../src/fleet/ownership/ownership.ts";
 import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";

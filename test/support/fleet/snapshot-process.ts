@@ -5,7 +5,7 @@
 import path from "node:path";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import { openPostgres, sqlBy, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
 import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";

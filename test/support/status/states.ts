@@ -4,7 +4,7 @@ import { hourMs, minuteMs, type Clock } from "../../../src/base/clock.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
-import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
 import { HandOverCounts } from "../../../src/state/as-of/hand-overs.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";

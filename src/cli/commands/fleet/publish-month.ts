@@ -1,6 +1,6 @@
 import path from "node:path";
 import { MirrorError } from "../../../base/errors.ts";
-import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { mirrorFiles } from "../../../store/mirror-files.ts";
 import { putChecked, type FileStore } from "../../../file-store/file-store.ts";
 import type { NodePublishing } from "../../../fleet/assignment/node-context.ts";
 import { writeRight } from "../../../fleet/ownership/ownership.ts";

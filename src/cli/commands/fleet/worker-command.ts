@@ -24,7 +24,7 @@ import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
 import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
 import { soleCompany } from "../../../config/companies.ts";
-import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { mirrorFiles } from "../../../store/mirror-files.ts";
 import { readSecretFile } from "../../../config/secrets.ts";
 import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";

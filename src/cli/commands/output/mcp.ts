@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { combinedName, mirrorFiles } from "../../../config/mirror-files.ts";
+import { combinedName, mirrorFiles } from "../../../store/mirror-files.ts";
 import { QueryRunner } from "../../../mcp/query-runner.ts";
 import { createReportServer } from "../../../mcp/report-tools.ts";
 import { soleScope, selectResources } from "../../mirror/company-scope.ts";

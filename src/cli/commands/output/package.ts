@@ -2,7 +2,7 @@ import path from "node:path";
 import { isoTime, localDate } from "../../../base/clock.ts";
 import { MirrorError, messageOf } from "../../../base/errors.ts";
 import type { AskedMoment } from "../../../base/ids.ts";
-import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { mirrorFiles } from "../../../store/mirror-files.ts";
 import { sheetOf, monthChanges, type MonthChanges } from "../../../export/package/month-changes.ts";
 import { recordHandOver, handOversOf } from "../../../state/as-of/hand-overs.ts";
 import { openDatabase } from "../../../store/database.ts";

@@ -3,7 +3,7 @@ import { writeFileAtomically } from "../../../base/files/atomic-file.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";
-import { combinedName, mirrorFiles } from "../../../config/mirror-files.ts";
+import { combinedName, mirrorFiles } from "../../../store/mirror-files.ts";
 import { combineReports } from "../../../report/combine-reports.ts";
 import { datasetteMetadata } from "../../../report/datasette.ts";
 import { publishReport } from "../../../report/publish-report.ts";

@@ -13,7 +13,7 @@ import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { shortText } from "../../../base/terminal-text.ts";
 import { isLoopbackUrl } from "../../../config/address.ts";
 import { currentKey, currentUrl } from "../../../config/alert-section.ts";
-import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { mirrorFiles } from "../../../store/mirror-files.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { skewText, skewWarnMs } from "../../../http/clock-skew.ts";

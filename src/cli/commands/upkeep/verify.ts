@@ -50,12 +50,12 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, co
     throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`);
   const verifyOne = async (scope: CompanyScope): Promise<CompanyResult> => {
     if (local) return verifyMirrorLocally(scope, repair);
-    const report = await verifyCompany(scope, { sample, repair, by, month });
+    const findings = await verifyCompany(scope, { sample, repair, by, month });
     const { name } = scope.company;
-    if ("month" in report) return resultOfMonth(name, report);
-    for (const { resource, message } of report.uncompared)
+    if ("month" in findings) return resultOfMonth(name, findings);
+    for (const { resource, message } of findings.uncompared)
       context.log.warn(`${name}.${resource}: ${message}`);
-    return resultOfFindings(name, report);
+    return resultOfFindings(name, findings);
   };
   return forEachCompany(context, config, verifyOne, { failed: { match: false } });
 };
@@ -196,17 +196,17 @@ async function compare(
     async () => {
       const before = await verification.compare();
       if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
-      const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
+      const after = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
       const { resumed, tally } = verification;
       const finished_at = isoTime(clock.nowMs());
       const run = { by, started_at, finished_at, requests: tally.requests.total };
-      const found = [verification.comparison, findings, mirror ? before : null] as const;
+      const found = [verification.comparison, after, mirror ? before : null] as const;
       compared.finish();
       if (month !== undefined)
         return monthFindings(...found, { ...run, month, ...(mirror ? positionOf(db) : start) });
-      const report = verifyFindings(...found, { ...run, resumed });
-      writeProof(files.verified, db, report);
-      return report;
+      const findings = verifyFindings(...found, { ...run, resumed });
+      writeProof(files.verified, db, findings);
+      return findings;
     },
   );
 }
@@ -235,10 +235,10 @@ function verifyCost(
 }
 
 /** What `verify --month` prints. */
-export function resultOfMonth(company: string, report: MonthFindings): CompanyResult {
-  const { month, compared, equal, differences, uncompared, requests, match, repaired } = report;
+export function resultOfMonth(company: string, findings: MonthFindings): CompanyResult {
+  const { month, compared, equal, differences, uncompared, requests, match, repaired } = findings;
   return {
-    document: report,
+    document: findings,
     outcome: match ? "complete" : differences.length > 0 ? "difference" : "partial",
     lines: [
       `${company}: ${month}: ${formatCount(equal)} of ${formatCount(compared)} documents equal the service, ${counted(requests, "request")}`,
@@ -253,17 +253,17 @@ export function resultOfMonth(company: string, report: MonthFindings): CompanyRe
   };
 }
 
-function resultOfFindings(company: string, report: VerifyFindings): CompanyResult {
-  const hasGaps = report.uncompared.length > 0;
-  const outcome = differenceCount(report) > 0 ? "difference" : hasGaps ? "partial" : "complete";
-  return { document: report, lines: reportLines(company, report), outcome };
+function resultOfFindings(company: string, findings: VerifyFindings): CompanyResult {
+  const hasGaps = findings.uncompared.length > 0;
+  const outcome = differenceCount(findings) > 0 ? "difference" : hasGaps ? "partial" : "complete";
+  return { document: findings, lines: findingLines(company, findings), outcome };
 }
 
-function reportLines(company: string, report: VerifyFindings): string[] {
-  const { resources, uncompared, match, requests, resumed } = report;
-  const { records_compared, details_compared, details_total } = report;
-  const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
-  const count = differenceCount(report);
+function findingLines(company: string, findings: VerifyFindings): string[] {
+  const { resources, uncompared, match, requests, resumed } = findings;
+  const { records_compared, details_compared, details_total } = findings;
+  const tookMs = Date.parse(findings.finished_at) - Date.parse(findings.started_at);
+  const count = differenceCount(findings);
   const differ = counted(count, "record differs", "records differ");
   const verdict = match ? "equal to the service" : count > 0 ? differ : "not everything could be compared";
   const details = `${formatCount(details_compared)} of ${formatCount(details_total)} details`;
@@ -273,7 +273,7 @@ function reportLines(company: string, report: VerifyFindings): string[] {
     ...(resumed
       ? [`  resumed: ${formatCount(resumed.details)} of these details were compared since ${resumed.since}`]
       : []),
-    ...repairLines(report),
+    ...repairLines(findings),
     ...Object.entries(resources).flatMap(([name, one]) => [
       ...(one.service === one.mirror
         ? []
@@ -283,7 +283,7 @@ function reportLines(company: string, report: VerifyFindings): string[] {
     ...uncompared.map(
       ({ resource, id, message }) => `  not compared: ${resource}${id === null ? "" : ` ${id}`}: ${message}`,
     ),
-    ...(count > 0 && !report.repair ? ["  `fintoro-mirror verify --repair` reads them again"] : []),
+    ...(count > 0 && !findings.repair ? ["  `fintoro-mirror verify --repair` reads them again"] : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import type { Config } from "./config.ts";
+import type { Config } from "../config/config.ts";
 
 /** Everything that belongs to one company in the data folder. */
 export type MirrorFiles = Readonly<ReturnType<typeof mirrorFiles>>;
