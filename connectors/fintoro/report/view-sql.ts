@@ -154,8 +154,7 @@ interface Parts {
 export function withShares(amounts: readonly string[], from: string, { document, order }: Parts): string {
   return `SELECT *, ${amounts.map(shareOf).join(",\n    ")}
   FROM (SELECT *, ${amounts.map(reachedOf).join(",\n      ")}
-    FROM (SELECT *, row_number() OVER reached = 1 AS is_first,
-        row_number() OVER reached = count(*) OVER whole AS is_last,
+    FROM (SELECT *, row_number() OVER reached = count(*) OVER whole AS is_last,
         ${amounts.map(sumsOf).join(",\n        ")}
       FROM (${from})
       WINDOW whole AS (PARTITION BY ${document}), reached AS (PARTITION BY ${document} ORDER BY ${order})))`;
@@ -172,10 +171,11 @@ function reachedOf(amount: string): string {
   return `${upTo(`${amount}_sum`, "is_last")} AS ${amount}_reached, ${upTo(before, "0")} AS ${amount}_before`;
 }
 
-/** Where the document's amount in EUR is rounded in the other direction, as VAT may be, so are the shares. */
+/** Where the document's amount in EUR is rounded in the other direction, as VAT may be, so are the shares; nothing stays nothing. */
 function shareOf(amount: string): string {
-  const upTo = (sum: string) => `round(${sum} / rate + (${amount}_eur - round(${amount} / rate)) / 2)`;
+  const shift = `(${amount}_eur - round(${amount} / rate)) / 2`;
+  const upTo = (sum: string) => `round(${sum} / rate + (${sum} <> 0) * ${shift})`;
   return `${amount}_reached - ${amount}_before AS ${amount}_share,
     CASE WHEN is_last THEN ${amount}_eur ELSE ${upTo(`${amount}_reached`)} END
-      - CASE WHEN is_first THEN 0 ELSE ${upTo(`${amount}_before`)} END AS ${amount}_share_eur`;
+      - ${upTo(`${amount}_before`)} AS ${amount}_share_eur`;
 }

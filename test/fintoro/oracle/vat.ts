@@ -31,15 +31,15 @@ function divide(amount: bigint, parts: readonly bigint[]): bigint[] {
 
 /**
  * The same in EUR, made of the shares in the currency: what they add up to is converted and rounded each time. `amount`
- * is that of the document: where it is rounded in the other direction, so are they.
+ * is that of the document: where it is rounded in the other direction, so are they, but not those of nothing.
  */
 function inEuro(shares: readonly bigint[], amount: bigint, rate: Dict[string] | undefined): bigint[] {
   const perEuro = re.scaled(rate, 6);
   const shift = amount - re.euro(re.sum(shares), rate);
   const upTo = (count: number) => {
-    if (count === 0 || count === shares.length) return count === 0 ? 0n : amount;
+    if (count > 0 && count === shares.length) return amount;
     const sum = re.sum(shares.slice(0, count));
-    return re.divided(2_000_000n * sum + shift * perEuro, 2n * perEuro);
+    return sum === 0n ? 0n : re.divided(2_000_000n * sum + shift * perEuro, 2n * perEuro);
   };
   return shares.map((_, i) => upTo(i + 1) - upTo(i));
 }
