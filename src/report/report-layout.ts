@@ -28,7 +28,7 @@ export interface ColumnChecks {
 }
 
 /** To be raised when the same data is stored in another way. */
-const layoutVersion = 2;
+const layoutVersion = 3;
 
 /** The layout of what a snapshot shows. */
 export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): ReportLayout {

@@ -101,6 +101,13 @@ describe("a redacted report", () => {
     expect(readFileSync(report).includes("5aac11c0")).toBe(false);
   });
 
+  test("adds nothing of a hashed amount to its sums", async () => {
+    const report = path.join(path.dirname(company.file), "amounts.report.db");
+    await publish(company.mirror, { report, redact: [{ columns: "invoices.total", mode: "hash" }] });
+    const sums = "SELECT DISTINCT total, total_eur FROM v_invoices";
+    expect(rowsOf(reading(report), sums)).toEqual([{ total: 0, total_eur: 0 }]);
+  });
+
   test("has nothing of it in its views, says in `_about` what is redacted, and declares a hash as text", async () => {
     const report = path.join(path.dirname(company.file), "about.report.db");
     const names = ["clients.name", "*.client_name"].map((columns): RedactRule => ({ columns, mode: "drop" }));
