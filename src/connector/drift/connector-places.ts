@@ -12,50 +12,41 @@ type SchemaOf = (type: z.ZodType) => SchemaObject;
 /** The operations of a connector, then the requests that the mirror makes for its resources. */
 export function connectorPlaces(manifest: Manifest) {
   const schemaOf = schemaReader(manifest);
-  const paths = new Map(manifest.operations.map((one) => [routeKey(one.method, one.path), one.path]));
+  const paths = new Map(manifest.operations.map((one) => [routeKey(`${one.method} ${one.path}`), one.path]));
   const operations = manifest.operations.map((one) => {
-    const expected = { ...one, body: bodyContent(one), answer: answerContent(one.answer) };
-    return { where: `${one.method} ${one.path}`, expected, place: operationPlace(one, schemaOf) };
+    return { where: `${one.method} ${one.path}`, place: operationPlace(one, schemaOf) };
   });
-  const requests = manifest.resources.flatMap(requestsFor).map(({ parameters, answer, ...request }) => {
-    const path = paths.get(routeKey("GET", request.path)) ?? request.path;
-    const expected = { method: "GET", path, status: 200, answer: answerContent(answer) };
+  const requests = manifest.resources.flatMap(requestsFor).map(({ parameters, answer, path }) => {
     const inner = new Map(Object.entries(parameters).map(([name, value]) => [` ?${name}`, sentPlace(value)]));
     inner.set(" answer 200", contentPlace(answer, schemaOf));
     const place = { facts: { it: "present" }, isPartial: true, inner: () => inner };
-    return { where: `GET ${path}`, expected, place };
+    return { where: `GET ${paths.get(routeKey(`GET ${path}`)) ?? path}`, place };
   });
   return [...operations, ...requests];
 }
 
-function operationPlace(operation: Operation, schemaOf: SchemaOf): Place {
-  const { path, query, body, idempotent, status, answer } = operation;
+function operationPlace(
+  { path, query, body, bodyType, idempotent, status, answer }: Operation,
+  schemaOf: SchemaOf,
+): Place {
   const parameters = query ? schemaPlace(schemaOf(query), Object, {}, false).inner?.() : undefined;
   const inner = new Map([...(parameters ?? [])].map(([name, place]) => [` ?${name.slice(1)}`, place]));
   for (const name of parameterNames(path))
     inner.set(` ${name}`, { facts: { type: "integer" }, isPartial: true });
   if (idempotent) inner.set(" Idempotency-Key", { facts: { it: "present" }, isPartial: true });
-  const sent = { it: "present", content: bodyContent(operation) };
-  if (body) inner.set(" body", schemaPlace(schemaOf(body), Object, sent, false));
+  const content = bodyType === "multipart" ? "multipart/form-data" : "application/json";
+  if (body) inner.set(" body", schemaPlace(schemaOf(body), Object, { it: "present", content }, false));
   inner.set(` answer ${status}`, contentPlace(answer, schemaOf));
   return { facts: { it: "present", path }, inner: () => inner };
 }
 
-function bodyContent({ body, bodyType }: Operation): string | undefined {
-  if (!body) return undefined;
-  return bodyType === "multipart" ? "multipart/form-data" : "application/json";
-}
-
 type OperationAnswer = Operation["answer"];
 
-function answerContent(answer: OperationAnswer): string | undefined {
-  if (answer.kind === "nothing") return undefined;
-  return answer.kind === "file" ? answer.mediaType : "application/json";
-}
-
 function contentPlace(answer: OperationAnswer, schemaOf: SchemaOf): Place {
-  const facts = { it: "present", content: answerContent(answer) };
-  if (answer.kind === "nothing" || answer.kind === "file") return { facts, isAnswer: true };
+  const it = "present";
+  if (answer.kind === "nothing") return { facts: { it }, isAnswer: true };
+  if (answer.kind === "file") return { facts: { it, content: answer.mediaType }, isAnswer: true };
+  const facts = { it, content: "application/json" };
   if (answer.kind === "record") return schemaPlace(schemaOf(answer.schema), Object, facts, true);
   // A list that begins to come in pages breaks the connector: reading one answer would miss the rest.
   const content = { data: z.array(answer.schema), paginator: answer.paged ? paginator : z.never() };

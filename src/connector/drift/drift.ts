@@ -22,11 +22,10 @@ export function compareWithReference(manifest: Manifest, document: unknown): Dri
   const { operations, resolve } = readReference(document);
   const found = new Map<string, Drift>();
   const known = new Set<string>();
-  for (const { where, expected, place } of connectorPlaces(manifest)) {
-    const key = routeKey(expected.method, expected.path);
-    const theirs = operations.get(key);
-    known.add(key);
-    comparePlaces(place, theirs ? publishedPlace(theirs, expected, resolve) : nothing, where, found);
+  for (const { where, place } of connectorPlaces(manifest)) {
+    const theirs = operations.get(routeKey(where));
+    known.add(routeKey(where));
+    comparePlaces(place, theirs ? publishedPlace(theirs, where, place, resolve) : nothing, where, found);
   }
   for (const [key, { method, path }] of operations)
     if (!known.has(key)) comparePlaces(nothing, { facts: { it: "present" } }, `${method} ${path}`, found);

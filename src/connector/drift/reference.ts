@@ -10,15 +10,6 @@ interface PublishedOperation {
   readonly parameters: readonly SchemaObject[];
 }
 
-/** What the connector expects of an operation: where the reference offers more, this is compared. */
-export interface Expected {
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly body?: string | undefined;
-  readonly answer?: string | undefined;
-}
-
 const parameterPattern = /\{[^}]*\}/g;
 const methods = ["get", "post", "put", "patch", "delete"];
 
@@ -36,12 +27,13 @@ export function readReference(document: unknown) {
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     operationsAt(path, resolve(item), resolve),
   );
-  return { operations: new Map(operations.map((one) => [routeKey(one.method, one.path), one])), resolve };
+  const byRoute = operations.map((one) => [routeKey(`${one.method} ${one.path}`), one] as const);
+  return { operations: new Map(byRoute), resolve };
 }
 
 /** `GET /clients/{}`: the names of parameters do not matter, `/clients/{client}` and `/clients/{id}` are one route. */
-export function routeKey(method: string, path: string): string {
-  return `${method} ${path.replace(parameterPattern, "{}")}`;
+export function routeKey(route: string): string {
+  return route.replace(parameterPattern, "{}");
 }
 
 export function parameterNames(path: string): readonly string[] {
@@ -62,14 +54,17 @@ function operationsAt(path: string, item: SchemaObject, resolve: Resolve): Publi
 /** Sent by the transport with every request. */
 const alwaysSent = new Set(["authorization", "accept", "accept-language", "content-type"]);
 
-/** The place of a published operation, beside that of the connector. */
+/** The place of a published operation, beside `ours`, the connector's of this `route`: of several contents ours is compared. */
 export function publishedPlace(
   { facts, path, parameters }: PublishedOperation,
-  expected: Expected,
+  route: string,
+  ours: Place,
   resolve: Resolve,
 ): Place {
+  const expected = ours.inner?.() ?? new Map<string, Place>();
+  const ourAnswer = [...expected.keys()].find((key) => key.startsWith(" answer ")) ?? "";
   const inner = new Map<string, Place>();
-  const names = [...parameterNames(expected.path)];
+  const names = [...parameterNames(route)];
   for (const { in: place, name, schema, required } of parameters) {
     const it = required === true ? "required" : "optional";
     const parameter = schemaPlace(schema, resolve, { it }, false);
@@ -80,15 +75,15 @@ export function publishedPlace(
     else if (place === "header" && !alwaysSent.has(header)) inner.set(` ${String(name)}`, parameter);
   }
   const body = resolve(facts["requestBody"]);
-  const { content, schema } = contentOf(body, expected.body);
+  const { content, schema } = contentOf(body, expected.get(" body"));
   const it = body["required"] === true ? "required" : "optional";
   if (content !== undefined) inner.set(" body", schemaPlace(schema, resolve, { it, content }, false));
   const responses = objectAt(facts, "responses");
   for (const status of Object.keys(responses).filter((one) => one.startsWith("2"))) {
-    const answer = contentOf(resolve(responses[status]), expected.answer);
-    const isExpected = status === "2XX" && !Object.hasOwn(responses, expected.status);
+    const answer = contentOf(resolve(responses[status]), expected.get(ourAnswer));
+    const isOurs = status === "2XX" && !Object.hasOwn(responses, ourAnswer.slice(" answer ".length));
     const place = schemaPlace(answer.schema, resolve, { it: "present", content: answer.content }, true);
-    inner.set(` answer ${isExpected ? expected.status : status}`, place);
+    inner.set(isOurs ? ourAnswer : ` answer ${status}`, place);
   }
   const deprecated = facts["deprecated"] === true ? "true" : undefined;
   return { facts: { it: "present", path, deprecated }, inner: () => inner };
@@ -97,14 +92,15 @@ export function publishedPlace(
 /** The expected media type if it is there, else all that are; with the schema. */
 function contentOf(
   part: SchemaObject,
-  expected?: string,
+  ours: Place | undefined,
 ): { content?: string | undefined; schema?: unknown } {
+  const expected = ours?.facts["content"];
   const content = objectAt(part, "content");
   const types = Object.keys(content);
   const found = types.find((type) => type.split(";")[0]?.trim().toLowerCase() === expected);
   if (found === undefined) return { content: types.join(", ") || undefined };
   const { schema } = objectAt(content, found);
-  return { content: schema === undefined ? `${found} without a schema` : expected, schema };
+  return { content: schema === undefined ? `${found} without a schema` : String(expected), schema };
 }
 
 const longestChain = 32;
