@@ -29,7 +29,7 @@ export function monthChanges(
 }
 
 export function sheetOf(sheet: ChangeSheet, rows: readonly SheetRow[]): ReportView {
-  const cells = sheet.columns.map(({ name }) => `value ->> '$.${name}' AS ${quoted(name)}`);
+  const cells = sheet.columns.map(({ name }) => `value ->> '${name}' AS ${quoted(name)}`);
   const text = JSON.stringify(rows).replaceAll("'", "''");
   return { ...sheet, sql: `SELECT ${cells.join(", ")} FROM json_each('${text}')` };
 }

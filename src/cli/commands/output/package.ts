@@ -18,7 +18,6 @@ import {
 } from "../../../export/package/month-folder.ts";
 import type { ExportRequest } from "../../../export/plan/export-request.ts";
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
-import { quoted } from "../../../store/sql-text.ts";
 import type { MonthFindings } from "../../../verify/findings.ts";
 import { withMoment, type ScopeAsOf, withOverlay } from "../../mirror/as-of.ts";
 import { type CompanyScope, readExisting } from "../../mirror/company-scope.ts";
@@ -258,28 +257,15 @@ function fill(line: string, facts: MonthFacts, names: readonly string[] = []): s
 /** The first sheet of a proved month: one row. What the text says of a column is its `doc`. */
 function certificateOf(
   { certificate: { title, facts } }: MonthPackage,
-  {
-    month,
-    compared,
-    equal,
-    finished_at,
-    version,
-    log,
-    position,
-  }: MonthFindings & { readonly version: string },
+  proof: MonthFindings & { readonly version: string },
 ): ReportView {
+  const { month, compared, equal, finished_at, version, log, position } = proof;
   const said = { month, compared, equal, finished_at, version, log, position };
-  const cells = Object.entries(facts).map(([name, value]) => ({ name, value: fill(value, said) }));
-  const sql = cells.map(({ name, value }) => `'${value.replaceAll("'", "''")}' AS ${quoted(name)}`);
-  return {
-    name: title,
-    title,
-    question: "Does the month equal the service?",
-    doc: "What `verify --month` found",
-    columns: cells.map(({ name, value }) => ({ name, type: "TEXT", doc: `  ${name}: ${value}` })),
-    date: cells[0]?.name ?? "",
-    sql: `SELECT ${sql.join(", ")}`,
-  };
+  const cells = Object.entries(facts).map(([name, value]) => [name, fill(value, said)] as const);
+  const columns = cells.map(([name, value]) => ({ name, type: "TEXT", doc: `  ${name}: ${value}` }) as const);
+  const words = { question: "Does the month equal the service?", doc: "What `verify --month` found" };
+  const sheet = { name: title, title, ...words, columns, date: columns[0]?.name ?? "" };
+  return sheetOf(sheet, [Object.fromEntries(cells)]);
 }
 
 function monthTextOf(
