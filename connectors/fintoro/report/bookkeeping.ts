@@ -86,11 +86,9 @@ export const vatDocuments: ReportView = {
   sql: sql.ofBills(documentRows),
 };
 
-/** SQL of two columns: a sum of what `condition` holds for, in the currency and in EUR. */
-function sumsOf(column: string, name: string, condition: string): string {
-  const inEuro = `${column}_eur`;
-  return sql.sums(name, sql.countedIf(condition, column), sql.countedIf(condition, inEuro), inEuro);
-}
+/** SQL of two columns: a sum of the rows for which the condition holds, in EUR only where all rows are known. */
+const sumsOf = (column: string, name: string, condition: string) =>
+  sql.sumsIf(condition, name, column, `${column}_eur`);
 
 export const vatByMonth: ReportView = {
   name: "v_vat_by_month",

@@ -2,7 +2,6 @@ import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
 import * as sql from "./view-sql.ts";
 
-const ifAccepted = (term: string) => sql.countedIf("state = 'accepted'", term);
 const euroOnly = "known for EUR only: these documents carry no rate";
 
 export const pipeline: ReportView = {
@@ -32,7 +31,7 @@ export const pipeline: ReportView = {
   ${sql.sums("quoted")},
   sum(state = 'accepted') AS accepted, sum(state = 'rejected') AS rejected,
   sum(state = 'waiting') AS waiting, sum(state = 'expired') AS expired,
-  ${sql.sums("accepted_total", ifAccepted("quoted"), ifAccepted("quoted_eur"), "quoted_eur")},
+  ${sql.sumsIf("state = 'accepted'", "accepted_total", "quoted", "quoted_eur")},
   round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
   sum(1 - is_quotation) AS orders, ${sql.sums("ordered")}
 FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${sql.currencyOf} AS currency, 1 AS is_quotation,

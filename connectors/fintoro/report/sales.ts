@@ -2,12 +2,6 @@ import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
 import * as sql from "./view-sql.ts";
 
-/** SQL of a sum of revenue, or of what belongs to advances, as two columns. */
-function sumsOf(term: string, name: string, ofAdvance: 0 | 1): string {
-  const condition = `of_advance = ${ofAdvance}`;
-  return sql.sums(name, sql.countedIf(condition, term), sql.countedIf(condition, `${term}_eur`));
-}
-
 function revenueBy(period: "month" | "year"): ReportView {
   const isYear = period === "year";
   return {
@@ -34,10 +28,10 @@ function revenueBy(period: "month" | "year"): ReportView {
     sql: `SELECT ${isYear ? "CAST(period AS INTEGER)" : "period"} AS ${period}, currency,
   sum(is_invoice = 1 AND of_advance = 0) AS invoices, sum(is_invoice = 0 AND of_advance = 0) AS credit_notes,
   sum(of_advance) AS payment_receipts,
-  ${sumsOf("net", "revenue", 0)},
-  ${sumsOf("gross", "revenue_with_vat", 0)},
-  ${sumsOf("net", "receipted_advances", 1)},
-  ${sumsOf("gross", "receipted_advances_with_vat", 1)}
+  ${sql.sumsIf("of_advance = 0", "revenue", "net")},
+  ${sql.sumsIf("of_advance = 0", "revenue_with_vat", "gross")},
+  ${sql.sumsIf("of_advance = 1", "receipted_advances", "net")},
+  ${sql.sumsIf("of_advance = 1", "receipted_advances_with_vat", "gross")}
 FROM (
   ${sql.bills(() => `substr(d.issue_date, 1, ${isYear ? 4 : 7}) AS period`)}
 )

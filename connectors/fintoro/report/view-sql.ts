@@ -37,6 +37,11 @@ export function sums(name: string, column = name, inEuro = `${column}_eur`, know
 export const countedIf = (condition: string, term: string) =>
   `CASE WHEN ${condition} THEN ${term} ELSE 0 END`;
 
+/** As `sums`, of the rows for which the condition holds. */
+export function sumsIf(condition: string, name: string, column: string, known?: string): string {
+  return sums(name, countedIf(condition, column), countedIf(condition, `${column}_eur`), known);
+}
+
 /** As `sums`, of outer joined rows, which have the column `key`: 0.0 where there are none. */
 export function joinedSums(name: string, column: string, inEuro: string, key: string): string {
   return `coalesce(${summed(column)}, 0.0) AS ${name},
