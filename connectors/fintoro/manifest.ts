@@ -6,13 +6,13 @@ import { knownFintoro } from "./known.ts";
 import { operationGroups } from "./operations/groups.ts";
 import { questions } from "./report/questions.ts";
 import { accountantMonth } from "./accountant-month.ts";
-import { numberGaps, paymentsByDay, vatByMonth, vatDocuments } from "./report/bookkeeping.ts";
-import * as list from "./report/document-lists.ts";
+import { bookkeepingViews } from "./report/bookkeeping.ts";
+import { documentListViews } from "./report/document-lists.ts";
 import { einvoiceGaps } from "./report/einvoice-gaps.ts";
-import { casesByStatus, pipeline } from "./report/pipeline.ts";
-import { clientBalance, openInvoices, receivables, unpaidProformas } from "./report/receivables.ts";
-import { clientSummary, revenueByMonth, revenueByYear, salesLines } from "./report/sales.ts";
-import { purchasesBySupplier, slowStock, stock } from "./report/stock-views.ts";
+import { pipelineViews } from "./report/pipeline.ts";
+import { receivableViews } from "./report/receivables.ts";
+import { salesViews } from "./report/sales.ts";
+import { stockViews } from "./report/stock-views.ts";
 import { clients, suppliers } from "./resources/clients-and-suppliers.ts";
 import * as own from "./resources/company-settings.ts";
 import { businessCases, businessCaseStatuses, contactActivityLogs } from "./resources/crm.ts";
@@ -84,29 +84,12 @@ export const manifest: Manifest = Object.freeze({
   },
   // What people ask first, and what their accountants ask next.
   views: [
-    clientBalance,
-    receivables,
-    openInvoices,
-    list.invoiceList,
-    list.writeOffs,
-    list.daysToPay,
-    revenueByMonth,
-    revenueByYear,
-    vatByMonth,
-    vatDocuments,
-    clientSummary,
-    salesLines,
-    stock,
-    slowStock,
-    paymentsByDay,
-    list.proformaList,
-    unpaidProformas,
-    pipeline,
-    list.quotationList,
-    list.orderList,
-    casesByStatus,
-    purchasesBySupplier,
-    numberGaps,
+    ...receivableViews,
+    ...documentListViews,
+    ...salesViews,
+    ...bookkeepingViews,
+    ...stockViews,
+    ...pipelineViews,
     einvoiceGaps,
   ],
   translations: { sk: slovak },

@@ -90,7 +90,7 @@ export const vatDocuments: ReportView = {
 const sumsOf = (column: string, name: string, condition: string) =>
   sql.sumsIf(condition, name, column, `${column}_eur`);
 
-export const vatByMonth: ReportView = {
+const vatByMonth: ReportView = {
   name: "v_vat_by_month",
   title: "Output VAT by month",
   question: "How much output VAT do we owe for a month?",
@@ -139,7 +139,7 @@ export const paymentRows = `(SELECT * FROM document_payments d
       WHERE a.receipt_invoice_id IS NOT NULL AND a.document_type = 'proforma'))) d
     LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN payment_methods m ON m.id = d.payment_method_id`;
 
-export const paymentsByDay: ReportView = {
+const paymentsByDay: ReportView = {
   name: "v_payments_by_day",
   title: "Payments by day",
   question: "What money came in, on which day?",
@@ -189,7 +189,7 @@ const afterCounter = `substr(${fromCounter}, instr(${fromCounter}, ')') + 1)`;
  * Finds the counter of each number by the pattern of its series: in `FA(RRRR)(CCC)`, FA2026017 has the counter
  * 17. Numbers of a series with the same text around the counter form one sequence; a new year begins a new one.
  */
-export const numberGaps: ReportView = {
+const numberGaps: ReportView = {
   name: "v_number_gaps",
   title: "Gaps in numbering",
   question: "Which numbers of documents are missing?",
@@ -228,3 +228,5 @@ SELECT id AS numerical_series_id, name AS series, document_type, number AS after
   counter + 1 AS first_missing, next_counter - 1 AS last_missing, next_counter - counter - 1 AS missing
 FROM counted WHERE next_counter > counter + 1`,
 };
+
+export const bookkeepingViews = [vatByMonth, vatDocuments, paymentsByDay, numberGaps];

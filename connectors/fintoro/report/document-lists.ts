@@ -10,7 +10,7 @@ const paidDate = "CASE WHEN d.status = 'paid' THEN p.day END";
 
 const status = c.text("status", "As the service gives it", paymentStatuses);
 
-export const invoiceList: ReportView = {
+const invoices: ReportView = {
   name: "v_invoices",
   title: "Invoices",
   question: "Which invoices were issued, and what became of them?",
@@ -68,7 +68,7 @@ FROM ${sql.withClient(`${type}s`)}
 WHERE d.status = 'will_not_be_paid'`;
 }
 
-export const writeOffs: ReportView = {
+const writeOffs: ReportView = {
   name: "v_write_offs",
   title: "Write-offs",
   question: "What was given up, and will not be paid?",
@@ -90,7 +90,7 @@ export const writeOffs: ReportView = {
   sql: sql.ofBills(givenUp),
 };
 
-export const daysToPay: ReportView = {
+const daysToPay: ReportView = {
   name: "v_days_to_pay",
   title: "Days to pay",
   question: "How long do clients take to pay?",
@@ -136,7 +136,7 @@ const knownRates = `SELECT currency_id, day, max(rate) AS rate FROM (
 const settlements = ["not paid", "advance", "partly settled", "settled"];
 const both = (column: string, name: string) => sql.inUnits(name, column, `round(${column} / e.rate)`);
 
-export const proformaList: ReportView = {
+const proformas: ReportView = {
   name: "v_proformas",
   title: "Proforma invoices",
   question: "Which proforma invoices were issued, were they paid, and did an invoice settle them?",
@@ -232,7 +232,7 @@ const joins = `LEFT JOIN business_cases b ON b.id = d.business_case_id LEFT JOIN
 const invoicesSql = `CASE WHEN d.business_case_id IS NOT NULL THEN coalesce(i.invoices, 0) END AS invoices_in_case,
   i.first_date AS first_invoice_date`;
 
-export const quotationList: ReportView = {
+const quotations: ReportView = {
   name: "v_quotations",
   title: "Quotations and their outcome",
   question: "What became of each quotation?",
@@ -254,7 +254,7 @@ FROM ${sql.withClient("quotations")} ${joins}
   LEFT JOIN (${ofCases("orders", "orders")}) o ON o.business_case_id = d.business_case_id`,
 };
 
-export const orderList: ReportView = {
+const orders: ReportView = {
   name: "v_orders",
   title: "Orders and what followed",
   question: "Which orders came in, and was something invoiced?",
@@ -266,3 +266,5 @@ export const orderList: ReportView = {
   ${invoicesSql}
 FROM ${sql.withClient("orders")} ${joins}`,
 };
+
+export const documentListViews = [invoices, writeOffs, daysToPay, proformas, quotations, orders];

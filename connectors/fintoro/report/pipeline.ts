@@ -4,7 +4,7 @@ import * as sql from "./view-sql.ts";
 
 const euroOnly = "known for EUR only: these documents carry no rate";
 
-export const pipeline: ReportView = {
+const pipeline: ReportView = {
   name: "v_pipeline",
   title: "Quotations and orders",
   question: "What was offered and ordered in a month, and how much of it was accepted?",
@@ -67,7 +67,7 @@ function worth(table: (typeof kinds)[number]): string {
 
 const ofCases = (column: string) => sql.joinedSums(column, `w.${column}`, `w.${column}_eur`, "w.case_id");
 
-export const casesByStatus: ReportView = {
+const casesByStatus: ReportView = {
   name: "v_business_cases_by_status",
   title: "Business cases by status",
   question: "What are our business cases worth, by status?",
@@ -97,3 +97,5 @@ FROM business_cases b LEFT JOIN business_case_statuses s ON s.id = b.status_id
   LEFT JOIN worth w ON w.case_id = b.id
 GROUP BY b.status_id, w.currency`,
 };
+
+export const pipelineViews = [pipeline, casesByStatus];

@@ -25,7 +25,7 @@ const openCredits = `SELECT ${sql.buyerOf("credit_notes")} AS buyer, ${sql.curre
       AND i.currency_id IS d.currency_id AND ${sql.isOpen("i")}) AS age
   FROM ${sql.withCurrency("credit_notes")} WHERE ${sql.isOpenCredit()}`;
 
-export const receivables: ReportView = {
+const receivables: ReportView = {
   name: "v_receivables",
   title: "Receivables",
   question: "Who owes us, and since when?",
@@ -125,7 +125,7 @@ FROM (${isInvoice ? openDocuments(table, rate, credits, joinCredits) : openDocum
   };
 }
 
-export const openInvoices: ReportView = {
+const openInvoices: ReportView = {
   name: "v_open_invoices",
   title: "Open invoices",
   question: "Which invoices are not paid?",
@@ -133,7 +133,7 @@ export const openInvoices: ReportView = {
   ...oneByOne("invoices"),
 };
 
-export const unpaidProformas: ReportView = {
+const unpaidProformas: ReportView = {
   name: "v_unpaid_proformas",
   title: "Unpaid proformas",
   question: "Which proforma invoices are not paid?",
@@ -159,7 +159,7 @@ const unsettled = `NOT EXISTS (SELECT 1 FROM invoices r WHERE r.id = d.receipt_i
 const sums = kinds.map((kind) => sql.sums(kind, `p.open_${kind}`));
 const net = (suffix: string) => kinds.map((kind) => `p.open_${kind}${suffix}`).join(" - ");
 
-export const clientBalance: ReportView = {
+const clientBalance: ReportView = {
   name: "v_client_balance",
   title: "Balance by client",
   question: "Who owes us when everything open is netted, and whom do we owe?",
@@ -192,3 +192,5 @@ SELECT p.client_id AS client_id, coalesce(max(k.name), max(p.client_name)) AS cl
 FROM parts p LEFT JOIN clients k ON k.id = p.client_id
 GROUP BY p.buyer, p.client_id, p.currency`,
 };
+
+export const receivableViews = [clientBalance, receivables, openInvoices, unpaidProformas];

@@ -39,9 +39,6 @@ GROUP BY period, currency`,
   };
 }
 
-export const revenueByMonth = revenueBy("month");
-export const revenueByYear = revenueBy("year");
-
 /** SQL of the columns of an invoice or credit note. */
 function columnsOf(table: "invoices" | "credit_notes"): string {
   const isInvoice = table === "invoices";
@@ -59,7 +56,7 @@ function both(term: string, name: string, ofAdvance?: 0 | 1): string {
   return sql.joinedSums(name, only(`s.${term}`), only(`s.${term}_eur`), "s.buyer");
 }
 
-export const clientSummary: ReportView = {
+const clientSummary: ReportView = {
   name: "v_client_summary",
   title: "Clients in numbers",
   question: "What did each client buy, and what is open?",
@@ -142,7 +139,7 @@ function linesOf(type: "invoice" | "credit_note"): string {
     LEFT JOIN price_list_items p ON p.id = d.price_list_item_id LEFT JOIN units u ON u.id = d.unit_id`;
 }
 
-export const salesLines: ReportView = {
+const salesLines: ReportView = {
   name: "v_sales_lines",
   title: "Lines sold",
   question: "What was sold to whom, line by line?",
@@ -177,3 +174,5 @@ export const salesLines: ReportView = {
   facets: ["document_type", "currency", "vat_rate"],
   sql: sql.ofBills(linesOf),
 };
+
+export const salesViews = [revenueBy("month"), revenueBy("year"), clientSummary, salesLines];

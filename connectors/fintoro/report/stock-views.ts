@@ -14,7 +14,7 @@ const worth = [
   c.amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
 ];
 
-export const stock: ReportView = {
+const stock: ReportView = {
   name: "v_stock",
   title: "Stock",
   question: "What is on stock, where, and what is it worth?",
@@ -54,7 +54,7 @@ const received = `SELECT i.price_list_item_id AS item_id, min(r.issue_date) AS f
 
 const idle = sql.daysSince("coalesce(s.last_sold, r.first_received)");
 
-export const slowStock: ReportView = {
+const slowStock: ReportView = {
   name: "v_slow_stock",
   title: "Slow and dead stock",
   question: "What lies on stock and does not sell?",
@@ -83,7 +83,7 @@ FROM price_list_items p LEFT JOIN units u ON u.id = p.unit_id
 WHERE p.stock > 0 AND coalesce(${idle}, 91) > 90`,
 };
 
-export const purchasesBySupplier: ReportView = {
+const purchasesBySupplier: ReportView = {
   name: "v_purchases_by_supplier",
   title: "Purchases by supplier",
   question: "What did we buy from whom?",
@@ -108,3 +108,5 @@ FROM (SELECT d.supplier_id AS supplier_id, ${sql.partyOf("supplier")} AS seller,
   FROM ${sql.withCurrency("warehouse_inbound_receipts")} LEFT JOIN suppliers s ON s.id = d.supplier_id)
 GROUP BY seller, supplier_id, currency`,
 };
+
+export const stockViews = [stock, slowStock, purchasesBySupplier];
