@@ -1,7 +1,8 @@
 import { MirrorError } from "../base/errors.ts";
 import { assertKnown, someOf } from "../base/names.ts";
 import { Secret } from "../base/secret.ts";
-import type { CompanyConfig, Config } from "./config.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import type { CompanyConfig, Config, ResourceChoice } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
 import { rereadSecret } from "./secrets.ts";
 
@@ -21,6 +22,19 @@ export function soleCompany(config: Config, name?: string): CompanyConfig {
   const names = config.companies.map((one) => one.name).join(", ");
   throw new MirrorError("usage", "the config has several companies", {
     hint: `name one with --company: ${names}`,
+  });
+}
+
+/** The config's resources in the manifest's order, or those of the command line and what they own. Throws MirrorError `usage` for another name. */
+export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[] = []) {
+  const known = manifest.resources.map(({ name }) => name);
+  assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
+  const isNamed = (name: string) => names.includes(name);
+  return manifest.resources.filter(({ name, list }) => {
+    const isChosen = choice.include?.includes(name) ?? !choice.exclude.includes(name);
+    // What comes with a named record is read with it: else it would be missing until that is read again.
+    const comesWithNamed = list.kind === "owned" && list.by.some(({ resource }) => isNamed(resource));
+    return isNamed(name) || (isChosen && (names.length === 0 || comesWithNamed));
   });
 }
 

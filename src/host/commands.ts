@@ -86,7 +86,8 @@ function atShortPath<T>(file: string, use: (address: string) => T): T {
 
 interface CommandServerParts {
   readonly file: string;
-  readonly context: Pick<ProcessContext, "clock" | "log"> & { readonly manifest: Manifest };
+  readonly context: Pick<ProcessContext, "clock" | "log">;
+  readonly manifest: Manifest;
   readonly closed: AbortSignal;
   readonly runQueue: Pick<RunQueue, "run" | "progress">;
   readonly replay: (eventIds: readonly string[], into: ReplayResult) => void;
@@ -173,7 +174,7 @@ async function answerCommand(
 
 /** Throws for tables that only another version knows. */
 function parseRequest(
-  { context: { clock, manifest }, closed }: CommandServerParts,
+  { context: { clock }, manifest, closed }: CommandServerParts,
   { resources: names, untilMs, ...flags }: ReturnType<typeof formatSyncOptions>,
 ): RunRequest {
   const resources = manifest.resources.filter(({ name }) => names.includes(name));

@@ -1,6 +1,5 @@
 import { elapsedSince } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
-import { mirrorFiles } from "../store/mirror-files.ts";
 import { filedResources, fileKinds, PendingFiles, usualQuestion } from "../state/files/pending-files.ts";
 import { Runs } from "../state/runs.ts";
 import {
@@ -140,7 +139,6 @@ export class CompanyAfterRun {
   }
 
   private steps() {
-    const { config, company } = this.company.settings;
-    return readSteps(mirrorFiles(config, company.name).afterRun);
+    return readSteps(this.company.settings.files.afterRun);
   }
 }

@@ -1,4 +1,4 @@
-import { mirrorFiles } from "../store/mirror-files.ts";
+import type { CompanySettings } from "../store/mirror-files.ts";
 import { InboxView } from "../state/inbox/inbox.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
@@ -13,7 +13,7 @@ import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/ref
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { serveCommands } from "./commands.ts";
-import type { CompanyHooks, CompanySettings, HostContext, OpenCompany } from "./host-context.ts";
+import type { CompanyHooks, HostContext, OpenCompany } from "./host-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { ChangePusher } from "./change-pusher.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
@@ -73,26 +73,21 @@ export class CompanyRuntime {
 
   private constructor(options: RuntimeOptions, mirror: Mirror) {
     const { context, settings, hooks, signal } = options;
-    const { clock, random, log, onSecrets, manifest } = context;
-    const { config, resources, company } = settings;
+    const { clock, random, log, onSecrets } = context;
+    const { config, resources, company, files } = settings;
     const closed = AbortSignal.any([options.closed, this.closing.signal]);
     const queue = new WorkQueue(mirror.db);
     this.options = options;
     this.mirror = mirror;
     this.queue = queue;
-    this.keyring = createKeyring({
-      ...company.webhook,
-      file: mirrorFiles(config, company.name).secrets,
-      clock,
-      onSecrets,
-    });
+    this.keyring = createKeyring({ ...company.webhook, file: files.secrets, clock, onSecrets });
     this.uptime = new UptimeLog(mirror.db);
     this.logWatch = createLogWatch(mirror.db.name, log, () => clock.monotonicMs());
     const selected = new Set(resources.map(({ name }) => name));
     this.ingest = new CompanyIngest({ mirror, queue, selected, keyring: this.keyring });
     this.service = connectService(
       context,
-      { config, company, manifest, guard: hooks?.requests },
+      { ...settings, guard: hooks?.requests },
       { events: this.receives, tokenless: true },
     );
     const token = company.token.known ? company.token.reveal() : "";
@@ -120,8 +115,7 @@ export class CompanyRuntime {
   static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
     const { context, settings, lock, hooks } = options;
     const { turns } = context;
-    const file = mirrorFiles(settings.config, settings.company.name).mirror;
-    const mirror = await openMirror(file, context.manifest, { ...context, lock });
+    const mirror = await openMirror(settings.files.mirror, settings.manifest, { ...context, lock });
     releaseMemory(mirror.db);
     try {
       await turns.next();
@@ -155,8 +149,8 @@ export class CompanyRuntime {
     const pruner = createPruner(this.company);
     const { closed } = this.company;
     const { context, settings, lock, hooks, refusals } = this.options;
-    const { company, config } = settings;
-    const { clock, random, manifest } = context;
+    const { company, manifest, files } = settings;
+    const { clock, random } = context;
     this.ingest.requeueLost(clock.nowMs());
     const reason = scheduler.reasonNow(this.receives, uptime.spans());
     refusals.acceptedAt(new InboxView(mirror.db).lastReceived());
@@ -165,8 +159,9 @@ export class CompanyRuntime {
     const orders = hooks
       ? null
       : serveCommands({
-          file: mirrorFiles(config, company.name).socket,
+          file: files.socket,
           context,
+          manifest,
           closed,
           runQueue,
           replay: (ids, into) => this.ingest.replay(ids, clock.nowMs(), into),

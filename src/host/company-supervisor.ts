@@ -1,11 +1,11 @@
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
-import { mirrorFiles } from "../store/mirror-files.ts";
+import type { CompanySettings } from "../store/mirror-files.ts";
 import type { ProgressView } from "../log/progress.ts";
 import { retries } from "../retry/retry-limits.ts";
 import { HandOverCounts } from "../state/as-of/hand-overs.ts";
-import { readView, type CompanyStatusView, type StatusScope } from "../status/company-view.ts";
+import { readView, type CompanyStatusView } from "../status/company-view.ts";
 import { noteOf } from "../status/event-status.ts";
 import { databaseError, guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
@@ -14,7 +14,7 @@ import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime } from "./company-runtime.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
 import { needsRestart } from "./host-context.ts";
-import type { CompanyHooks, CompanySettings, HostContext, ReceivingMirror } from "./host-context.ts";
+import type { CompanyHooks, HostContext, ReceivingMirror } from "./host-context.ts";
 import { CompanyCounters, type Counting } from "./counters.ts";
 import { runSchedule } from "../config/cron-schedule.ts";
 import { nextWorkMs } from "./run-scheduler.ts";
@@ -57,10 +57,6 @@ export class CompanySupervisor {
     this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
   }
 
-  get scope(): StatusScope {
-    return { ...this.settings, manifest: this.context.manifest };
-  }
-
   get ingest(): Ingest | "unavailable" {
     return this.runtime?.ingest ?? "unavailable";
   }
@@ -82,7 +78,7 @@ export class CompanySupervisor {
       return this.viewOf(this.runtime);
     } catch (error) {
       const sinceMs = this.context.clock.nowMs();
-      const message = messageOf(databaseError(mirrorFiles(this.settings.config, this.name).mirror, error));
+      const message = messageOf(databaseError(this.settings.files.mirror, error));
       const service = { state: "database", message, sinceMs } as const;
       return { ...this.viewOf(null), service };
     }
@@ -93,7 +89,7 @@ export class CompanySupervisor {
     const { settings, counters, refusals, runtime } = this;
     const { clock, connections, strayRefusals } = this.context;
     const nowMs = clock.nowMs();
-    const view = readView(readable?.mirror.db ?? null, this.scope, nowMs);
+    const view = readView(readable?.mirror.db ?? null, settings, nowMs);
     const current = runtime?.runQueue.current ?? null;
     const skewMs = runtime?.service.skew.skewMs() ?? null;
     return {
@@ -223,8 +219,7 @@ export class CompanySupervisor {
   }
 
   private tryLock(): WriterLock & Disposable {
-    const { config } = this.settings;
-    const files = mirrorFiles(config, this.name);
+    const { config, files } = this.settings;
     guarded(config.dataDir, () => makeFolders(config.dataDir));
     // Reading the holder first: taking a lock that is held would block all companies for a while.
     const holder = lockHolder(files.lock);

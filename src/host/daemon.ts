@@ -1,15 +1,15 @@
 import type { Clock } from "../base/clock.ts";
+import { settingsOf, type CompanySettings } from "../store/mirror-files.ts";
 import { LoopTurns } from "../store/transient-errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import type { PageCompany } from "../status/page/page-facts.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/receiver.ts";
-import { companyLog, type CompanySettings, type HostContext, type HostProcess } from "./host-context.ts";
+import { companyLog, type HostContext, type HostProcess } from "./host-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
@@ -18,7 +18,6 @@ import { createKeptPages } from "../server/kept-pages.ts";
 
 interface DaemonOptions extends HostProcess, AlertContext {
   readonly manifest: Manifest;
-  readonly resourcesOf: (config: Config) => readonly Resource[];
 }
 
 /** Time of reading between two turns of the event loop. */
@@ -115,11 +114,10 @@ export class Daemon implements Companies {
     this.pageHosts = [...config.serve.hosts, ...urls.map((url) => new URL(url).hostname)];
     // What was read before shows no company that came or left since.
     this.recentViews = createRecentViews(this.options.clock, () => this.supervisors.values());
-    const resources = this.options.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);
     for (const company of config.companies) {
-      const settings: CompanySettings = { config, company, resources };
+      const settings = settingsOf(config, company, this.options.manifest);
       const supervisor = this.supervisors.get(company.name);
       if (supervisor) supervisor.change(settings);
       else this.add(settings);

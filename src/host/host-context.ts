@@ -1,7 +1,5 @@
 import type { Log } from "../base/logger.ts";
-import { sectionsFor, type CompanyConfig, type Config } from "../config/config.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
-import type { Resource } from "../connector/resource.ts";
+import { sectionsFor, type Config } from "../config/config.ts";
 import type { CompanyRun } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunPlaces, RunQueue } from "../runs/run-queue.ts";
@@ -9,6 +7,7 @@ import type { RequestGuard } from "../runs/service-connection.ts";
 import type { ConnectionCounts } from "../server/connections.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { UptimeLog } from "../state/uptime-log.ts";
+import type { CompanySettings } from "../store/mirror-files.ts";
 import type { LoopTurns } from "../store/transient-errors.ts";
 import type { RunSummary } from "../sync/context/run-summary.ts";
 import type { CompanyIngest } from "../webhook/ingest/ingest.ts";
@@ -27,21 +26,14 @@ export interface HostProcess extends ProcessContext {
   readonly onSecrets: (secrets: readonly string[]) => void;
 }
 
-/** What companies of one connector are held with; the log adds the company to each line. */
+/** What companies are held with; the log adds the company to each line. */
 export interface HostContext extends HostProcess {
-  readonly manifest: Manifest;
   /** Since the start: refused deliveries for no company of the config, by reason. */
   readonly strayRefusals: RefusalCounts;
   readonly runPlaces: RunPlaces;
   readonly afterRuns: Pick<AfterRunQueue, "add" | "isPending">;
   /** Whatever writes a mirror, opens or closes one waits for a turn of its own. */
   readonly turns: LoopTurns;
-}
-
-export interface CompanySettings {
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  readonly resources: readonly Resource[];
 }
 
 /** A company whose mirror this process holds open: what works on it. */

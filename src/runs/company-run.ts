@@ -1,4 +1,5 @@
 import { dayMs } from "../base/clock.ts";
+import { selectResources } from "../config/companies.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { HttpTransport } from "../http/http-transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
@@ -43,7 +44,6 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally"> {
 export function performRun(run: CompanyRun): Promise<RunSummary> {
   const { mirror, transport, config, company, tally, queue, signal, onListed } = run;
   const { clock, random, log } = run.context;
-  const { include, exclude } = config.resources;
   const parts = {
     mirror,
     transport,
@@ -57,9 +57,7 @@ export function performRun(run: CompanyRun): Promise<RunSummary> {
   };
   return runSync(parts, {
     ...run.request,
-    mirrored: mirror.manifest.resources.filter(
-      ({ name }) => include?.includes(name) ?? !exclude.includes(name),
-    ),
+    mirrored: selectResources(mirror.manifest, config.resources),
     parentsPerRun: parentsPerRunOf(mirror.manifest, config),
     wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null, clock.nowMs()),
     scrub: run.request.scrub ? scrubOptions(run) : null,

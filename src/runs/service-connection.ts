@@ -1,8 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
-import type { CompanyConfig, Config } from "../config/config.ts";
+import type { CompanyConfig } from "../config/config.ts";
 import { secretTexts } from "../config/companies.ts";
-import { accessTokenFile, mirrorFiles } from "../store/mirror-files.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import { accessTokenFile, type CompanySettings } from "../store/mirror-files.ts";
 import { accountPath, type Protocol } from "../connector/service-protocol.ts";
 import { valueOf } from "../json/cut.ts";
 import { limitMonth, monthAt, quotaOf, type CountedQuota } from "../rate-limit/monthly-quota.ts";
@@ -39,34 +38,32 @@ export interface RequestGuard {
   assertMaySend(): void;
 }
 
-interface ServedCompany {
-  readonly manifest: Pick<Manifest, "limits" | "protocol">;
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  /** @default nobody else is asked */
-  readonly guard?: RequestGuard | undefined;
-}
+type ServedCompany = Omit<CompanySettings, "resources"> & { readonly guard?: RequestGuard | undefined };
 
 /** A permit stays valid for this much longer than the attempt it was given for. */
 const permitMarginMs = 30_000;
 
 /**
- * Opens a company's connection to the service; sends nothing.
+ * Opens a company's connection to the service; sends nothing. Without a `guard` nobody else is asked.
  * @throws MirrorError `config` where the token is missing, unless `tokenless`
  */
 export function connectService(
   { clock, random, log, version }: ProcessContext,
-  served: ServedCompany,
+  {
+    manifest,
+    config,
+    company,
+    files,
+    guard,
+  }: Omit<CompanySettings, "resources"> & { readonly guard?: RequestGuard | undefined },
   { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ServiceOptions = {},
 ) {
-  const { manifest, config, company, guard } = served;
   const { protocol = {}, limits: stated } = manifest;
   const { baseUrl, language, http } = config;
   const { reserveShare, windowMs } = config.rateLimit;
   const { known } = company.token;
   const token = known || !tokenless ? company.token.reveal() : "";
-  const path = mirrorFiles(config, company.name).budget;
-  const counted = budget === "memory" ? null : openBudgetFile({ path, clock, log, windowMs });
+  const counted = budget === "memory" ? null : openBudgetFile({ path: files.budget, clock, log, windowMs });
   const store = counted ?? createMemoryRateLimitStore();
   const shared = createRateLimiter({
     store,

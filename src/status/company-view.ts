@@ -1,11 +1,9 @@
 import { statSync } from "node:fs";
 import { freeBytesAt } from "../base/files/atomic-file.ts";
 import { hourMs } from "../base/clock.ts";
-import type { CompanyConfig, Config, ScheduleConfig } from "../config/config.ts";
+import type { Config, ScheduleConfig } from "../config/config.ts";
 import { freshForMs, runSchedule } from "../config/cron-schedule.ts";
-import { mirrorFiles } from "../store/mirror-files.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
-import type { Resource } from "../connector/resource.ts";
+import type { CompanySettings } from "../store/mirror-files.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
 import { InboxView } from "../state/inbox/inbox.ts";
 import { endOfLog } from "../state/log-identity.ts";
@@ -33,22 +31,13 @@ import { readAlerts } from "./alerts/alerter.ts";
 import type { AlertState } from "./alerts/incidents.ts";
 import { lastWholeRun, mayHaveLostEvents, emptyReceiverNote } from "./event-status.ts";
 
-/** A company of a config: what its status depends on besides its files. */
-export interface StatusScope {
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  readonly manifest: Manifest;
-  /** Resources that the config asks for. */
-  readonly resources: readonly Resource[];
-}
-
 /** What a mirror's file says, or a copy of it. */
 type StoredFacts = ReturnType<typeof readFacts>;
 
 /** What the process knows that holds the mirror, and has counted since its start: where none does, as good as nothing. */
 type LiveFacts = ReturnType<typeof withoutDaemon>;
 
-function withoutDaemon({ company }: StatusScope, nowMs: number) {
+function withoutDaemon({ company }: CompanySettings, nowMs: number) {
   const secrets = [company.token, ...company.webhook.secrets];
   return {
     missingSecrets: secrets.flatMap(({ problem }) => problem ?? []) as readonly string[],
@@ -118,9 +107,8 @@ function readReceivers(db: Db, { notify }: Config) {
 }
 
 /** How a company stands, as its files show it: what only a daemon knows is not known. Null: there is no mirror. */
-export function readView(db: Db | null, scope: StatusScope, nowMs: number): CompanyStatusView {
-  const { config, company } = scope;
-  const files = mirrorFiles(config, company.name);
+export function readView(db: Db | null, scope: CompanySettings, nowMs: number): CompanyStatusView {
+  const { config, company, files } = scope;
   return {
     company: company.name,
     ...withoutDaemon(scope, nowMs),
@@ -137,7 +125,7 @@ export function readView(db: Db | null, scope: StatusScope, nowMs: number): Comp
 }
 
 /** How a company stands after a run that no daemon made. */
-export function readViewAfterRun(scope: StatusScope, summary: RunSummary, nowMs: number) {
+export function readViewAfterRun(scope: CompanySettings, summary: RunSummary, nowMs: number) {
   const view = readableView(scope, nowMs);
   const lastRun = {
     outcome: listedOutcome(summary),
@@ -151,16 +139,16 @@ export function readViewAfterRun(scope: StatusScope, summary: RunSummary, nowMs:
 }
 
 /** Where the mirror cannot be read, as if there were none: the run summary says so. */
-function readableView(scope: StatusScope, nowMs: number): CompanyStatusView {
+function readableView(scope: CompanySettings, nowMs: number): CompanyStatusView {
   try {
-    using db = openReadable(mirrorFiles(scope.config, scope.company.name).mirror);
+    using db = openReadable(scope.files.mirror);
     return readView(db, scope, nowMs);
   } catch {
     return readView(null, scope, nowMs);
   }
 }
 
-function unknownFacts({ resources }: StatusScope): StoredFacts {
+function unknownFacts({ resources }: CompanySettings): StoredFacts {
   return {
     lastRun: null,
     wholeRunMs: null,
@@ -174,7 +162,11 @@ function unknownFacts({ resources }: StatusScope): StoredFacts {
 }
 
 /** Reads the facts of a mirror. Times are epoch milliseconds. */
-export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: number) {
+export function readFacts(
+  db: Db,
+  scope: Pick<CompanySettings, "company" | "manifest" | "resources">,
+  nowMs: number,
+) {
   const { manifest, resources } = scope;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
@@ -216,7 +208,7 @@ export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: num
 
 function readSubscriptions(
   db: Db,
-  { manifest, company, resources }: Omit<StatusScope, "config">,
+  { manifest, company, resources }: Pick<CompanySettings, "company" | "manifest" | "resources">,
   sweptMs: Readonly<Record<string, number | null>>,
   lastReceivedMs: number | null,
 ): SubscriptionFacts | null {

@@ -3,7 +3,7 @@ import { elapsedSince, hourMs, isoOrNull, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
-import { mirrorFiles } from "../store/mirror-files.ts";
+import type { CompanySettings } from "../store/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import { quotaOf } from "../rate-limit/monthly-quota.ts";
@@ -20,7 +20,7 @@ import { parentsPerRunOf, readScrubPlan, scrubSources, type ScrubQuestion } from
 import { listRequests } from "../sync/plan/chosen-lists.ts";
 import { readProof } from "../verify/findings.ts";
 import { isPartial, openConditions } from "./conditions.ts";
-import { readView, type CompanyStatusView, type StatusScope } from "./company-view.ts";
+import { readView, type CompanyStatusView } from "./company-view.ts";
 import {
   daemonSilent,
   judgeEvents,
@@ -30,7 +30,7 @@ import {
 } from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
-export interface StatusQuestion extends StatusScope {
+export interface StatusQuestion extends CompanySettings {
   /** The mirror, opened for reading; null while there is none. */
   readonly db: Db | null;
   /** Tables read whole longer ago are stale; null: none is. */
@@ -45,8 +45,7 @@ export type CompanyStatus = ReturnType<typeof readStatus>;
 
 /** Reads the status of one company from its files; sends no request and writes nothing. */
 export function readStatus(question: StatusQuestion) {
-  const { db, config, company, manifest, maxAgeMs, nowMs } = question;
-  const files = mirrorFiles(config, company.name);
+  const { db, files, manifest, maxAgeMs, nowMs } = question;
   const view = readView(db, question, nowMs);
   const budget = readBudget(question, files.budget);
   const health = db && readHealth(db, manifest, question.resources);
@@ -81,7 +80,7 @@ export function readStatus(question: StatusQuestion) {
   };
 }
 
-function wantedFiles({ config, resources }: StatusScope): FiledResource[] {
+function wantedFiles({ config, resources }: CompanySettings): FiledResource[] {
   const kinds = fileKinds(config);
   return filedResources(resources).filter(({ files: { kind } }) => kinds.includes(kind));
 }
@@ -159,7 +158,7 @@ function readPlan(
 
 /** What the scrub of a company depends on. `limit`: requests in a window; null: not known yet. */
 export function scrubQuestion(
-  { config, resources, manifest }: Omit<StatusScope, "company">,
+  { config, resources, manifest }: Omit<CompanySettings, "company">,
   db: Db,
   limit: number | null,
   nowMs: number,

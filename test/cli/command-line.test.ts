@@ -1,7 +1,7 @@
 import { Option, type Command as Node } from "commander";
 import { describe, expect, test } from "vitest";
 import { commands as realCommands } from "../../src/cli/commands/all-commands.ts";
-import { selectResources } from "../../src/cli/mirror/company-scope.ts";
+import { selectResources } from "../../src/config/companies.ts";
 import type { Command } from "../../src/cli/program/command.ts";
 import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/option-specs.ts";
 import { commandTree, examplesOf, readCommandLine, wordsOf } from "../../src/cli/program/command-line.ts";

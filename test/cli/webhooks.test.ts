@@ -322,7 +322,8 @@ describe("replay", () => {
     onTestFinished(() => closed.abort());
     serveCommands({
       file: path.join(setup.cwd, "data/acme.sock"),
-      context: { clock: systemClock, log: recordingLog().log, manifest },
+      context: { clock: systemClock, log: recordingLog().log },
+      manifest,
       closed: closed.signal,
       runQueue: { run: unused, progress: () => null },
       replay: (ids, into) => ingest.replay(ids, startMs, into),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
+import { settingsOf } from "../../src/store/mirror-files.ts";
 import { readStatus } from "../../src/status/read-status.ts";
 import { openForTest, type Account } from "../support/company/open-account.ts";
 
@@ -97,8 +98,13 @@ test("status names the service's own limit, also before an answer stated one", a
   const service = connect();
   (await service.rateLimiter.admit("list")).lost();
   await service[Symbol.asyncDispose]();
-  const scope = { config, company, manifest: fakturoid, resources: fakturoid.resources };
   const times = { maxAgeMs: null, nowMs: systemClock.nowMs() };
-  const { budget } = readStatus({ ...scope, ...times, db: null, clock: systemClock, log: silentLog });
+  const { budget } = readStatus({
+    ...settingsOf(config, company, fakturoid),
+    ...times,
+    db: null,
+    clock: systemClock,
+    log: silentLog,
+  });
   expect(budget).toMatchObject({ limit: null, granted: fakturoid.limits.requests });
 });

@@ -50,7 +50,8 @@ async function startDaemon(more: Partial<CommandServerParts> = {}, folder = temp
   };
   const open = serveCommands({
     file,
-    context: { clock, log: recordingLog().log, manifest },
+    context: { clock, log: recordingLog().log },
+    manifest,
     closed,
     runQueue: { run, progress: (request) => (asked.at(-1) === request ? view({ queued: 5 }) : null) },
     replay,

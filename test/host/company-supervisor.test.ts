@@ -1,3 +1,4 @@
+import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { rmSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -5,7 +6,8 @@ import { hourMs, type Clock } from "../../src/base/clock.ts";
 import { askDaemon } from "../../src/host/commands.ts";
 import type { Daemon } from "../../src/host/daemon.ts";
 import { usualRun } from "../../src/runs/run-queue.ts";
-import { needsRestart, type CompanySettings } from "../../src/host/host-context.ts";
+import { needsRestart } from "../../src/host/host-context.ts";
+import { settingsOf, type CompanySettings } from "../../src/store/mirror-files.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { load, minimal } from "../support/connector/config.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
@@ -175,5 +177,5 @@ describe("a change of the config", () => {
 
 function settings(text?: string): CompanySettings {
   const { config } = load(minimal(text));
-  return { config, company: config.companies[0]!, resources: [] };
+  return { ...settingsOf(config, config.companies[0]!, manifest), resources: [] };
 }

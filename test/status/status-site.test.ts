@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
@@ -71,11 +71,10 @@ describe("on this machine", () => {
     db.exec("CREATE TABLE _migrations (name TEXT); INSERT INTO _migrations VALUES ('9999-later')");
     db.close();
     // A search asks for the file alone.
-    const config = { dataDir: dirname(mirror), report: { out: null } };
-    const scope = { config, company: { name: "acme" } } as PageCompany["scope"];
+    const settings = { files: { mirror } } as PageCompany["settings"];
     const context = { clock: systemClock, log: silentLog };
     const handOvers = new HandOverCounts();
-    const find = () => ({ scope, context, handOvers, view: () => companyView(), progress: () => null });
+    const find = () => ({ settings, context, handOvers, view: () => companyView(), progress: () => null });
     const { get } = await served({ find });
     for (let i = 0; i < 2; i++) {
       const answer = await get("/companies/acme/changes?q=x");

@@ -1,9 +1,10 @@
 import { MirrorError } from "../../base/errors.ts";
+import { selectResources } from "../../config/companies.ts";
 import { readLog, seqAt } from "../../state/log-identity.ts";
 import { fileAt } from "../../store/writer-lock.ts";
 import { changeLine, Changes } from "../../store/apply/change-log.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { readExisting, soleScope, selectResources } from "../mirror/company-scope.ts";
+import { readExisting, soleScope } from "../mirror/company-scope.ts";
 
 const followEveryMs = 500;
 

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isLocalAddress, parseListen, type ListenAddress } from "../../config/address.ts";
-import { chosenCompanies } from "../../config/companies.ts";
+import { chosenCompanies, selectResources } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../host/daemon.ts";
@@ -9,7 +9,6 @@ import { createPageAccess, currentPageToken, servedPageToken } from "../../statu
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/console.ts";
-import { selectResources } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { hostProcess } from "../runs/host-process.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -20,8 +19,7 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, ...l
   const config = servedConfig(context, loaded, address);
   const counts: ConnectionCounts = { dropped: 0 };
   const { manifest } = context.connector;
-  const resourcesOf = (one: Config) => selectResources(manifest, one.resources);
-  const daemon = new Daemon({ ...hostProcess(context, counts), manifest, resourcesOf }, config);
+  const daemon = new Daemon({ ...hostProcess(context, counts), manifest }, config);
   const load = () => servedConfig(context, context.config(), address);
   const apply = (next: Config) => {
     daemon.apply(next);

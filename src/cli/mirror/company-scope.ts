@@ -1,9 +1,8 @@
 import { MirrorError } from "../../base/errors.ts";
 import { shardOf, type Shard } from "../../status/shards.ts";
 import { chosenCompanies, secretTexts, soleCompany } from "../../config/companies.ts";
-import type { CompanyConfig, Config, ResourceChoice } from "../../config/config.ts";
-import { mirrorFiles, type MirrorFiles } from "../../store/mirror-files.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { CompanyConfig, Config } from "../../config/config.ts";
+import { settingsOf, type CompanySettings } from "../../store/mirror-files.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { connectService, type RequestGuard } from "../../runs/service-connection.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
@@ -12,19 +11,12 @@ import { openReadable } from "../../store/migrations/migrate.ts";
 import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
 import { askWhoami, judgeToken } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
-import { assertKnown, someOf } from "../../base/names.ts";
+import { someOf } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
-import type { Resource } from "../../connector/resource.ts";
 import type { CompletenessByName } from "../../state/mirror-snapshot.ts";
 
-export interface CompanyScope {
+export interface CompanyScope extends CompanySettings {
   readonly context: CommandContext;
-  readonly manifest: Manifest;
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  readonly files: MirrorFiles;
-  /** Those that the config asks for. */
-  readonly resources: readonly Resource[];
   /** Of requests to the service, in a worker. */
   readonly guard?: RequestGuard;
 }
@@ -42,9 +34,7 @@ export function soleScope(context: CommandContext, config: Config): CompanyScope
 }
 
 function scopeOf(context: CommandContext, config: Config, company: CompanyConfig): CompanyScope {
-  const { manifest } = context.connector;
-  const resources = selectResources(manifest, config.resources);
-  return { context, manifest, config, company, files: mirrorFiles(config, company.name), resources };
+  return { ...settingsOf(config, company, context.connector.manifest), context };
 }
 
 /**
@@ -103,19 +93,6 @@ export function isDaemonThere({ files }: CompanyScope): boolean {
   return lockHolder(files.lock)?.command === "serve";
 }
 
-/** The config's resources in the manifest's order, or those of the command line and what they own. Throws MirrorError `usage` for another name. */
-export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[] = []) {
-  const known = manifest.resources.map(({ name }) => name);
-  assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
-  const isNamed = (name: string) => names.includes(name);
-  return manifest.resources.filter(({ name, list }) => {
-    const isChosen = choice.include?.includes(name) ?? !choice.exclude.includes(name);
-    // What comes with a named record is read with it: else it would be missing until that is read again.
-    const comesWithNamed = list.kind === "owned" && list.by.some(({ resource }) => isNamed(resource));
-    return isNamed(name) || (isChosen && (names.length === 0 || comesWithNamed));
-  });
-}
-
 /** Logs one warning where the mirror that was published or exported lacks some of what the config asks for. */
 export function warnIfIncomplete(
   { context, company, resources }: CompanyScope,
@@ -137,7 +114,7 @@ export function warnIfIncomplete(
 export async function askWhoseToken(context: CommandContext, config: Config): Promise<string> {
   const { manifest } = context.connector;
   context.onSecrets(secretTexts(config));
-  const served = { manifest, config, company: soleCompany(config) };
+  const served = settingsOf(config, soleCompany(config), manifest);
   await using service = connectService(context, served, { attempts: 2, budget: "memory" });
   return await askWhoami(service.transport, manifest, context.signal);
 }

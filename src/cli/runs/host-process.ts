@@ -2,7 +2,6 @@ import { hourMs } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { formatEffectiveConfig } from "../../config/companies.ts";
-import { mirrorFiles } from "../../store/mirror-files.ts";
 import type { HostProcess } from "../../host/host-context.ts";
 import { performRun } from "../../runs/company-run.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
@@ -30,7 +29,7 @@ export function createAfterRun(
   { globals, env, log, signal, clock }: Pick<CommandContext, "globals" | "env" | "log" | "signal" | "clock">,
   mostMs = longestMs,
 ): HostProcess["afterRun"] {
-  return async ({ config, company }, scope) => {
+  return async ({ config, company, files }, scope) => {
     const { name } = company;
     const steps = scope === "all" ? stepsAfterRun(config) : [scope];
     if (steps.length === 0) return null;
@@ -50,7 +49,7 @@ export function createAfterRun(
       .finally(() => clearTimeout(timer));
     if (problem === null || signal.aborted) return null;
     log.warn(`${name}: after-run did not succeed: ${problem}`);
-    return recordProblem(mirrorFiles(config, name).afterRun, steps, problem, startedMs, clock.nowMs());
+    return recordProblem(files.afterRun, steps, problem, startedMs, clock.nowMs());
   };
 }
 

@@ -1,8 +1,8 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
-import { mirrorFiles } from "../../store/mirror-files.ts";
+import type { CompanySettings } from "../../store/mirror-files.ts";
 import { CompanySupervisor } from "../../host/company-supervisor.ts";
-import type { CompanySettings, HostContext } from "../../host/host-context.ts";
+import type { HostContext } from "../../host/host-context.ts";
 import { noteGiven } from "../../state/log-identity.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
 import { UptimeLog } from "../../state/uptime-log.ts";
@@ -197,7 +197,7 @@ export class Assignment {
   }
 
   private get files() {
-    return mirrorFiles(this.supervisor.settings.config, this.company);
+    return this.supervisor.settings.files;
   }
 
   private async workUntilReleased(): Promise<void> {

@@ -1,6 +1,6 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { secretTexts } from "../../config/companies.ts";
-import { mirrorFiles } from "../../store/mirror-files.ts";
+import type { CompanySettings } from "../../store/mirror-files.ts";
 import { companyLog, type HostContext } from "../../host/host-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../host/after-run-queue.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
@@ -13,7 +13,7 @@ import { noteUnpublished } from "../reports/publish-reports.ts";
 import { discardExports } from "../reports/send-exports.ts";
 import { Assignment } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
-import type { LoadedCompany, NodeContext } from "./node-context.ts";
+import type { NodeContext } from "./node-context.ts";
 
 /**
  * The companies that this node holds, and those it is about to.
@@ -37,7 +37,7 @@ export class Assignments {
   private readonly held = new Map<string, Assignment>();
   private readonly claiming = new Set<string>();
   readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
-  private readonly host: Omit<HostContext, "manifest">;
+  private readonly host: HostContext;
 
   constructor(context: NodeContext) {
     const { host } = context;
@@ -105,7 +105,7 @@ export class Assignments {
     if (!assignment) return;
     if (row.removed) assignment.release("it has left the fleet");
     else if (JSON.stringify(row.config) !== assignment.document)
-      await this.logged(row.name, async () => assignment.change((await this.load(row)).settings, row.config));
+      await this.logged(row.name, async () => assignment.change(await this.load(row), row.config));
   }
 
   /** Releases everything and takes nothing more. Resolves when everything has ended. */
@@ -132,8 +132,8 @@ export class Assignments {
     try {
       const row = await tables.companies.find(company);
       if (!row || row.removed) return await keeper.release(lease);
-      const { settings, manifest } = await this.load(row);
-      const host = { ...this.host, manifest, log: companyLog(this.host.log, company) };
+      const settings = await this.load(row);
+      const host = { ...this.host, log: companyLog(this.host.log, company) };
       const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
       const { snapshots } = this.counts;
       const assignment = new Assignment(this.context, host, lease, settings, row, idleMs, snapshots);
@@ -160,10 +160,10 @@ export class Assignments {
     this.held.delete(company);
   }
 
-  private async load(row: CompanyRow): Promise<LoadedCompany> {
-    const loaded = await this.context.load(row);
-    this.host.onSecrets(secretTexts(loaded.settings.config));
-    return loaded;
+  private async load(row: CompanyRow): Promise<CompanySettings> {
+    const settings = await this.context.load(row);
+    this.host.onSecrets(secretTexts(settings.config));
+    return settings;
   }
 
   /** Never rejects. */
@@ -172,20 +172,19 @@ export class Assignments {
     if (!assignment) return;
     const { publish, host, tables } = this.context;
     const { supervisor, lease, snapshots } = assignment;
-    const { scope: company } = supervisor;
-    const { config } = company;
-    const files = mirrorFiles(config, name);
+    const { settings } = supervisor;
+    const { files } = settings;
     await this.logged(name, async () => {
-      discardExports(config, name);
+      discardExports(files);
       await supervisor.makeAfterRun(scope);
       if (scope === "backup") return;
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
       const isSafe = await snapshots.publish(scope === "all" ? "after a run" : "before the report");
       if (!isSafe && !lease.isHeld()) return discardReport(files);
       const refused = isSafe ? null : "the snapshot could not be published, and nothing may be ahead of it";
-      const problem = refused ?? (await publish.report(company, lease));
-      if (problem !== null) noteUnpublished(config, name, problem, host.clock.nowMs());
-      if (!(await publish.exports(company, lease, refused))) snapshots.noteNews();
+      const problem = refused ?? (await publish.report(settings, lease));
+      if (problem !== null) noteUnpublished(settings, problem, host.clock.nowMs());
+      if (!(await publish.exports(settings, lease, refused))) snapshots.noteNews();
       // Otherwise the next owner makes all of it at once.
       const note = () => tables.companies.note(lease, "steps", readSteps(files.afterRun));
       if (problem === null) await whileOwned(lease, note);

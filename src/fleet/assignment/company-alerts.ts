@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { messageOf } from "../../base/errors.ts";
-import { mirrorFiles } from "../../store/mirror-files.ts";
 import type { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { HostContext } from "../../host/host-context.ts";
 import { watchIncidents } from "../../host/incident-watch.ts";
@@ -22,7 +21,7 @@ export function createCompanyAlerts(
   { log, turns }: HostContext,
   supervisor: CompanySupervisor,
 ) {
-  const file = mirrorFiles(supervisor.settings.config, lease.company).alerts;
+  const file = supervisor.settings.files.alerts;
   let noted = JSON.stringify(noIncidents);
   const note = async (state: AlertState): Promise<boolean> => {
     const text = JSON.stringify(state);

@@ -18,7 +18,7 @@ export function createCompanySnapshots(
   lease: Lease,
   { snapshots, node, cutOff }: NodeContext,
   { clock, log }: Pick<ProcessContext, "clock" | "log">,
-  supervisor: Pick<CompanySupervisor, "requests" | "scope">,
+  supervisor: Pick<CompanySupervisor, "requests" | "settings">,
   counts: Record<"published" | "failed", number>,
 ) {
   const signal = AbortSignal.any([lease.lost, cutOff]);
@@ -37,7 +37,7 @@ export function createCompanySnapshots(
     try {
       const sent = Object.values(supervisor.requests).reduce((sum, count) => sum + count, 0);
       const pointer = await whileOwned(lease, () =>
-        snapshots.publish(lease, supervisor.scope, sent - noted, signal, isNoted),
+        snapshots.publish(lease, supervisor.settings, sent - noted, signal, isNoted),
       );
       if (pointer === undefined) return false;
       if (pointer) {

@@ -26,7 +26,7 @@ export function createMonthPackages(
     packagePlaces,
     cutOff,
   }: Pick<NodeContext, "tables" | "publish" | "packagePlaces" | "cutOff">,
-  { log, manifest }: Pick<HostContext, "log" | "manifest">,
+  { log }: Pick<HostContext, "log">,
   guard: RequestGuard,
   supervisor: Pick<CompanySupervisor, "opened" | "progress" | "settings">,
   publishMirror: () => Promise<boolean>,
@@ -44,10 +44,11 @@ export function createMonthPackages(
   };
   const make = async (asked: AskedPackage): Promise<void> => {
     const { opened, settings } = supervisor;
-    if (opened && isUnchanged(opened.mirror.db, manifest, asked)) return packages.finish(lease, asked, null);
+    if (opened && isUnchanged(opened.mirror.db, settings.manifest, asked))
+      return packages.finish(lease, asked, null);
     const { month } = asked;
     const key = `packages/${month}/${company}/${company}-${month}-${epoch}-${++stored}.zip`;
-    const made = await publish.month({ settings, manifest }, asked, lease, guard, signal, key);
+    const made = await publish.month(settings, asked, lease, guard, signal, key);
     if (typeof made === "string") return fail(asked, "not_proved", made);
     if (!(await publishMirror()))
       throw new MirrorError("database", "the snapshot with its hand-over could not be published");

@@ -1,6 +1,5 @@
 import type { Semaphore } from "../../base/semaphore.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { CompanySettings, HostProcess } from "../../host/host-context.ts";
+import type { HostProcess } from "../../host/host-context.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import type { JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
@@ -10,7 +9,7 @@ import type { AskedPackage } from "../postgres/tables/packages-table.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
-import type { StatusScope } from "../../status/company-view.ts";
+import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
@@ -25,7 +24,7 @@ export interface NodeParts {
   /** Where the snapshots are. */
   readonly store: FileStore;
   /** What a company is held with on this node, by its row. Throws MirrorError `config`. */
-  readonly load: (row: CompanyRow) => Promise<LoadedCompany>;
+  readonly load: (row: CompanyRow) => Promise<CompanySettings>;
   readonly publish: NodePublishing;
 }
 
@@ -34,12 +33,12 @@ export interface NodePublishing {
    * What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Rejects where the
    * process ends meanwhile.
    */
-  readonly report: (company: StatusScope, owner: Ownership) => Promise<string | null>;
+  readonly report: (company: CompanySettings, owner: Ownership) => Promise<string | null>;
   /** As `sendExports`. */
-  readonly exports: (company: StatusScope, owner: Ownership, refused: string | null) => Promise<boolean>;
+  readonly exports: (company: CompanySettings, owner: Ownership, refused: string | null) => Promise<boolean>;
   /** Makes the package of a month, and stores it under the key; or gives why the month is not proved. Throws MirrorError. */
   readonly month: (
-    company: LoadedCompany,
+    company: CompanySettings,
     asked: AskedPackage,
     owner: Ownership,
     guard: RequestGuard,
@@ -56,11 +55,6 @@ export interface NodeSettings {
   readonly capacity: number;
   /** Publishes a mirror so often while it changes. */
   readonly snapshotEveryMs: number;
-}
-
-export interface LoadedCompany {
-  readonly settings: CompanySettings;
-  readonly manifest: Manifest;
 }
 
 export interface NodeContext extends NodeParts {

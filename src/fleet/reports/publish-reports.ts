@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { hashOf } from "../../base/files/hashed-file.ts";
 import type { Config } from "../../config/config.ts";
 import { exportEntry } from "../../config/export-section.ts";
-import { mirrorFiles, type MirrorFiles } from "../../store/mirror-files.ts";
+import { mirrorFiles, type CompanySettings, type MirrorFiles } from "../../store/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportQuestion } from "../../connector/report-view.ts";
 import { readManifest } from "../../export/files/export-manifest.ts";
@@ -151,11 +151,10 @@ async function findReportFile(company: string, { report, afterRun }: MirrorFiles
 }
 
 /** Records that what was made here could not be published: the report is made and published again. */
-export function noteUnpublished(config: Config, company: string, error: string, nowMs: number): void {
-  const { afterRun } = mirrorFiles(config, company);
+export function noteUnpublished({ config, files }: CompanySettings, error: string, nowMs: number): void {
   const parquet = config.exports.filter(({ to }) => to === null).map((entry) => exportStep(entry, config));
   for (const step of config.schedule.publish === null ? parquet : [reportStep, ...parquet])
-    recordStep(afterRun, step, { outcome: "failed", error, seq: null }, nowMs, nowMs);
+    recordStep(files.afterRun, step, { outcome: "failed", error, seq: null }, nowMs, nowMs);
 }
 
 /** Behind the footer stand its length and the last four letters of the format. */

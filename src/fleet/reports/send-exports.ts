@@ -3,7 +3,7 @@ import path from "node:path";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Config } from "../../config/config.ts";
-import { mirrorFiles } from "../../store/mirror-files.ts";
+import { mirrorFiles, type CompanySettings, type MirrorFiles } from "../../store/mirror-files.ts";
 import {
   keptFiles,
   manifestPath,
@@ -14,7 +14,6 @@ import { uploadExport } from "../../export/upload-export.ts";
 import { openStore } from "../../file-store/open-store.ts";
 import type { StoreSurroundings } from "../../file-store/s3-store.ts";
 import { exportStep, recordStep } from "../../status/after-run-record.ts";
-import type { StatusScope } from "../../status/company-view.ts";
 import { tablesOfReport } from "../../store/snapshot/snapshot-tables.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 
@@ -27,8 +26,8 @@ export function unsentExports(config: Config, company: string): Config["exports"
 }
 
 /** Removes what was made and not sent: only what is made by this owner from now on may be. */
-export function discardExports(config: Config, company: string): void {
-  rmSync(mirrorFiles(config, company).unsentExports, { recursive: true, force: true });
+export function discardExports({ unsentExports: folder }: MirrorFiles): void {
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /**
@@ -41,7 +40,7 @@ export function discardExports(config: Config, company: string): void {
  * @throws MirrorError `stopped` where the process ends before all are sent
  */
 export async function sendExports(
-  { config, company: { name: company }, manifest }: StatusScope,
+  { config, company: { name: company }, manifest, files }: CompanySettings,
   ownership: Ownership,
   refused: string | null,
   context: StoreSurroundings & { readonly log: Log; readonly signal: AbortSignal },
@@ -68,11 +67,10 @@ export async function sendExports(
       const error = `it could not be sent: ${messageOf(thrown)}`;
       const step = exportStep(entry, config);
       log.error(`an export could not be sent: ${step}`, { company, error, ...hintOf(thrown) });
-      const { afterRun } = mirrorFiles(config, company);
-      recordStep(afterRun, step, { outcome: "failed", error, seq: null }, startedMs, clock.nowMs());
+      recordStep(files.afterRun, step, { outcome: "failed", error, seq: null }, startedMs, clock.nowMs());
       isSent = false;
     }
   }
-  discardExports(config, company);
+  discardExports(files);
   return isSent;
 }

@@ -7,11 +7,10 @@ import { isoTime } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { manifestText } from "../../base/files/hashed-file.ts";
 import { Semaphore } from "../../base/semaphore.ts";
-import { mirrorFiles, type MirrorFiles } from "../../store/mirror-files.ts";
+import type { CompanySettings, MirrorFiles } from "../../store/mirror-files.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import { readLog } from "../../state/log-identity.ts";
-import type { StatusScope } from "../../status/company-view.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
@@ -76,13 +75,13 @@ export class MirrorSnapshots {
    */
   async publish(
     ownership: Ownership,
-    scope: StatusScope,
+    scope: CompanySettings,
     requests: number,
     signal: AbortSignal,
     isNoted = false,
   ): Promise<SnapshotPointer | null> {
     const { company } = ownership;
-    const { mirror, snapshotStaging: staging, verified } = mirrorFiles(scope.config, company);
+    const { mirror, snapshotStaging: staging, verified } = scope.files;
     await rm(staging, { recursive: true, force: true });
     const position = positionAt(mirror);
     const published = await this.#parts.snapshots.current(company);

@@ -3,9 +3,10 @@ import { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { inboxPosition, Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
-import { readView, type CompanyStatusView, type StatusScope } from "../../status/company-view.ts";
+import { readView, type CompanyStatusView } from "../../status/company-view.ts";
 import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
+import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { Db } from "../../store/database.ts";
 import type { MirrorRadar } from "../postgres/tables/radar-view.ts";
 import { lastFailedStart } from "../../sync/run/run-outcome.ts";
@@ -46,7 +47,7 @@ interface ReadTimes {
 /** Reads the summary of a mirror, or of a copy of one, for which so many requests were sent in the last hours. */
 export function readSummary(
   db: Db,
-  scope: StatusScope,
+  scope: CompanySettings,
   hours: RequestHours,
   reads: ReadTimes,
   nowMs: number,
@@ -71,7 +72,7 @@ export function readSummary(
 
 function readRadar(
   db: Db,
-  { company, manifest }: StatusScope,
+  { company, manifest }: CompanySettings,
   { lastRun, events, sweptMs }: CompanyStatusView,
   conditions: readonly NamedCondition[],
   { oldestMs, verifiedAt }: ReadTimes,

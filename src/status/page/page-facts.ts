@@ -1,5 +1,5 @@
 import { hintOf, messageOf, valueOr } from "../../base/errors.ts";
-import { mirrorFiles } from "../../store/mirror-files.ts";
+import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { ProgressView } from "../../log/progress.ts";
 import type { HandOverCounts } from "../../state/as-of/hand-overs.ts";
 import { InboxView } from "../../state/inbox/inbox.ts";
@@ -7,13 +7,13 @@ import { Runs } from "../../state/runs.ts";
 import { Changes, type Change } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
-import type { CompanyStatusView, StatusScope } from "../company-view.ts";
+import type { CompanyStatusView } from "../company-view.ts";
 import { readStatus, type StatusQuestion } from "../read-status.ts";
 import type { PageMoment } from "./moments.ts";
 import { recordId } from "../../base/ids.ts";
 
 export interface PageCompany {
-  readonly scope: StatusScope;
+  readonly settings: CompanySettings;
   readonly context: Pick<StatusQuestion, "clock" | "log">;
   /** What earlier pages found. */
   readonly handOvers: HandOverCounts;
@@ -40,14 +40,14 @@ export function whyUnreadable(error: unknown): string {
 
 /** Reads what a page shows of a mirror. Never throws for one that cannot be read: the page says why. */
 export function readPageFacts(page: PageCompany, nowMs: number) {
-  const { scope, context, handOvers } = page;
+  const { settings, context, handOvers } = page;
   const readFrom = (db: Db | null) => ({
     /** What `status --json` prints. */
-    status: readStatus({ ...scope, ...context, db, maxAgeMs: null, nowMs }),
+    status: readStatus({ ...settings, ...context, db, maxAgeMs: null, nowMs }),
     /** The latest come first. */
     runs: db ? new Runs(db).latest(mostRuns) : [],
     events: db ? new InboxView(db).list({ most: mostEvents }) : [],
-    handOvers: db ? handOvers.read(db, scope.manifest) : [],
+    handOvers: db ? handOvers.read(db, settings.manifest) : [],
     changes: db ? new Changes(db).newestIn({ ...allChanges, most: mostChanges }) : [],
   });
   try {
@@ -68,8 +68,8 @@ export async function searchMirror(page: PageCompany, question: ChangeQuestion):
 }
 
 /** Null: there is no mirror yet. */
-function openMirror({ scope: { config, company } }: PageCompany) {
-  return openReadable(mirrorFiles(config, company.name).mirror);
+function openMirror({ settings }: PageCompany) {
+  return openReadable(settings.files.mirror);
 }
 
 export interface ChangeQuestion {

@@ -3,7 +3,7 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { createCompanySnapshots } from "../../../src/fleet/assignment/company-snapshots.ts";
 import type { NodeContext } from "../../../src/fleet/assignment/node-context.ts";
 import type { Lease } from "../../../src/fleet/ownership/ownership.ts";
-import type { StatusScope } from "../../../src/status/company-view.ts";
+import type { CompanySettings } from "../../../src/store/mirror-files.ts";
 import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 
 test("what a receiver of changes was sent while a snapshot was made is in the last one", async () => {
@@ -18,7 +18,7 @@ test("what a receiver of changes was sent while a snapshot was made is in the la
   const lease = { lost: signal, assertHeld: () => undefined, isHeld: () => true } as unknown as Lease;
   const node = { snapshotEveryMs: 60_000 };
   const context = { snapshots: { publish }, node, cutOff: signal } as unknown as NodeContext;
-  const supervisor = { requests: {}, scope: {} as StatusScope };
+  const supervisor = { requests: {}, settings: {} as CompanySettings };
   const process = { clock: new DrivenClock(0), log: silentLog };
   const counts = { published: 0, failed: 0 };
   const snapshots = createCompanySnapshots(lease, context, process, supervisor, counts);

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { Semaphore } from "../../../src/base/semaphore.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { createMonthPackages } from "../../../src/fleet/assignment/month-packages.ts";
@@ -38,7 +37,7 @@ describeWithPostgres("the packages of a company", () => {
             Promise.resolve(`${keys.push(key)} of 3 documents equal the service`),
         },
       },
-      { log: silentLog, manifest },
+      { log: silentLog },
       { guard: (rateLimiter) => rateLimiter, assertMaySend: () => undefined },
       { opened: null, settings: scopeIn(tempFolder()), progress: () => current },
       () => Promise.resolve(true),

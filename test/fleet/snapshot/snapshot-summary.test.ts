@@ -7,7 +7,7 @@ import { recordHandOver } from "../../../src/state/as-of/hand-overs.ts";
 import { readLog } from "../../../src/state/log-identity.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import type { StatusScope } from "../../../src/status/company-view.ts";
+import type { CompanySettings } from "../../../src/store/mirror-files.ts";
 import { aFleet } from "../../support/fleet/node.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
@@ -65,7 +65,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const [sinceMs, nowMs] = [Date.parse(hoursAgo(50)), Date.now()];
     const { company } = node.scope;
     const { manifest } = mirror;
-    const radarOf = (more: Partial<StatusScope>, oldestMs: number | null = sinceMs) => {
+    const radarOf = (more: Partial<CompanySettings>, oldestMs: number | null = sinceMs) => {
       const scope = { ...node.scope, manifest, ...more };
       return readSummary(mirror.db, scope, {}, { oldestMs, verifiedAt: null }, nowMs).radar;
     };

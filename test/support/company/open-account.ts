@@ -4,7 +4,7 @@ import { knownFakturoid } from "../../../connectors/fakturoid/known.ts";
 import { startStandIn } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { CompanyConfig, Config } from "../../../src/config/config.ts";
-import { mirrorFiles } from "../../../src/store/mirror-files.ts";
+import { mirrorFiles, settingsOf } from "../../../src/store/mirror-files.ts";
 import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../../../src/runs/service-connection.ts";
@@ -52,7 +52,7 @@ ${more}`,
   const company = config.companies[0] as CompanyConfig;
   const context = { clock, random: seededRandom(1), log: loggingTo(said), version: "1" };
   const connect = (own: Config = config): ServiceConnection =>
-    connectService(context, { manifest: fakturoid, config: own, company }, {});
+    connectService(context, settingsOf(own, company, fakturoid));
   const files = mirrorFiles(config, "acme");
 
   /** One run, in this process. */

@@ -1,12 +1,11 @@
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { FileStore } from "../../../src/file-store/file-store.ts";
-import { mirrorFiles } from "../../../src/store/mirror-files.ts";
+import type { CompanySettings } from "../../../src/store/mirror-files.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
-import type { StatusScope } from "../../../src/status/company-view.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
 import { openHasty } from "../mirror/mirror.ts";
 import { tempFolder } from "../temporary-folder.ts";
@@ -22,7 +21,7 @@ export type TestFleet = Awaited<ReturnType<typeof aFleet>>;
 export type FleetNode = ReturnType<typeof aNode>;
 
 interface PublishOptions {
-  readonly scope: StatusScope;
+  readonly scope: CompanySettings;
   readonly requests: number;
   readonly store: FileStore;
   readonly clock: Clock;
@@ -53,7 +52,7 @@ export async function aFleet(kind: StoreKind) {
 /** A node that stores in this place. */
 function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "store">, dataDir: string) {
   const scope = scopeIn(dataDir);
-  const files = mirrorFiles(scope.config, "acme");
+  const { files } = scope;
   const said: string[] = [];
   const snapshots = new SnapshotsTable(postgres);
   const aborts = new AbortController();

@@ -1,15 +1,15 @@
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../../src/base/clock.ts";
-import type { StatusScope } from "../../../src/status/company-view.ts";
+import { settingsOf, type CompanySettings } from "../../../src/store/mirror-files.ts";
 import { load } from "../connector/config.ts";
 
 /** Of company `acme` on a node with this folder. No resource has to be read for a run to be whole. */
-export function scopeIn(dataDir: string): StatusScope {
+export function scopeIn(dataDir: string): CompanySettings {
   const text = `companies: { acme: { token: "1234567890abcdef" } }\ndata_dir: ${JSON.stringify(dataDir)}\n`;
   const { config } = load(text);
   const [company] = config.companies;
   if (!company) throw new Error("the config names acme");
-  return { config, company, manifest, resources: [] };
+  return { ...settingsOf(config, company, manifest), resources: [] };
 }
 
 /** What a snapshot says of a mirror without troubles that was read whole then, an hour ago if nothing is said. */

@@ -4,7 +4,6 @@ import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { selectResources } from "../../../src/cli/mirror/company-scope.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Daemon } from "../../../src/host/daemon.ts";
@@ -43,7 +42,6 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
   const options: DaemonOptions = {
     manifest,
     targetsOf: () => [],
-    resourcesOf: (one) => selectResources(manifest, one.resources, []),
     clock: systemClock,
     random: seededRandom(4),
     log: loggingTo(company.said),

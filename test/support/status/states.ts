@@ -4,7 +4,7 @@ import { hourMs, minuteMs, type Clock } from "../../../src/base/clock.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
-import { mirrorFiles } from "../../../src/store/mirror-files.ts";
+import { mirrorFiles, settingsOf } from "../../../src/store/mirror-files.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
 import { HandOverCounts } from "../../../src/state/as-of/hand-overs.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
@@ -51,9 +51,8 @@ export async function openStates(clock: Clock) {
   const names = [...views.keys()];
   const find = (name: string): PageCompany | null => {
     if (!views.has(name)) return null;
-    const settings = { config, company: { ...config.companies[0]!, name }, resources: manifest.resources };
     return {
-      scope: { ...settings, manifest },
+      settings: settingsOf(config, { ...config.companies[0]!, name }, manifest),
       context: { clock, log: silentLog },
       handOvers: new HandOverCounts(),
       view: () => views.get(name) ?? companyView({ company: name }),

@@ -1,6 +1,5 @@
 import path from "node:path";
 import { MirrorError } from "../../../base/errors.ts";
-import { mirrorFiles } from "../../../store/mirror-files.ts";
 import { putChecked, type FileStore } from "../../../file-store/file-store.ts";
 import type { NodePublishing } from "../../../fleet/assignment/node-context.ts";
 import { writeRight } from "../../../fleet/ownership/ownership.ts";
@@ -12,20 +11,17 @@ import { packageCompany, proveMonth } from "../output/package.ts";
 export async function publishMonth(
   given: CommandContext,
   store: FileStore | null,
-  ...[{ settings, manifest }, { month, proved }, owner, guard, signal, key]: Parameters<
-    NodePublishing["month"]
-  >
+  ...[settings, { month, proved }, owner, guard, signal, key]: Parameters<NodePublishing["month"]>
 ): ReturnType<NodePublishing["month"]> {
   if (!store)
     throw new MirrorError("config", `${owner.node} has no fleet.reports, where packages are stored`);
-  const files = mirrorFiles(settings.config, settings.company.name);
   const context: CommandContext = {
     ...given,
     signal,
     showing: (step) => step(() => undefined),
     progress: (_, step) => step(),
   };
-  const scope = { ...settings, context, manifest, files, guard };
+  const scope = { ...settings, context, guard };
   const proof = proved ? await proveMonth(scope, month) : null;
   if (proof?.match === false) return `${proof.equal} of ${proof.compared} documents equal the service`;
   return withOwnCopy(scope, async (own) => {

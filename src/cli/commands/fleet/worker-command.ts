@@ -24,7 +24,7 @@ import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
 import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
 import { soleCompany } from "../../../config/companies.ts";
-import { mirrorFiles } from "../../../store/mirror-files.ts";
+import { mirrorFiles, settingsOf } from "../../../store/mirror-files.ts";
 import { readSecretFile } from "../../../config/secrets.ts";
 import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";
@@ -34,7 +34,6 @@ import { publishReports, withReports } from "../../../fleet/reports/publish-repo
 import { sendExports } from "../../../fleet/reports/send-exports.ts";
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
-import { selectResources } from "../../mirror/company-scope.ts";
 import { hostProcess } from "../../runs/host-process.ts";
 
 export const workerCommand: CommandRun<"worker"> = async (context, { options, config }) => {
@@ -234,8 +233,7 @@ export async function openNodeParts(
       const read = configOfCompany(member, document, surroundings);
       const { manifest } = await loadConnector(context, read.connector);
       const own = withReports(read, member, published === null ? null : manifest);
-      const resources = selectResources(manifest, own.resources);
-      return { manifest, settings: { config: own, company: soleCompany(own), resources } };
+      return settingsOf(own, soleCompany(own), manifest);
     },
     publish: {
       report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
@@ -253,9 +251,8 @@ function reportPublisher(
   { reports }: FleetTables,
 ): NodePublishing["report"] {
   const { clock, log, signal } = context;
-  return async ({ config, company: { name: company }, manifest: { questions } }, ownership) => {
+  return async ({ config, company: { name: company }, manifest: { questions }, files }, ownership) => {
     const startedMs = clock.monotonicMs();
-    const files = mirrorFiles(config, company);
     const { schedule } = config;
     try {
       const published = await publishReports(ownership, schedule, files, store, reports, signal, questions);

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { selectResources } from "../../../config/companies.ts";
 import { combinedName, mirrorFiles } from "../../../store/mirror-files.ts";
 import { QueryRunner } from "../../../mcp/query-runner.ts";
 import { createReportServer } from "../../../mcp/report-tools.ts";
-import { soleScope, selectResources } from "../../mirror/company-scope.ts";
+import { soleScope } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
 export const mcpCommand: CommandRun<"mcp"> = async (context, { options, config }) => {

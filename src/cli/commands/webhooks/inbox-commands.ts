@@ -2,6 +2,7 @@ import { isCalendarDay, isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { shortText } from "../../../base/terminal-text.ts";
 import { parseDurationMs } from "../../../base/units.ts";
+import { selectResources } from "../../../config/companies.ts";
 import { EventIds } from "../../../state/inbox/event-ids.ts";
 import type { Db } from "../../../store/database.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox.ts";
@@ -9,7 +10,6 @@ import {
   isDaemonThere,
   readExisting,
   soleScope,
-  selectResources,
   writeExisting,
   type CompanyScope,
 } from "../../mirror/company-scope.ts";
