@@ -49,13 +49,7 @@ const permitMarginMs = 30_000;
  */
 export function connectService(
   { clock, random, log, version }: ProcessContext,
-  {
-    manifest,
-    config,
-    company,
-    files,
-    guard,
-  }: Omit<CompanySettings, "resources"> & { readonly guard?: RequestGuard | undefined },
+  { manifest, config, company, files, guard }: ServedCompany,
   { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ServiceOptions = {},
 ) {
   const { protocol = {}, limits: stated } = manifest;

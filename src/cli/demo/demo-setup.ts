@@ -6,17 +6,18 @@ import { makeFolders } from "../../base/files/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
-import { readDatabase } from "../../store/database.ts";
-import type { RunSummary } from "../../sync/context/run-summary.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import { ownEntry } from "../program/own-process.ts";
 
-export const demoCompany = "acme";
+const demoCompany = "acme";
 /** Variable with the token that may write, for `webhooks create` alone. */
 export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
-type DemoProcess = ReturnType<DemoSetup["start"]>;
+type DemoProcess = Awaited<ReturnType<DemoSetup["start"]>>;
+
+/** Of what a command prints. */
+const mostLines = 3;
 
 /**
  * What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. No process
@@ -62,12 +63,13 @@ export class DemoSetup {
     return path.join(this.folder, name);
   }
 
-  start(args: readonly string[]) {
-    const flags = ["--json", "--config", this.inFolder("config.yaml"), "--log-format", "json", "-q"];
+  /** Starts a command, and prints how it is called. */
+  async start(...args: readonly string[]) {
+    await this.print(`$ fintoro-mirror ${args.join(" ")}`);
     const { token, companies } = this.sandbox;
     const tokens = { DEMO_TOKEN: companies[0]?.readToken ?? token, [writeTokenVariable]: token };
     const env = { ...process.env, ...tokens };
-    const command = [ownEntry(), ...args, ...flags];
+    const command = [ownEntry(), ...args, "--config", this.inFolder("config.yaml")];
     const child = spawn(process.execPath, command, { env, stdio: ["ignore", "pipe", "pipe"] });
     /** `ended`: the exit code; null when a signal ended it. */
     const { promise: ended, resolve } = Promise.withResolvers<number | null>();
@@ -84,16 +86,26 @@ export class DemoSetup {
     return started;
   }
 
-  /** Runs a command to its end, and gives what it printed. Throws MirrorError `protocol` when it exits with anything but 0. */
-  async run(...args: readonly [name: string, ...string[]]): Promise<string> {
-    const started = this.start(args);
-    if ((await started.ended) !== 0) throw failedCommand(args[0], started);
-    return started.stdout;
+  /** Runs a command to its end, and prints what it printed. Throws MirrorError `protocol` when it exits with anything but 0. */
+  async run(...args: readonly string[]): Promise<void> {
+    const started = await this.start(...args);
+    if ((await started.ended) !== 0) throw failedCommand(args, started);
+    await this.printOutput(started);
   }
 
-  async sync(): Promise<RunSummary> {
-    type Reports = { readonly companies: Readonly<Record<typeof demoCompany, RunSummary>> };
-    return (JSON.parse(await this.run("sync")) as Reports).companies[demoCompany];
+  /** Resolves once `serve` has printed where it listens. */
+  async serve(): Promise<DemoProcess> {
+    const started = await this.start("serve");
+    await this.waitFor("serve listens", () => started.stdout.includes("\n") || started.isOver);
+    if (started.isOver) throw failedCommand(["serve"], started);
+    await this.printOutput(started);
+    return started;
+  }
+
+  private async printOutput({ stdout }: DemoProcess): Promise<void> {
+    const lines = stdout.trimEnd().split("\n");
+    for (const line of lines.slice(0, mostLines)) await this.print(line);
+    if (lines.length > mostLines) await this.print("  ...");
   }
 
   /** Makes `serve` listen on a free port, and deliveries go there. */
@@ -168,12 +180,8 @@ ${more}`;
   }
 }
 
-export function failedCommand(name: string, { stderr }: DemoProcess): MirrorError {
-  return new MirrorError("protocol", `${name} of the demo failed: ${stderr.trim()}`);
-}
-
-export function queryRow(file: string, sql: string, ...values: readonly unknown[]): unknown {
-  return readDatabase(file, (db) => db.prepare(sql).get(...values));
+function failedCommand(args: readonly string[], { stdout, stderr }: DemoProcess): MirrorError {
+  return new MirrorError("protocol", `${args.join(" ")} of the demo failed: ${stdout}${stderr}`.trimEnd());
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -167,11 +167,6 @@ export class Changes extends Repository {
     );
   }
 
-  /** How many changes of each kind come after `seq`, in the order of their first. */
-  countsAfter(seq: number): { resource: string; op: string; count: number }[] {
-    return countsAfter.all(this.db, { seq });
-  }
-
   /** Deletions that reads of one cause made after `at` (ISO), in no order. */
   deletionsSince(at: string, cause: Cause): { resource: string; at: string }[] {
     return deletionsSince.all(this.db, { at, cause });
@@ -217,10 +212,6 @@ const firstSeq = statement((db, p: { skipped: number }) =>
 const countBetween = statement((db, p: { fromSeq: number; beforeSeq: number }) => {
   const changes = db.selectFrom("_change_log").where("seq", ">=", p.fromSeq);
   return changes.where("seq", "<", p.beforeSeq).select(count);
-});
-const countsAfter = statement((db, p: { seq: number }) => {
-  const changes = db.selectFrom("_change_log").select(["resource", "op", count]).where("seq", ">", p.seq);
-  return changes.groupBy(["resource", "op"]).orderBy(db.fn.min("seq"));
 });
 const deletionsSince = statement((db, p: { at: string; cause: Cause }) => {
   const reads = db.selectFrom("_reads as r").where("r.at", ">", p.at).where("r.cause", "=", p.cause);
