@@ -4,7 +4,7 @@ import type { Shown, TableName } from "../service/service-types.ts";
 
 /** Keys of amounts, which the service may write as text. */
 const amounts = new Set(
-  "totalWithVat toBePaid amount unitPrice stock stockQuantity currencyRate paidAmount".split(" "),
+  "total totalWithVat itemsTotal itemsTotalWithVat toBePaid amount unitPrice stock stockQuantity".split(" "),
 );
 
 /** The row and the parts that a record's JSON must have become. */

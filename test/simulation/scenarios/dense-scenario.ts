@@ -2,7 +2,7 @@ import { minuteMs } from "../../../src/base/clock.ts";
 import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
-import { hotTables } from "../service/changes/change-context.ts";
+import { hotTables } from "../service/record-changes.ts";
 import { byTime, calmPhase, recheckMs, someChanges, someEnding, usualSync } from "./phases.ts";
 import {
   calmDeliveries,

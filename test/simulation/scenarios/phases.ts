@@ -1,5 +1,5 @@
 import type { SeededChoice } from "../../support/company/scenario.ts";
-import type { HotTable } from "../service/changes/change-context.ts";
+import type { HotTable } from "../service/record-changes.ts";
 import {
   calmDeliveries,
   calmNetwork,

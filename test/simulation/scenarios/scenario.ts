@@ -1,5 +1,5 @@
 import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
-import type { HotTable } from "../service/changes/change-context.ts";
+import type { HotTable } from "../service/record-changes.ts";
 import type { ServiceOptions } from "../service/service-types.ts";
 
 /** Where a process may crash. */

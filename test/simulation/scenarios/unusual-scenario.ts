@@ -1,6 +1,6 @@
 import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { hotTables } from "../service/changes/change-context.ts";
+import { hotTables } from "../service/record-changes.ts";
 import { denseScenario } from "./dense-scenario.ts";
 import { byTime, calmPhase, recheckMs, someChanges, usualSync } from "./phases.ts";
 import {

@@ -42,5 +42,5 @@ export function isText({ detail, listed, reordered }: Shown, text: string | null
 
 /** The id of a payment's invoice. */
 export function invoiceOf(payment: string): string | undefined {
-  return /"documentType":"invoice","documentId":(\d+)/.exec(payment)?.[1];
+  return /"documentId":(\d+),/.exec(payment)?.[1];
 }

@@ -66,14 +66,6 @@ export interface ServiceOptions extends Partial<Readonly<typeof usualService>> {
   readonly limiter: LimiterKind;
 }
 
-/** An event as a delivery carries it. */
-export interface ServiceEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly occurredAt: string;
-  readonly resource: { readonly type: string; readonly id: number };
-}
-
 /** What the service answers; header names as the service writes them. */
 export interface ServiceReply {
   readonly status: number;
@@ -99,8 +91,6 @@ export interface Shown {
   readonly listed: string | null;
   /** As its list would write it, where that is the whole record in another order. */
   readonly reordered?: string;
-  /** What lists sort and filter by. */
-  readonly keys: Readonly<Record<string, string | number>>;
 }
 
 /** One version of a record; `shown` is null while it is gone. */

@@ -1,78 +1,64 @@
-import type { Random } from "../../../src/base/random.ts";
-import type { CompanyState } from "./record-models.ts";
-import { views } from "./record-views.ts";
-import type { LagKind, ServiceClock, ServiceEvent, TableName } from "./service-types.ts";
+import { localDay } from "../../../connectors/fintoro/sandbox/base/calendar.ts";
+import { companySnapshot } from "../../../connectors/fintoro/sandbox/made-up/seed.ts";
+import { openCompany, type Company } from "../../../connectors/fintoro/sandbox/model/company.ts";
+import { RowTable } from "../../../connectors/fintoro/sandbox/model/rows.ts";
+import { shownOf, type CompanyVersion, type Writing } from "./record-texts.ts";
+import { tableNames, type ServiceOptions, type TableName } from "./service-types.ts";
 import { VersionLog } from "./version-log.ts";
 
-/** What a simulated company is made of. */
-export interface CompanyParts {
-  readonly random: Random;
-  readonly clock: ServiceClock;
-  readonly lag: LagKind;
-  readonly lagMs: number;
-}
-
-/** Tables whose records are models; the company itself is the only one without. */
-export type ModelTable = Exclude<TableName, "company">;
-
-/** Tables that show something of another table's records. */
+/** Tables that show something of another table's records, or whose records fall with them. */
 const dependents: Readonly<Partial<Record<TableName, readonly TableName[]>>> = {
   units: ["price_list_items"],
   clients: ["business_cases", "contact_activity_logs"],
   business_cases: ["contact_activity_logs"],
   document_payments: ["invoices"],
-  invoices: ["contact_activity_logs"],
+  invoices: ["document_payments", "contact_activity_logs"],
 };
 
-const eventNames: Readonly<Record<ModelTable, readonly [event: string, resourceType: string] | null>> = {
-  units: null,
-  clients: ["clients", "client"],
-  business_cases: ["business-cases", "businessCase"],
-  price_list_items: ["price-list-items", "priceListItem"],
-  invoices: ["invoices", "invoice"],
-  document_payments: ["document-payments", "documentPayment"],
-  contact_activity_logs: ["contact-activity-logs", "contactActivityLog"],
-};
-
-/** A company with its whole history: people change its state, and `publish` makes versions of what they changed. */
+/** A company of the stand-in with its whole history: people change it, and `publish` makes versions of what they changed. */
 export class SimulatedCompany {
-  readonly state: CompanyState;
+  /** As it is now. */
+  readonly company: Company;
+  readonly units = new Map<number, string>();
+  writing: Writing;
   readonly log = new VersionLog();
   /** What lists show besides, and cannot become rows. */
   readonly malformed = new VersionLog();
-  private readonly parts: CompanyParts;
-  private readonly nextIds = new Map<string, number>();
+  private readonly options: Required<ServiceOptions>;
+  private readonly versions: (CompanyVersion & { readonly fromMs: number })[] = [];
   private readonly touched = new Set<TableName>();
-  private readonly listeners: ((event: ServiceEvent) => void)[] = [];
   /** From when the last change shows. */
   private lastVisibleMs = -Infinity;
   private mode: "start" | "lagging" | "prompt" = "start";
 
-  constructor(parts: CompanyParts, state: CompanyState) {
-    this.parts = parts;
-    this.state = state;
+  constructor(options: Required<ServiceOptions>) {
+    const { clock, random, name, key, amountsAsText, reordersKeys } = options;
+    this.options = options;
+    const snapshot = { ...companySnapshot(0), name, subjectId: `b-${key}` };
+    this.writing = { amountsAsText, reordersKeys, hasUnknownField: false };
+    this.company = openCompany({
+      index: 0,
+      snapshot,
+      nowMs: () => clock.nowMs(),
+      random,
+      today: localDay(clock.nowMs()),
+      allowLoopbackWebhooks: false,
+      stocksInLists: false,
+    });
   }
 
-  /** A number that no record of the table has had. */
-  nextId(table: string): number {
-    const id = (this.nextIds.get(table) ?? 0) + 1;
-    this.nextIds.set(table, id);
-    return id;
+  /** As reads of a moment show it. */
+  at(atMs: number): CompanyVersion {
+    const version = this.versions.findLast(({ fromMs }) => fromMs <= atMs);
+    if (!version) throw new Error("broken promise: nobody reads a company before it begins");
+    return version;
   }
 
-  /** The records of these tables were changed: `publish` looks at them. */
-  touch(...tables: readonly TableName[]): void {
-    for (const table of tables) {
-      if (this.touched.has(table)) continue;
-      this.touched.add(table);
-      this.touch(...(dependents[table] ?? []));
-    }
-  }
-
-  /** Makes a version of each record that shows something else now. */
-  publish(): void {
+  /** The records of these tables were changed: a version of each that shows something else now is made. */
+  publish(...tables: readonly TableName[]): void {
+    this.touch(tables);
     if (this.mode === "start") return;
-    const { clock, random, lagMs } = this.parts;
+    const { clock, random, lagMs } = this.options;
     const delayMs = this.mode === "lagging" ? random.next() * lagMs : 0;
     this.lastVisibleMs = Math.max(this.lastVisibleMs, clock.monotonicMs() + delayMs);
     this.publishTouched(this.lastVisibleMs);
@@ -80,14 +66,15 @@ export class SimulatedCompany {
 
   /** Shows a record that cannot become a row; null: no more. */
   writeMalformed(table: TableName, id: number, text: string | null): void {
-    const fromMs = Math.max(this.lastVisibleMs, this.parts.clock.monotonicMs());
-    this.malformed.write(table, id, text === null ? null : { detail: text, listed: text, keys: {} }, fromMs);
+    const fromMs = Math.max(this.lastVisibleMs, this.options.clock.monotonicMs());
+    this.malformed.write(table, id, text === null ? null : { detail: text, listed: text }, fromMs);
   }
 
   /** What was changed until now was there at the start. */
   begin(): void {
+    this.touch(tableNames);
     this.publishTouched(-Infinity);
-    this.mode = this.parts.lag === "commit" ? "lagging" : "prompt";
+    this.mode = this.options.lag === "commit" ? "lagging" : "prompt";
   }
 
   /** From now on changes show at once. */
@@ -95,32 +82,38 @@ export class SimulatedCompany {
     this.mode = "prompt";
   }
 
-  /** Sends an event about a record, under a name of the catalogue or another one. */
-  emit(type: string, resourceType: string, id: number): void {
-    const { random, clock } = this.parts;
-    const occurredAt = new Date(clock.nowMs()).toISOString();
-    const event = { id: `evt_${random.uuid()}`, type, occurredAt, resource: { type: resourceType, id } };
-    for (const listener of this.listeners) listener(event);
-  }
-
-  /** Sends `created`, `updated` or `deleted`; nothing for a resource without events. */
-  announce(table: ModelTable, id: number, change: string): void {
-    const names = eventNames[table];
-    if (names) this.emit(`${names[0]}.${change}`, names[1], id);
-  }
-
-  onEvent(listener: (event: ServiceEvent) => void): void {
-    this.listeners.push(listener);
+  private touch(tables: readonly TableName[]): void {
+    for (const table of tables) {
+      if (this.touched.has(table)) continue;
+      this.touched.add(table);
+      this.touch(dependents[table] ?? []);
+    }
   }
 
   private publishTouched(fromMs: number): void {
-    for (const table of this.touched) this.publishTable(table, fromMs);
+    const { company, units, writing, log } = this;
+    const version = { fromMs, company: copyOf(company), units: new Map(units), writing };
+    this.versions.push(version);
+    for (const table of this.touched)
+      for (const id of new Set([...log.ids(table), ...this.idsNow(table)]))
+        log.write(table, id, shownOf(version, table, id), fromMs);
     this.touched.clear();
   }
 
-  private publishTable(table: TableName, fromMs: number): void {
-    const { state, log } = this;
-    const ids = table === "company" ? [1] : [...new Set([...log.ids(table), ...state[table].keys()])];
-    for (const id of ids) log.write(table, id, views[table](state, id), fromMs);
+  private idsNow(table: TableName): Iterable<number> {
+    if (table === "company") return [1];
+    if (table === "units") return this.units.keys();
+    return Array.from(this.company.tables[table].values(), ({ id }) => id);
   }
+}
+
+/** Records never change, so that tables of the same ones are a copy. */
+function copyOf(company: Company): Company {
+  const tables = Object.entries(company.tables).map(([name, table]) => {
+    const copy = new RowTable(table.firstId);
+    for (const row of table.values()) copy.replace(row);
+    return [name, copy] as const;
+  });
+  const stock = structuredClone(company.stock);
+  return { ...company, stock, tables: Object.fromEntries(tables) as Company["tables"] };
 }

@@ -1,35 +1,33 @@
 import { startLimiter, type Limiter } from "../../support/rate-limit/simulated-budget.ts";
 import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
-import type { Oddity } from "../scenarios/scenario.ts";
-import { makeOdd } from "./changes/odd-changes.ts";
-import type { ChangeContext, HotTable } from "./changes/change-context.ts";
-import { emptyState } from "./record-models.ts";
+import { english } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
+import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
+import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
+import { allRoutes } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import {
-  childPage,
-  invalid,
-  recordPage,
-  wholeList,
-  type ListAnswer,
-  type ListRules,
-} from "./list-answers.ts";
-import { addWhereNoneIs, fillCompany, makeChange, makeHotChange } from "./people.ts";
+  answerTo,
+  error,
+  list,
+  replyWith,
+  routerOf,
+  type Reply,
+} from "../../../connectors/fintoro/sandbox/service/messages.ts";
+import { Missing, refuse } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
+import type { Oddity } from "../scenarios/scenario.ts";
+import { addWhereNoneIs, fillCompany, makeChange, makeHotChange, makeOdd } from "./people.ts";
+import type { ChangeContext, HotTable } from "./record-changes.ts";
+import { textOf, unitOf, type CompanyVersion } from "./record-texts.ts";
 import { SimulatedCompany } from "./simulated-company.ts";
 import {
   usualService,
   type Exchange,
-  type ServiceEvent,
   type ServiceOptions,
   type ServiceReply,
   type TableName,
 } from "./service-types.ts";
 
 const windowMs = 60_000;
-const both = ["clients", "invoices", "business_cases", "price_list_items"] as const;
-const lists: readonly TableName[] = ["units", ...both];
-const details: readonly TableName[] = [...both, "document_payments", "contact_activity_logs"];
-const parents = { clientId: "clients", businessCaseId: "business_cases" } as const;
-
-const missing = { status: 404, message: "No query results for model." };
+const router = routerOf(allRoutes());
 
 /**
  * The Fintoro service in memory and in simulated time, with a history of every record. It shares no code with the
@@ -47,6 +45,7 @@ export class SimulatedService {
   private isResting = false;
   private othersUntilMs: number;
   private count = 0;
+  private shuffles = 0;
 
   constructor(options: ServiceOptions) {
     this.options = { ...usualService, ...options };
@@ -54,15 +53,14 @@ export class SimulatedService {
     this.choice = seededChoice(random);
     this.limiter = startLimiter(limiter, limit, windowMs);
     this.othersUntilMs = clock.monotonicMs();
-    this.company = new SimulatedCompany(this.options, emptyState(this.options));
-    this.company.touch("company");
+    this.company = new SimulatedCompany(this.options);
     fillCompany(this.changeContext(true), size);
     this.company.begin();
   }
 
   /** Called with each event at the moment of its change. */
-  onEvent(listener: (event: ServiceEvent) => void): void {
-    this.company.onEvent(listener);
+  onEvent(listener: (event: SentEvent) => void): void {
+    this.company.company.events.subscribe(listener);
   }
 
   /** People change something, or something `on` this table, mostly its oldest record; returns what, for the trace, or null where there was nothing to change. */
@@ -141,56 +139,47 @@ export class SimulatedService {
     return nowMs - this.choice.below(this.options.lagMs);
   }
 
+  /** What the stand-in answers of a moment, refused and written in this service's ways. */
   private read(route: string, query: URLSearchParams, asOfMs: number): Failure {
-    const { log } = this.company;
-    if (route === "/whoami") {
-      const shown = log.at("company", 1, asOfMs) ?? log.history("company", 1)[0]?.shown;
-      return { status: 200, body: shown?.detail ?? "{}" };
-    }
-    if (route === "/contact-activity-logs") return this.asReply(this.children(query, asOfMs));
-    const [, name, id] = /^\/([a-z-]+)(?:\/(\d+))?$/.exec(route) ?? [];
-    const isNamed = (table: TableName) => table === name?.replaceAll("-", "_");
-    const listed = lists.find(isNamed);
-    if (listed && id === undefined) {
-      const rows = log.live(listed, asOfMs);
-      const isWhole = listed === "units" || listed === "clients";
-      const odd = this.company.malformed.live(listed, asOfMs);
-      return this.asReply(
-        isWhole ? wholeList([...rows, ...odd]) : recordPage(listed, rows, query, this.rules(query)),
-      );
-    }
-    const table = details.find(isNamed);
-    if (!table || id === undefined) return failure(404, `The route ${route.slice(1)} could not be found.`);
-    const shown = log.at(table, Number(id), asOfMs) ?? this.company.malformed.at(table, Number(id), asOfMs);
-    return shown ? { status: 200, body: shown.detail } : this.asReply(missing);
+    const version = this.company.at(asOfMs);
+    const [, path = "", id] = route.split("/");
+    const table = path.replaceAll("-", "_") as TableName;
+    const malformed = this.company.malformed.at(table, Number(id), asOfMs);
+    if (malformed) return { status: 200, body: malformed.detail };
+    const answer = (asked: Readonly<Record<string, string>>) => this.answerOf(route, version, asked);
+    const asked = Object.fromEntries(query);
+    const reply = answer(asked);
+    if (reply.status === 422 && path === "contact-activity-logs" && this.options.refusal === 404)
+      return failure(404, new Missing().message);
+    const { data, paginator, ...record } = contentOf(reply);
+    if (reply.status !== 200) return { status: reply.status, body: JSON.stringify(record) };
+    if (!data) return { status: 200, body: textOf(version, table, record, "detail") };
+    const shown = this.isStuck(query) ? contentOf(answer({ ...asked, page: "1" })).data : data;
+    const texts = shown?.map((one) => textOf(version, table, one, "list")) ?? [];
+    const odd = this.company.malformed.live(table, asOfMs).map(([, { detail }]) => detail);
+    const pages = paginator ? `,"paginator":${JSON.stringify(paginator)}` : "";
+    return { status: 200, body: `{"data":[${[...texts, ...odd].join(",")}]${pages}}` };
   }
 
-  private children(query: URLSearchParams, asOfMs: number): ListAnswer {
-    const { log } = this.company;
-    const [[param, table] = ["", null], ...others] = Object.entries(parents).filter(([name]) =>
-      query.has(name),
-    );
-    if (!table || others.length > 0) return invalid("businessCaseId", "Exactly one parent must be present.");
-    const id = Number(query.get(param));
-    if (!log.at(table, id, asOfMs))
-      return this.options.refusal === 404 ? missing : invalid(param, `The selected ${param} is invalid.`);
-    const rows = log
-      .live("contact_activity_logs", asOfMs)
-      .filter(([, { keys }]) => keys["parent"] === `${table} ${id}`);
-    return childPage(rows, query, this.rules(query));
+  private answerOf(route: string, version: CompanyVersion, query: Readonly<Record<string, string>>): Reply {
+    const { refusesSort, mostPerPage, shufflesTies } = this.options;
+    const found = router("GET", route);
+    if (!found) return error(404, `The route ${route.slice(1)} could not be found.`);
+    if (route === "/units") return list([...version.units.keys()].map((id) => unitOf(version, id)));
+    if (route !== "/contact-activity-logs" && Number(query["perPage"] ?? 1) > mostPerPage)
+      return tooLarge(mostPerPage);
+    const shuffle = shufflesTies && !this.isResting ? ++this.shuffles : null;
+    const call = { company: version.company, language: english, id: found.id, query, shuffle };
+    return answerTo(english, () => {
+      if (refusesSort && query["sortBy"] !== undefined) refuse("sortBy");
+      return found.route.handle({ ...call, input: {}, files: [] });
+    });
   }
 
-  private rules(query: URLSearchParams): ListRules {
-    const { mostPerPage, refusesSort, shufflesTies, stuckPages, random } = this.options;
-    const isStuck =
-      !this.isResting && Number(query.get("page") ?? 1) > 1 && this.choice.probability(stuckPages);
-    return { mostPerPage, refusesSort, shufflesTies: shufflesTies && !this.isResting, isStuck, random };
-  }
-
-  private asReply(answer: ListAnswer): Failure {
-    if (typeof answer === "string") return { status: 200, body: answer };
-    const { status, ...body } = answer;
-    return { status, body: JSON.stringify(body) };
+  /** Does this answer show the first page, although a later one was asked for? */
+  private isStuck(query: URLSearchParams): boolean {
+    const isLater = Number(query.get("page") ?? 1) > 1;
+    return isLater && !this.isResting && this.choice.probability(this.options.stuckPages);
   }
 
   /** Requests of others since the last own request, at random times between; those of windows long past count nowhere. */
@@ -204,10 +193,12 @@ export class SimulatedService {
     this.othersUntilMs = nowMs;
   }
 
-  private changeContext(silent: boolean, isHot = false): ChangeContext {
-    const { company, choice, bin } = this;
-    const { clock, deletion } = this.options;
-    return { company, choice, bin, deletion, silent, isHot, nowMs: () => clock.nowMs() };
+  private changeContext(isSilent: boolean, isHot = false): ChangeContext {
+    const { company: simulated, choice, bin } = this;
+    const { company } = simulated;
+    const silent = { ...company.events, append: () => undefined };
+    const written = isSilent ? { ...company, events: silent } : company;
+    return { simulated, company: written, choice, bin, deletion: this.options.deletion, isSilent, isHot };
   }
 }
 
@@ -219,3 +210,13 @@ interface Failure {
 function failure(status: number, message: string): Failure {
   return { status, body: JSON.stringify({ message }) };
 }
+
+function tooLarge(most: number): Reply {
+  const errors = { perPage: [`The per page field must not be greater than ${most}.`] };
+  return replyWith({ message: "The given data was invalid.", errors }, 422);
+}
+
+/** A record, or a list with its records in `data`. */
+type Content = AnsweredRecord & { readonly data?: readonly AnsweredRecord[]; readonly paginator?: object };
+
+const contentOf = ({ body }: Reply) => JSON.parse(body.toString()) as Content;

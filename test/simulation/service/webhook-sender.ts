@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Random } from "../../../src/base/random.ts";
-import type { ServiceEvent } from "./service-types.ts";
+import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 
 /** Brings one POST to the receiver: the status of its answer, or `lost` where none came back. */
 export type Deliver = (headers: Readonly<Record<string, string>>, body: Buffer) => Promise<number | "lost">;
@@ -22,7 +22,7 @@ export class WebhookSender {
   }
 
   /** Starts the delivery of an event; the first attempt leaves within half a second. Its body may be no JSON. */
-  send(event: ServiceEvent, body = Buffer.from(JSON.stringify(event))): void {
+  send(event: SentEvent, body = Buffer.from(JSON.stringify(event))): void {
     this.pending += 1;
     void this.attemptAll(event.id, body, this.parts.random.next() * 500).finally(() => (this.pending -= 1));
   }

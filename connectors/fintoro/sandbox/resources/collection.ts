@@ -87,14 +87,15 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     emit(company, table, "deleted", own.id);
     afterChange?.(company, own, null);
   };
+  const { list: listed = {} } = rules;
+  const { preview = view } = typeof listed === "function" ? {} : listed;
   const routes = (): Route[] => {
     const path = `/${pathOf(table)}`;
-    const { list: listed = {} } = rules;
     const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
     const show = ({ company, language }: RouteCall, row: BookRow, status = 200) =>
       replyWith(view(company, row, language, status === 201), status);
     return [
-      route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, view)),
+      route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, preview)),
       route("GET", `${path}/{id}`, (call) => show(call, own(call))),
       route("POST", path, (call) => show(call, create(call.company, call.input), 201)),
       ...(method === null
@@ -107,7 +108,7 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     ];
   };
   /** `add` and `change` do what is right already; the others what a request asks for, or throw Invalid. */
-  return { table, view, add, change, create, update, remove, routes };
+  return { table, view, preview, add, change, create, update, remove, routes };
 }
 
 /** A problem for every id of the input, at any depth, that names no record of the company or of a lookup. */
@@ -173,8 +174,8 @@ function fits(valueOf: (field: string) => string | number | null, param: string,
 const notFilters = new Set(["page", "perPage", "sortBy", "sortDirection"]);
 
 /** Makes the handler of a list. It is filtered and sorted by fields of its records, as they are kept or shown. */
-function recordList(table: TableName, rules: ListRules, view: View) {
-  const { filters = {}, usualOrder = ["id", "asc"], pageSize, preview = view } = rules;
+function recordList(table: TableName, rules: ListRules, preview: View) {
+  const { filters = {}, usualOrder = ["id", "asc"], pageSize } = rules;
   const show =
     ({ company, language }: RouteCall) =>
     (row: BookRow) =>

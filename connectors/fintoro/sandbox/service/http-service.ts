@@ -6,10 +6,10 @@ import type { Random } from "../../../../src/base/random.ts";
 import { boundedLog } from "../base/values.ts";
 import { negotiate } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
-import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
+import { emptyToNull } from "../rules/rules.ts";
 import { breakOff, type Fault, type FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
-import { error, parseFiles, parseJsonBody, readRequest, send, replyWith } from "./messages.ts";
+import { answerTo, error, parseFiles, parseJsonBody, readRequest, send, replyWith } from "./messages.ts";
 import type { Reply, Router, WholeRequest } from "./messages.ts";
 
 export interface ServiceParts {
@@ -146,10 +146,9 @@ export class HttpService {
     const { company } = bearer;
     const handle = () => {
       try {
-        return route.handle({ company, language, id, query, input, files: files ?? [], shuffle });
+        const call = { company, language, id, query, input, files: files ?? [], shuffle };
+        return answerTo(language, () => route.handle(call));
       } catch (cause) {
-        if (cause instanceof Missing) return error(404, cause.message);
-        if (cause instanceof Invalid) return replyWith(cause.body(language.code), 422);
         this.failures.push(cause);
         return error(500, "Server Error");
       }

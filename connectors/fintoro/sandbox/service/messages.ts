@@ -5,6 +5,7 @@ import type { AnsweredRecord } from "../base/values.ts";
 import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
 import type { Upload } from "../model/rows.ts";
+import { Invalid, Missing } from "../rules/rules.ts";
 
 export const basePath = "/api/public/v1";
 
@@ -103,6 +104,17 @@ export const list = (data: readonly AnsweredRecord[], paginator?: AnsweredRecord
   replyWith({ data, paginator });
 export const nothing = (status = 204): Reply => ({ status, headers: {}, body: Buffer.alloc(0) });
 export const error = (status: number, message: string) => replyWith({ message }, status);
+
+/** What a handler answers, or how the service refuses. @throws what is no refusal */
+export function answerTo({ code }: ServiceLanguage, handle: () => Reply): Reply {
+  try {
+    return handle();
+  } catch (cause) {
+    if (cause instanceof Missing) return error(404, cause.message);
+    if (cause instanceof Invalid) return replyWith(cause.body(code), 422);
+    throw cause;
+  }
+}
 
 export function file(mediaType: string, name: string, body: Buffer): Reply {
   const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
