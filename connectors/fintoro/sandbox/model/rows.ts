@@ -55,7 +55,6 @@ export type Upload = Each<"name mimeType", string> & { readonly content: Buffer 
 export type Attachment = Upload & Each<"id", number>;
 
 type Key = string | number;
-type KeyOf = (row: BookRow) => Key | null;
 
 export const compareKeys = (a: Key, b: Key) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -64,8 +63,8 @@ export class RowTable {
   readonly firstId: number;
   nextId: number;
   readonly #rows = new Map<number, BookRow>();
-  /** By what is looked for: the ids of each key. Made when it is first asked for. */
-  readonly #indexes = new Map<keyof BookRow | KeyOf, Map<Key, number[]>>();
+  /** By field: the ids of each of its values. Made when it is first asked for. */
+  readonly #indexes = new Map<keyof BookRow, Map<Key, number[]>>();
   /** Sorted records by the name of the order; dropped at each write. */
   readonly #orders = new Map<string, readonly BookRow[]>();
 
@@ -82,13 +81,13 @@ export class RowTable {
   }
 
   replace(row: BookRow): BookRow {
-    this.#index(row.id, row);
+    this.#index(this.#rows.get(row.id), row);
     this.#rows.set(row.id, row);
     return row;
   }
 
   remove(id: number): void {
-    this.#index(id, undefined);
+    this.#index(this.#rows.get(id), undefined);
     this.#rows.delete(id);
   }
 
@@ -100,11 +99,10 @@ export class RowTable {
     return [...this.values()].filter(test);
   }
 
-  /** @param by a field, or always the same function */
-  findBy(by: keyof BookRow | KeyOf, key: Key): BookRow[] {
-    const index = this.#indexes.get(by) ?? new Map<Key, number[]>();
-    if (!this.#indexes.has(by)) for (const row of this.values()) move(index, row.id, null, keyBy(by, row));
-    this.#indexes.set(by, index);
+  findBy(field: keyof BookRow, key: Key): BookRow[] {
+    const index = this.#indexes.get(field) ?? new Map<Key, number[]>();
+    if (!this.#indexes.has(field)) for (const row of this.values()) move(index, field, undefined, row);
+    this.#indexes.set(field, index);
     return (index.get(key) ?? []).flatMap((id) => this.#rows.get(id) ?? []);
   }
 
@@ -118,21 +116,22 @@ export class RowTable {
     return rows;
   }
 
-  /** Brings the indexes in line with what will stand under the id. */
-  #index(id: number, after: BookRow | undefined): void {
+  /** Brings the indexes in line with what will stand in place of a record. */
+  #index(before: BookRow | undefined, after: BookRow | undefined): void {
     this.#orders.clear();
-    const before = this.#rows.get(id);
-    for (const [by, index] of this.#indexes)
-      move(index, id, before ? keyBy(by, before) : null, after ? keyBy(by, after) : null);
+    for (const [field, index] of this.#indexes) move(index, field, before, after);
   }
 }
 
-const keyBy = (by: keyof BookRow | KeyOf, row: BookRow) =>
-  typeof by === "function" ? by(row) : ((row[by] as Key | null | undefined) ?? null);
-
-/** Null leaves a record out. */
-function move(index: Map<Key, number[]>, id: number, from: Key | null, to: Key | null): void {
+/** A record whose field is null stands in no index. */
+function move(
+  index: Map<Key, number[]>,
+  field: keyof BookRow,
+  before: BookRow | undefined,
+  after: BookRow | undefined,
+): void {
+  const [from, to] = [before?.[field], after?.[field]] as (Key | null | undefined)[];
   if (from === to) return;
-  if (from !== null) index.set(from, index.get(from)?.filter((one) => one !== id) ?? []);
-  if (to !== null && !index.get(to)?.push(id)) index.set(to, [id]);
+  if (before && from) index.set(from, index.get(from)?.filter((one) => one !== before.id) ?? []);
+  if (after && to && !index.get(to)?.push(after.id)) index.set(to, [after.id]);
 }

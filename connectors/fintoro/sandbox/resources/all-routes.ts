@@ -64,7 +64,7 @@ export function allRoutes(): Route[] {
     ),
     route("GET", "/subjects", subjectsFound),
     route("GET", "/subjects/{id}", ({ id }) => replyWith(present(subjects.find((one) => one.id === id)))),
-    ...Object.values(writable).flatMap((one) => one.routes()),
+    ...Object.values(writable).flatMap((one) => one.routes),
     ...withPdf.map((table) =>
       route("GET", `/${pathOf(table)}/{id}/pdf`, ({ company, id }) => {
         const record = present(company.tables[table].get(id));

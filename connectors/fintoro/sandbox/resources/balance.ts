@@ -32,12 +32,11 @@ function discountOf(cents: bigint, { discountType: type, discountValue: value }:
   return cents < 0n ? -toCents(decimal(value)) : toCents(decimal(value));
 }
 
-const paidDocument = ({ documentKind, documentId }: BookRow) => `${documentKind}:${documentId}`;
-
 /** A document's payments, newest first; of one day, the one recorded last first. */
 export function paymentsOf({ tables }: Company, { kind, id }: Pick<BookRow, "kind" | "id">): BookRow[] {
-  const payments = tables.document_payments.findBy(paidDocument, `${kind}:${id}`);
-  return payments.toSorted((a, b) => b.paymentDate.localeCompare(a.paymentDate) || b.id - a.id);
+  const payments = tables.document_payments.findBy("documentId", id);
+  const own = payments.filter(({ documentKind }) => documentKind === kind);
+  return own.toSorted((a, b) => b.paymentDate.localeCompare(a.paymentDate) || b.id - a.id);
 }
 
 /** What the payments leave to pay, cents in the document's currency, and the status that follows from it. */

@@ -89,24 +89,22 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
   };
   const { list: listed = {} } = rules;
   const { preview = view } = typeof listed === "function" ? {} : listed;
-  const routes = (): Route[] => {
-    const path = `/${pathOf(table)}`;
-    const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
-    const show = ({ company, language }: RouteCall, row: BookRow, status = 200) =>
-      replyWith(view(company, row, language, status === 201), status);
-    return [
-      route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, preview)),
-      route("GET", `${path}/{id}`, (call) => show(call, own(call))),
-      route("POST", path, (call) => show(call, create(call.company, call.input), 201)),
-      ...(method === null
-        ? []
-        : [route(method, `${path}/{id}`, (call) => show(call, update(call.company, own(call), call.input)))]),
-      route("DELETE", `${path}/{id}`, (call) => {
-        remove(call.company, own(call));
-        return nothing();
-      }),
-    ];
-  };
+  const path = `/${pathOf(table)}`;
+  const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
+  const show = ({ company, language }: RouteCall, row: BookRow, status = 200) =>
+    replyWith(view(company, row, language, status === 201), status);
+  const routes: readonly Route[] = [
+    route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, preview)),
+    route("GET", `${path}/{id}`, (call) => show(call, own(call))),
+    route("POST", path, (call) => show(call, create(call.company, call.input), 201)),
+    ...(method === null
+      ? []
+      : [route(method, `${path}/{id}`, (call) => show(call, update(call.company, own(call), call.input)))]),
+    route("DELETE", `${path}/{id}`, (call) => {
+      remove(call.company, own(call));
+      return nothing();
+    }),
+  ];
   /** `add` and `change` do what is right already; the others what a request asks for, or throw Invalid. */
   return { table, view, preview, add, change, create, update, remove, routes };
 }

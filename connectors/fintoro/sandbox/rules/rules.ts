@@ -76,14 +76,6 @@ export function parse<T extends z.ZodType>(schema: T, input: unknown): z.output<
   );
 }
 
-/** The input with null for every empty string: the service takes an empty string as no value. */
-export function emptyToNull(value: unknown): unknown {
-  if (value === "") return null;
-  if (Array.isArray(value)) return value.map(emptyToNull);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, emptyToNull(inner)]));
-}
-
 /** The request with null in every field of the schema that was left out. */
 export function filled<T extends z.ZodObject>(schema: T, sent: z.output<T>) {
   const fields = Object.keys(schema.shape).map((field) => [field, sent[field as keyof typeof sent] ?? null]);

@@ -6,7 +6,6 @@ import type { Random } from "../../../../src/base/random.ts";
 import { boundedLog } from "../base/values.ts";
 import { negotiate } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
-import { emptyToNull } from "../rules/rules.ts";
 import { breakOff, type Fault, type FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
 import { answerTo, error, parseFiles, parseJsonBody, readRequest, send, replyWith } from "./messages.ts";
@@ -44,7 +43,6 @@ export class HttpService {
   private readonly closing = new AbortController();
   /** First answers by company and idempotency key, with what they answer. */
   private readonly kept = new Map<string, { readonly fingerprint: string; readonly reply: Reply }>();
-  private shuffles = 0;
 
   constructor(parts: ServiceParts) {
     this.parts = parts;
@@ -141,12 +139,11 @@ export class HttpService {
     const { route, id } = match;
     if (route.method !== "GET" && bearer.scope === "read") return error(403, "This action is unauthorized.");
     const files = await parseFiles(body, headers["content-type"] ?? "");
-    const input = files ? {} : emptyToNull(parseJsonBody(body));
-    const shuffle = faults.has("shuffled_ties") ? ++this.shuffles : null;
+    const input = files ? {} : parseJsonBody(body);
     const { company } = bearer;
     const handle = () => {
       try {
-        const call = { company, language, id, query, input, files: files ?? [], shuffle };
+        const call = { company, language, id, query, input, files: files ?? [], shuffle: null };
         return answerTo(language, () => route.handle(call));
       } catch (cause) {
         this.failures.push(cause);

@@ -77,13 +77,13 @@ export const route = (method: string, path: string, handle: Route["handle"]): Ro
 
 export type Router = ReturnType<typeof routerOf>;
 
-/** HEAD finds the route of GET. The second segment of a path is the id wherever there is one. */
+/** The second segment of a path is the id wherever there is one. */
 export function routerOf(routes: readonly Route[]) {
   const known = new Map(routes.map((one) => [`${one.method} ${one.path}`, one]));
   return (method: string, path: string) => {
     const [, name, id = "", ...rest] = path.replace(/\/$/, "").split("/");
     const segments = ["", name, ...(id === "" ? [] : ["{id}"]), ...rest];
-    const found = known.get(`${method === "HEAD" ? "GET" : method} ${segments.join("/")}`);
+    const found = known.get(`${method} ${segments.join("/")}`);
     return found ? { route: found, id: /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN } : null;
   };
 }
