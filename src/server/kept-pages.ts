@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 
 /** For how long a page is kept: so many times as long as making it took, within bounds. */
-export interface KeptFor {
+interface KeptFor {
   readonly factor: number;
   readonly shortestMs: number;
   readonly longestMs: number;

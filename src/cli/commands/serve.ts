@@ -6,7 +6,7 @@ import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../host/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { createPageAccess, currentPageToken, servedPageToken } from "../../status/page/page-access.ts";
-import { StatusSite } from "../../status/page/status-site.ts";
+import { createStatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/console.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -60,7 +60,7 @@ function servedBy(
   const token = () => daemon.config.serve.pageToken && currentPageToken(daemon.config.serve.pageToken);
   const pages = createPages(daemon, counts, clock, version);
   const access = createPageAccess({ clock, log, isLocal: isLocalAddress(address), token });
-  const site = new StatusSite(version, access, clock, daemon);
+  const site = createStatusSite(version, access, clock, daemon);
   return { companies: daemon, pages, site, pageHosts: () => [address.host, ...daemon.pageHosts], counts };
 }
 

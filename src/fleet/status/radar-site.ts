@@ -1,9 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { counted, formatCount } from "../../base/units.ts";
+import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
-import type { SiteRequest } from "../../server/site.ts";
-import { GuardedSite, searchedText } from "../../status/page/guarded-site.ts";
+import type { Site } from "../../server/site.ts";
+import { createGuardedSite, searchedText } from "../../status/page/guarded-site.ts";
 import { html, type Html } from "../../status/page/html.ts";
 import type { PageAccess } from "../../status/page/page-access.ts";
 import { badge, banner, companyForm, emptyText, pagePart, table } from "../../status/page/page-part.ts";
@@ -17,30 +18,30 @@ const keptFor = { factor: 30, shortestMs: 2_000, longestMs: 5 * 60_000 };
 /** Rows of a page; the rest is counted. */
 const mostRows = 300;
 
-/** The companies of the fleet for people, on every node: the same as `fleet status --radar`. */
-export class RadarSite extends GuardedSite {
-  private readonly postgres: () => Postgres | null;
+const isPage = (path: string) => path === "/";
 
-  /** @param postgres null: it has not been reached yet */
-  constructor(version: string, access: PageAccess, clock: Clock, postgres: () => Postgres | null) {
-    super(version, access, clock, keptFor);
-    this.postgres = postgres;
-  }
-
-  protected isPage(path: string): boolean {
-    return path === "/";
-  }
-
-  protected pageFor({ query }: SiteRequest): Promise<Page> {
+/**
+ * The companies of the fleet for people, on every node: the same as `fleet status --radar`.
+ *
+ * @param postgresNow null: it has not been reached yet
+ */
+export function createRadarSite(
+  version: string,
+  access: PageAccess,
+  clock: Clock,
+  postgresNow: () => Postgres | null,
+): Site {
+  const kept = createKeptPages<Page>(clock, keptFor);
+  return createGuardedSite(version, access, isPage, ({ query }, { page, plainPage }) => {
     const question = { text: searchedText(query), tag: searchedText(query, "tag") };
-    return this.kept(JSON.stringify(question), async () => {
-      const postgres = this.postgres();
-      if (!postgres) return this.plainPage(503, "The node starts", "It has not reached Postgres yet.");
+    return kept(JSON.stringify(question), async () => {
+      const postgres = postgresNow();
+      if (!postgres) return plainPage(503, "The node starts", "It has not reached Postgres yet.");
       const radar = await readRadarPage(postgres, question, mostRows).catch(messageOf);
-      if (typeof radar === "string") return this.plainPage(503, "Postgres does not answer", radar);
-      return this.page({ title: "The fleet", body: radarBody(radar, question), isLive: true });
+      if (typeof radar === "string") return plainPage(503, "Postgres does not answer", radar);
+      return page({ title: "The fleet", body: radarBody(radar, question), isLive: true });
     });
-  }
+  });
 }
 
 /** The body of the radar: the companies, those first that need someone. Pure. */

@@ -2,13 +2,12 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Page } from "../../server/response.ts";
 import { html, type Html } from "./html.ts";
+import { banner } from "./page-part.ts";
 
 const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" } as const;
 
-type Assets = ReturnType<typeof readAssets>;
-
 /** What every page loads: pages by path, and the paths, with a hash of the content: a browser may keep them for ever. */
-export function readAssets() {
+function readAssets() {
   const made = Object.entries(types).map(([extension, type]) => {
     const body = readFileSync(new URL(`./assets/status.${extension}`, import.meta.url), "utf8");
     const path = `/assets/status.${shortHash(body)}.${extension}`;
@@ -35,7 +34,7 @@ const safety = {
   "Referrer-Policy": "no-referrer",
 };
 
-export interface DocumentFacts {
+interface DocumentFacts {
   /** Without the name of this program. */
   readonly title: string;
   readonly body: Html;
@@ -43,23 +42,29 @@ export interface DocumentFacts {
   readonly trail?: readonly (readonly [string, string])[];
   /** It is asked for again and again, and so follows what it shows. @default false */
   readonly isLive?: boolean;
-  readonly version: string;
-  readonly assets: Assets;
 }
 
-export function documentPage(
-  status: number,
-  facts: DocumentFacts,
-  headers: Readonly<Record<string, string>> = {},
-): Page {
-  const tag = facts.isLive === true ? `"${shortHash(facts.body.text)}"` : null;
-  const body = documentOf(facts, tag).text.replaceAll(/\n\s+/g, "\n");
-  const tagged = { ...headers, ...(tag !== null && { ETag: tag }) };
-  const type = "text/html; charset=utf-8";
-  return { status, type, body, headers: { ...safety, "Cache-Control": "no-store", ...tagged } };
+/** Documents of this version of the program, and what they load. */
+export type Documents = ReturnType<typeof createDocuments>;
+
+export function createDocuments(version: string) {
+  const { pages: assets, ...paths } = readAssets();
+  const page = (facts: DocumentFacts, status = 200, more: Readonly<Record<string, string>> = {}): Page => {
+    const tag = facts.isLive === true ? `"${shortHash(facts.body.text)}"` : null;
+    const body = documentOf(facts, tag, { version, ...paths }).text.replaceAll(/\n\s+/g, "\n");
+    const headers = { ...safety, "Cache-Control": "no-store", ...more, ...(tag !== null && { ETag: tag }) };
+    return { status, type: "text/html; charset=utf-8", body, headers };
+  };
+  const plainPage = (status: number, title: string, text: string, headers?: Record<string, string>) =>
+    page({ title, body: banner("look", title, text) }, status, headers);
+  return { assets, page, plainPage };
 }
 
-function documentOf({ title, body, trail = [], version, assets }: DocumentFacts, tag: string | null): Html {
+function documentOf(
+  { title, body, trail = [] }: DocumentFacts,
+  tag: string | null,
+  { version, style, script, icon }: Readonly<Record<"version" | "style" | "script" | "icon", string>>,
+): Html {
   const isLive = tag !== null;
   return html`<!doctype html>
     <html lang="en" ${isLive && html` data-tag="${tag}"`}>
@@ -69,9 +74,9 @@ function documentOf({ title, body, trail = [], version, assets }: DocumentFacts,
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
-        <link rel="stylesheet" href="${assets.style}" />
-        ${isLive && html`<script src="${assets.script}" defer></script>`}
+        <link rel="icon" type="image/svg+xml" href="${icon}" />
+        <link rel="stylesheet" href="${style}" />
+        ${isLive && html`<script src="${script}" defer></script>`}
       </head>
       <body>
         <a class="skip" href="#main">To the content</a>

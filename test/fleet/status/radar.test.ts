@@ -13,7 +13,7 @@ import {
   type Fleet,
 } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
-import { RadarSite } from "../../../src/fleet/status/radar-site.ts";
+import { createRadarSite } from "../../../src/fleet/status/radar-site.ts";
 import { createPageAccess } from "../../../src/status/page/page-access.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
@@ -100,7 +100,7 @@ describeWithPostgres("fleet status --radar", () => {
 function pageOf(postgres: Postgres | null, token: string | null = null) {
   const wanted = token === null ? null : { secret: Secret.of(token), isMade: false };
   const parts = { clock: systemClock, log: silentLog, isLocal: true, token: () => wanted };
-  const site = new RadarSite("1.2.3", createPageAccess(parts), systemClock, () => postgres);
+  const site = createRadarSite("1.2.3", createPageAccess(parts), systemClock, () => postgres);
   return (query = "", headers: Record<string, string> = {}) =>
     site.answer({ path: "/", query: new URLSearchParams(query), headers, httpVersion: "1.1", form: null });
 }

@@ -3,7 +3,7 @@ import { silentLog, type Log } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { createPageAccess } from "../../../src/status/page/page-access.ts";
 import type { PageCompany } from "../../../src/status/page/page-facts.ts";
-import { StatusSite } from "../../../src/status/page/status-site.ts";
+import { createStatusSite } from "../../../src/status/page/status-site.ts";
 import { companyView } from "./company-view.ts";
 
 export interface SiteFacts extends Partial<
@@ -18,7 +18,7 @@ export interface SiteFacts extends Partial<
 }
 
 /** The pages of these companies, as they are seen on this machine without a token. */
-export function aSite(facts: SiteFacts = {}): StatusSite {
+export function aSite(facts: SiteFacts = {}): ReturnType<typeof createStatusSite> {
   const { isLocal = true, token = () => null, names = ["acme", "beta"], find = () => null } = facts;
   const { clock = systemClock, log = silentLog, view = (company) => companyView({ company }) } = facts;
   const known = { companies: names.map((name) => ({ name })), schedule: { timezone: "Europe/Bratislava" } };
@@ -27,5 +27,5 @@ export function aSite(facts: SiteFacts = {}): StatusSite {
     pageOf: find,
     recentViews: () => Promise.resolve(names.map(view)),
   };
-  return new StatusSite("1.2.3", createPageAccess({ clock, log, isLocal, token }), clock, source);
+  return createStatusSite("1.2.3", createPageAccess({ clock, log, isLocal, token }), clock, source);
 }

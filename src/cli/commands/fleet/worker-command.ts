@@ -14,7 +14,7 @@ import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
-import { RadarSite } from "../../../fleet/status/radar-site.ts";
+import { createRadarSite } from "../../../fleet/status/radar-site.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { createNodeLoops, type NodeLoops } from "../../../fleet/postgres/node-loops.ts";
@@ -83,7 +83,7 @@ function servedBy(
   const isLocal = isLocalAddress(address);
   const token = () => servedPageToken(config, isLocal);
   const access = createPageAccess({ clock, log, isLocal, token });
-  const site = new RadarSite(version, access, clock, () => worker.postgres);
+  const site = createRadarSite(version, access, clock, () => worker.postgres);
   const pageHosts = () => [address.host, ...config.serve.hosts];
   // Deliveries are refused as "send again" until the worker receives; a node that only works knows no company.
   const unknown = worker.role === "work" ? null : "unavailable";
