@@ -13,18 +13,44 @@ export type NamedCondition = Omit<Condition, "raises">;
 
 /** A mirror that another process writes for a moment, or that is being opened, is no incident. */
 const openingMs = 2 * minuteMs;
-/** What only an open mirror shows. */
-const shownWhileOpen = [
-  ["failed", "writing"],
-  ["stale", "lists"],
-  ["stale", "events"],
-  ["stale", "notify"],
-  ["partial", "records"],
-  ["held", "deletions"],
-  ["gap", "events"],
-  ["subscription", "deliveries"],
-  ["schema", everySubject],
-] as const;
+
+/** What can be wrong with a company, by kind and subject, and what to do about it. */
+const remedies: Readonly<Record<string, string>> = {
+  "failed secrets":
+    "Set the variable or write the file that the config names. A file is used as soon as it is there; a variable needs a restart.",
+  "failed writing": "Free some space on the disk, or close the program that holds the file. Nothing is lost.",
+  "failed reading":
+    "`fintoro-mirror check` says what is wrong with token, network and file. `serve` tries again by itself.",
+  "failed after_run":
+    "`fintoro-mirror publish` and `fintoro-mirror export` make them at once and name the reason.",
+  "stale after_run": "`fintoro-mirror publish` makes the report at once; the log says why it was not made.",
+  "stale lists": "The next run reads them. `fintoro-mirror sync` starts one at once.",
+  "stale events": "They are read as soon as the service answers. The queue below shows what waits.",
+  "stale notify": "Nothing is lost: they are sent in their order, as soon as the receiver takes them.",
+  "refused deliveries": "`fintoro-mirror check` compares the webhook secret, the clock and the address.",
+  "partial records": "The next run asks for them again. The list below has each reason.",
+  "held deletions": "If so much was really deleted, run `fintoro-mirror sync --allow-mass-delete`.",
+  "subscription deliveries":
+    "`fintoro-mirror webhooks list` shows what is subscribed; `webhooks update` and `webhooks create` mend it. The next run looks again.",
+  [`schema ${everySubject}`]:
+    "Nothing is lost: new fields are kept, in columns of their own. A newer version may know them; it is told for a week.",
+  "gap events": "`serve` makes a run that reads everything, by itself.",
+};
+
+/** Those of which something is known while the mirror is closed, too. */
+const closedToo = new Set([
+  "failed secrets",
+  "failed reading",
+  "failed after_run",
+  "stale after_run",
+  "refused deliveries",
+]);
+
+/** What to do about it. Pure. */
+export function remedyFor({ kind, subject }: Pick<NamedCondition, "kind" | "subject">): string {
+  const remedy = remedies[`${kind} ${subject}`] ?? remedies[`${kind} ${everySubject}`];
+  return remedy ?? "`fintoro-mirror status` says more.";
+}
 
 /**
  * Everything that is wrong with one company: those that block come first, in the order in which /readyz names them.
@@ -61,7 +87,9 @@ export function isPartial({ kind, subject }: NamedCondition): boolean {
 }
 
 function wrong(kind: AlertKind, subject: string, message: string, raises = true): Condition {
-  return { kind, subject, message, raises, blocks: true };
+  // Receivers of changes that refuse, or are late: the mirror is as it should be.
+  const blocks = ["failed", "stale", "refused"].includes(kind) && subject !== "notify";
+  return { kind, subject, message, raises, blocks };
 }
 
 /** Nothing can be said of it now: an open incident stays as it is. */
@@ -79,7 +107,10 @@ function whileClosed(view: CompanyStatusView, nowMs: number): Condition[] {
     ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
     ...receiverConditions(view),
     ...afterRunConditions(view),
-    ...shownWhileOpen.map(([kind, subject]) => unsure(kind, subject, message)),
+    ...Object.keys(remedies).flatMap((id) => {
+      const [kind, subject] = id.split(" ") as [AlertKind, string];
+      return closedToo.has(id) ? [] : [unsure(kind, subject, message)];
+    }),
   ];
 }
 
@@ -163,14 +194,13 @@ function eventConditions(view: CompanyStatusView, nowMs: number): Condition[] {
   return [wrong("stale", "events", text)];
 }
 
-/** Receivers of changes that refuse, or are late: the mirror is as it should be. */
 function behindConditions({ receivers }: CompanyStatusView, nowMs: number): Condition[] {
   return receivers.flatMap(({ receiver, position, waiting_since: since }) => {
     const waitedMs = since === null ? 0 : Math.max(0, nowMs - Date.parse(since));
     if (waitedMs <= hourMs && position?.refuses !== true) return [];
     const why = position?.error ? `: ${position.error}` : "";
     const text = `changes wait for ${receiver}, the oldest for ${formatDuration(waitedMs)}${why}`;
-    return [{ ...wrong("stale", "notify", text), blocks: false }];
+    return [wrong("stale", "notify", text)];
   });
 }
 
@@ -210,14 +240,13 @@ function wholenessConditions({ wholeness, queue, run, wholeRunMs }: CompanyStatu
   ];
   const lost =
     "events may have been lost while no deliveries were received: the next run that reads everything finds them";
-  const all = [
+  return [
     ...partial.map((text) => wrong("partial", "records", text)),
     ...held.map(({ resource, message }) => wrong("held", "deletions", `${resource}: ${message}`)),
     ...(mayHaveLostEvents && wholeRunMs !== null ? [wrong("gap", "events", lost)] : []),
     // It asks again for what was set aside or held, and may find the same.
     ...(run ? [unsure("partial", "records"), unsure("held", "deletions")] : []),
   ];
-  return all.map((one) => ({ ...one, blocks: false }));
 }
 
 /** For so long a change is named: until then somebody has read it. */
@@ -235,11 +264,10 @@ function driftConditions(
   const problems = subscriptions ? subscriptionProblems(subscriptions) : [];
   const recent = schemaChanges.filter(({ at }) => elapsedSince(Date.parse(at), nowMs) < namedForMs);
   const days = [...Map.groupBy(recent, ({ at }) => at.slice(0, 10))];
-  const all = [
+  return [
     ...problems.map((text) => wrong("subscription", "deliveries", text)),
     ...days.map(([day, changes]) => wrong("schema", day, schemaText(day, changes), !isReading)),
   ];
-  return all.map((one) => ({ ...one, blocks: false }));
 }
 
 function schemaText(day: string, changes: readonly SchemaChange[]): string {
@@ -262,5 +290,5 @@ export const lowSpaceBytes = 1_000_000_000;
 export function spaceConditions(freeBytes: number): Condition[] {
   if (freeBytes >= lowSpaceBytes * 1.5) return [];
   const message = `${formatSize(freeBytes)} free on the disk of data_dir`;
-  return [{ ...wrong("disk_low", "data_dir", message, freeBytes < lowSpaceBytes), blocks: false }];
+  return [wrong("disk_low", "data_dir", message, freeBytes < lowSpaceBytes)];
 }

@@ -1,7 +1,8 @@
 import { formatCount } from "../../base/units.ts";
 import { readyItems } from "../../state/work-item.ts";
+import { remedyFor } from "../conditions.ts";
 import type { CompanyPageFacts } from "./page-facts.ts";
-import { headlineOf, isSaidOnTop, remedyFor, shownConditions } from "./headline.ts";
+import { headlineOf, isSaidOnTop, shownConditions } from "./headline.ts";
 import { cut, html, type Html } from "./html.ts";
 import { when } from "./moments.ts";
 import { banner, factList, hiddenPart, advice, pagePart, prose, rowList, type ListRow } from "./page-part.ts";
