@@ -5,7 +5,7 @@ import { Semaphore } from "../base/semaphore.ts";
 import { secretTexts } from "../config/companies.ts";
 import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../store/mirror-files.ts";
-import { Alerter, type AlertSending } from "../status/alerts/alerter.ts";
+import { createAlerter, type AlertSending } from "../status/alerts/alerter.ts";
 import type { AlertState, Condition } from "../status/alerts/incidents.ts";
 import type { AlertTarget } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
@@ -36,13 +36,13 @@ export function createAlerters(context: AlertContext, config: Config) {
   const { clock, random, log } = context;
   const redact = createRedactor(secretTexts(config));
   const sending: AlertSending = { clock, random, log, redact, targets: context.targetsOf(config) };
-  const byFile = new Map<string, Alerter>();
+  const byFile = new Map<string, ReturnType<typeof createAlerter>>();
   /** @param company null: what concerns all companies */
   const updateOne = (company: string | null, conditionsNow: () => readonly Condition[]) => {
     const { alerts, folderAlerts } = mirrorFiles(config, company ?? "");
     const file = company === null ? folderAlerts : alerts;
     try {
-      const alerter = byFile.get(file) ?? new Alerter(sending, file, company);
+      const alerter = byFile.get(file) ?? createAlerter(sending, file, company);
       byFile.set(file, alerter);
       alerter.update(conditionsNow());
     } catch (error) {
@@ -59,7 +59,7 @@ export function createAlerters(context: AlertContext, config: Config) {
       for (const view of views) updateOne(view.company, () => conditionsOf(view, nowMs));
     },
 
-    states: (): AlertState[] => [...byFile.values()].map(({ current }) => current),
+    states: (): AlertState[] => [...byFile.values()].map((alerter) => alerter.current()),
 
     /** Makes one attempt for each alert that is due. Never rejects. Gives the number of those that failed. */
     deliver: async (signal: AbortSignal, force = false): Promise<number> => {

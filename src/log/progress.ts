@@ -183,9 +183,9 @@ function resourceText({ phase, done, total, changed, waiting = 0 }: ResourceProg
   return `${phase === "done" ? formatCount(done) : amount}${more}`;
 }
 
-function outageText({ forMs, nextTryMs, givesUpMs, error }: NonNullable<ProgressView["outage"]>): string {
-  const next = `next try in ${formatDuration(nextTryMs)}, gives up in ${formatDuration(givesUpMs)}`;
-  return `no answer from the service for ${formatDuration(forMs)} · ${next} · ${terminalText(error)}`;
+function outageText(outage: NonNullable<ProgressView["outage"]>): string {
+  const next = `next try in ${formatDuration(outage.next_try_ms)}, gives up in ${formatDuration(outage.gives_up_ms)}`;
+  return `no answer from the service for ${formatDuration(outage.for_ms)} · ${next} · ${terminalText(outage.error)}`;
 }
 
 /** `about 12m left` at the rate that is really granted; null: nothing is known of it, or nothing is left. */
@@ -235,9 +235,9 @@ export interface ProgressView {
   readonly windowMs: number;
   /** Set while the run waits for a service that is away; times count from or to now. */
   readonly outage?: {
-    readonly forMs: number;
-    readonly nextTryMs: number;
-    readonly givesUpMs: number;
+    readonly for_ms: number;
+    readonly next_try_ms: number;
+    readonly gives_up_ms: number;
     readonly error: string;
   } | null;
 }
@@ -301,14 +301,7 @@ export function progressFields(view: ProgressView): Readonly<Record<string, unkn
     ...(view.scrub && { phase: "scrub: everything listed is in", scrub: view.scrub }),
     eta_ms: etaMs(view),
     budget: { limit: view.budget.limit, remaining: view.budget.remaining, wait_ms: view.budget.waitMs },
-    ...(view.outage && {
-      service_away: {
-        for_ms: view.outage.forMs,
-        next_try_ms: view.outage.nextTryMs,
-        gives_up_ms: view.outage.givesUpMs,
-        error: view.outage.error,
-      },
-    }),
+    ...(view.outage && { service_away: view.outage }),
     resources: Object.fromEntries(resources) as Record<string, unknown>,
   };
 }

@@ -66,9 +66,9 @@ function outageIn({ outage }: Tally, nowMs: number): ProgressView["outage"] {
   const left = (atMs: number) => Math.max(0, Math.round(atMs - nowMs));
   const { sinceMs, probeAtMs, untilMs, error } = outage;
   return {
-    forMs: Math.round(nowMs - sinceMs),
-    nextTryMs: left(probeAtMs),
-    givesUpMs: left(untilMs),
+    for_ms: Math.round(nowMs - sinceMs),
+    next_try_ms: left(probeAtMs),
+    gives_up_ms: left(untilMs),
     error: error.message,
   };
 }

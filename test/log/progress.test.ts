@@ -98,7 +98,7 @@ describe("the live block", () => {
   });
 
   test("shows since when a run waits for the service, and what comes, in place of the budget", () => {
-    const outage = { forMs: 190_000, nextTryMs: 20_000, givesUpMs: 710_000, error: "GET /orders: 503" };
+    const outage = { for_ms: 190_000, next_try_ms: 20_000, gives_up_ms: 710_000, error: "GET /orders: 503" };
     expect(progressLines(view({ ...busy, outage }), plenty).at(-1)).toBe(
       "  no answer from the service for 3m 10s · next try in 20s, gives up in 11m 50s · GET /orders: 503",
     );

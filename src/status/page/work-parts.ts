@@ -137,7 +137,7 @@ export function runProgress({ progress, view }: CompanyPageFacts): Html {
   });
   const left = eta === null ? "" : eta === 0 ? ", about to end" : `, about ${roughly(eta)} left`;
   const away = outage
-    ? `The service is away (${cut(outage.error, 200)}): it is asked again in ${roughly(outage.nextTryMs)}.`
+    ? `The service is away (${cut(outage.error, 200)}): it is asked again in ${roughly(outage.next_try_ms)}.`
     : null;
   const whole = html`<div class="whole">${bar(total === 0 ? 0 : requests / total, "busy")}</div>`;
   return pagePart(
