@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { hourMs, minuteMs, systemClock } from "../../src/base/clock.ts";
 import {
@@ -15,7 +17,7 @@ import {
 } from "../../src/status/alerts/incidents.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { createRedactor } from "../../src/base/secret.ts";
-import { Alerter, readAlerts } from "../../src/status/alerts/alerter.ts";
+import { createAlerter, readAlerts } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/targets.ts";
 import { begunAlert } from "../support/status/alert.ts";
 import { root, temporaryFolder } from "../support/program/cli.ts";
@@ -187,11 +189,11 @@ const failedReading = condition({ message: "GET https://token-of-acme@example.co
 const stateIn = (file: string) => readAlerts({ alerts: file, folderAlerts: `${file}.none` });
 
 /** With one target, which gets alerts about failures by `send`. */
-function anAlerter(file: string, send: (alert: Alert) => Promise<void>, said: string[] = []): Alerter {
+function anAlerter(file: string, send: (alert: Alert) => Promise<void>, said: string[] = []) {
   const targets = [{ key: "mail", when: ["failed"], send }] as const;
   const redact = createRedactor(["token-of-acme"]);
   const parts = { clock: systemClock, random: seededRandom(1), log: loggingTo(said), redact };
-  return new Alerter({ ...parts, targets }, file, "acme");
+  return createAlerter({ ...parts, targets }, file, "acme");
 }
 
 function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
@@ -282,6 +284,24 @@ test.each([
   const error = (await run(words).catch((reason: unknown) => reason)) as Error;
   expect(error.message).toMatch(message);
   expect(error.message.length).toBeLessThan(400);
+});
+
+// Fault: process | the daemon has as many files open as it may | a command, or this program, that it starts | that alone fails, with the reason; the daemon goes on
+test("what cannot be started because too many files are open fails alone", async () => {
+  const [alerts, own] = ["status/alerts/targets.ts", "cli/program/own-process.ts"].map(
+    (file) => new URL(`../../src/${file}`, import.meta.url).href,
+  );
+  const script = `import { openSync } from "node:fs";
+    import { runAlertCommand } from "${alerts}";
+    import { runOwn } from "${own}";
+    const { signal } = new AbortController();
+    try { for (;;) openSync("/dev/null"); } catch {}
+    const both = [runAlertCommand(["true"], "", ${JSON.stringify(begunAlert)}, {}, 1_000, signal), runOwn([], {}, "", signal)];
+    console.log((await Promise.allSettled(both)).map(({ reason }) => String(reason)).join());`;
+  const words = [process.execPath, "--input-type=module", "--eval", script];
+  const limited = ["-c", 'ulimit -n 64 && exec "$0" "$@"', ...words];
+  const { stdout } = await promisify(execFile)("sh", limited);
+  expect(stdout).toMatch(/^Error: it cannot be started: spawn true EMFILE,Error: spawn .* EMFILE\n$/);
 });
 
 test("the command in examples/ makes a mail of an alert", async () => {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { addAbortListener, once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -27,16 +27,16 @@ export async function runOwn(
   signal: AbortSignal,
 ): Promise<number | null> {
   const command = ["--disable-sigusr1", ownEntry(), ...args];
-  const child = spawn(process.execPath, command, { env, stdio: ["pipe", "ignore", "inherit"] });
+  const child: ChildProcess = spawn(process.execPath, command, { env, stdio: ["pipe", "ignore", "inherit"] });
+  const closed = once(child, "close") as Promise<[number | null]>;
   let killing: NodeJS.Timeout | undefined;
   using _ = addAbortListener(signal, () => {
     child.kill("SIGTERM");
     killing = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
   });
-  // It may end before it has read everything.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(input);
-  const [code] = (await once(child, "close").finally(() => clearTimeout(killing))) as [number | null];
+  // It may end before it has read everything; where too many files are open it has no pipe.
+  child.stdin?.on("error", () => undefined).end(input);
+  const [code] = await closed.finally(() => clearTimeout(killing));
   return code;
 }
 

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { addAbortListener } from "node:events";
 import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
@@ -92,26 +92,26 @@ export async function runAlertCommand(
 ): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
   // A group of its own: what it started is killed with it.
-  const child = spawn(program, args, { env: environmentOf(alert, env), detached: true });
+  const child: ChildProcess = spawn(program, args, { env: environmentOf(alert, env), detached: true });
   const kill = () => killGroup(child.pid);
+  const end = endOf(child, kill);
   let output = "";
   const keep = (text: string) => {
     if (output.length < 4 * shownOutput) output += text;
   };
-  child.stdout.setEncoding("utf8").on("data", keep);
-  child.stderr.setEncoding("utf8").on("data", keep);
+  // Where too many files are open it has no pipes.
+  for (const pipe of [child.stdout, child.stderr]) pipe?.setEncoding("utf8").on("data", keep);
   // It may end without having read it.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(body);
+  child.stdin?.on("error", () => undefined).end(body);
   using _ = addAbortListener(limit, kill);
   try {
-    const problem = await endOf(child, kill);
+    const problem = await end;
     if (signal.aborted) throw new Error("it was stopped");
     if (limit.aborted) throw new Error(`it did not end within ${limitMs / 1000} s`);
     const shown = output.trim() === "" ? "" : `: ${terminalText(output.trim(), shownOutput)}`;
     if (problem !== null) throw new Error(`${problem}${shown}`);
   } finally {
-    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.destroy();
   }
 }
 
@@ -119,7 +119,7 @@ export async function runAlertCommand(
 const longestOutputMs = 500;
 
 /** Null: it ended with exit code 0. Its children end with it. */
-function endOf(child: ReturnType<typeof spawn>, killChildren: () => void): Promise<string | null> {
+function endOf(child: ChildProcess, killChildren: () => void): Promise<string | null> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve(`it cannot be started: ${messageOf(error)}`));
     child.once("exit", (code, by) => {
