@@ -119,7 +119,7 @@ export class CompanyAfterRun {
   /** Did the last whole run end without what follows it, because its process ended first? */
   private isOwed(): boolean {
     const { mirror, settings } = this.company;
-    const [run] = new Runs(mirror.db).successes(1);
+    const [run] = new Runs(mirror.db).successes();
     if (!run) return false;
     const report = run.report as RunSummary;
     // Nothing follows a scrub that found no change.

@@ -24,10 +24,12 @@ export interface RunRow {
 export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
   readonly finishedAt: string;
   readonly outcome: string;
-  readonly troubles: unknown;
   /** Why it ended early; null: it did not. */
   readonly error: string | null;
 };
+
+/** A week of runs of named tables, one every five minutes. */
+const mostSearched = 2_000;
 
 /**
  * Runs and what they reported.
@@ -93,12 +95,10 @@ export class Runs extends Repository {
     const listed = "CASE json_array_length(report, '$.troubles') WHEN 0 THEN 'complete' ELSE 'partial' END";
     const sql = `SELECT id, mode, started_at AS startedAt,
         CASE WHEN report ->> 'listed_at' IS NULL THEN outcome ELSE ${listed} END AS outcome,
-        coalesce(finished_at, report ->> 'listed_at') AS finishedAt, report -> '$.troubles' AS troubles,
-        report ->> '$.error.message' AS error FROM _runs
+        coalesce(finished_at, report ->> 'listed_at') AS finishedAt, report ->> '$.error.message' AS error FROM _runs
       WHERE mode <> 'quick' AND (outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL)
       ORDER BY id DESC LIMIT 1`;
-    const [last] = this.selectAll<EndedRun & { readonly troubles: string | null }>(sql);
-    return last ? { ...last, troubles: parseStored(this.db, last.troubles ?? "[]") } : null;
+    return this.selectAll<EndedRun>(sql)[0] ?? null;
   }
 
   requestsSince(at: string): number {
@@ -106,18 +106,18 @@ export class Runs extends Repository {
     return this.selectColumn<number>(sql, at)[0] ?? 0;
   }
 
-  /** Runs since a restore that read everything listed, the latest first; a report is parsed when it is reached. */
-  *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
-    const sql = `SELECT started_at AS startedAt, report FROM _runs
-      WHERE mode <> 'quick' AND id > ${lastBeforeRestore}
-        AND (outcome IN ('complete', 'partial') OR report ->> 'listed_at' IS NOT NULL) ORDER BY id DESC LIMIT ?`;
-    for (const { startedAt, report } of this.statement(sql).iterate(most) as Iterable<StoredRun>)
-      yield { startedAt, report: parseStored(this.db, report, isObject) };
+  /** Runs since a restore that read everything listed, the latest first. */
+  successes(): Generator<Pick<RunRow, "startedAt" | "report">> {
+    const isSuccess = "(outcome IN ('complete', 'partial') OR report ->> 'listed_at' IS NOT NULL)";
+    return this.whole(`id > ${lastBeforeRestore} AND ${isSuccess}`);
   }
 
-  /** Those that read lists whole, or were to. */
-  latestWhole(most: number): RunRow[] {
-    return this.latest(most, "WHERE mode <> 'quick'");
+  /** Runs that read lists whole, or were to, the latest first; a report is parsed when it is reached. */
+  *whole(condition = "TRUE"): Generator<Pick<RunRow, "startedAt" | "report">> {
+    const sql = `SELECT started_at AS startedAt, report FROM _runs
+      WHERE mode <> 'quick' AND ${condition} ORDER BY id DESC LIMIT ${mostSearched}`;
+    for (const { startedAt, report } of this.statement(sql).iterate() as Iterable<StoredRun>)
+      yield { startedAt, report: parseStored(this.db, report, isObject) };
   }
 
   latest(most: number, where = ""): RunRow[] {

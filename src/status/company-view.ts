@@ -18,7 +18,6 @@ import { openReadable } from "../store/migrations/migrate.ts";
 import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
 import { listedOutcome, type RunSummary } from "../sync/context/run-summary.ts";
-import type { Trouble } from "../sync/context/tally.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import { lastFailedStart } from "../sync/run/run-outcome.ts";
 import {
@@ -29,7 +28,7 @@ import {
 import { readStepStatus, stepsOf, type StepStatus } from "./after-run-record.ts";
 import { readAlerts } from "./alerts/alerter.ts";
 import type { AlertState } from "./alerts/incidents.ts";
-import { lastWholeRun, mayHaveLostEvents, emptyReceiverNote } from "./event-status.ts";
+import { emptyReceiverNote, lastWholeRun, mayHaveLostEvents, readTroubles } from "./event-status.ts";
 
 /** What a mirror's file says, or a copy of it. */
 type StoredFacts = ReturnType<typeof readFacts>;
@@ -170,7 +169,6 @@ export function readFacts(
   const { manifest, resources } = scope;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
-  const last = runs.lastEnded();
   const names = resources.map(({ name }) => name);
   const whole = lastWholeRun(db, names);
   const times = runs.sweptTimes();
@@ -179,7 +177,7 @@ export function readFacts(
   const lastReceivedMs = epochMs(inbox.lastReceived());
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };
   return {
-    lastRun: readLastRun(db, last),
+    lastRun: readLastRun(db, runs.lastEnded()),
     /** When the last run began that read all that the config asks for, details too; null: none did. */
     wholeRunMs: whole?.startedMs ?? null,
     /** When each resource that the config asks for was last read whole; null: never. */
@@ -187,8 +185,7 @@ export function readFacts(
     events: { waiting: inbox.waiting(), oldestWaitingMs: epochMs(inbox.oldestWaiting()), lastReceivedMs },
     /** What keeps a mirror that is current from being whole. */
     wholeness: {
-      /** What the last run that ended could not do. */
-      troubles: (last?.troubles ?? []) as readonly Trouble[],
+      troubles: readTroubles(runs, names),
       /** Records that cannot become a row. */
       quarantined: new Quarantine(db).count(),
       /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */

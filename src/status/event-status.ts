@@ -12,6 +12,7 @@ import { type RetryDelay, mayHaveLost } from "../webhook/delivery-gap/delivery-g
 import { Runs } from "../state/runs.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { RunSummary } from "../sync/context/run-summary.ts";
+import type { Trouble } from "../sync/context/tally.ts";
 
 /** Where the daemon writes them in `_meta`. */
 export const ordersKey = "orders";
@@ -207,11 +208,9 @@ export function refusingText({ since, counts, hint }: NonNullable<ReceiverNote["
 /** A run that read everything the config asks for, whoever made it. */
 export type WholeRun = NonNullable<ReturnType<typeof lastWholeRun>>;
 
-const runsSearched = 200;
-
-/** The last run that read all these resources; null: none of the last 200 successful runs did. */
+/** The last run that read all these resources; null: none of the last 2,000 successful runs did. */
 export function lastWholeRun(db: Db, resources: readonly string[]) {
-  for (const { startedAt, report } of new Runs(db).successes(runsSearched)) {
+  for (const { startedAt, report } of new Runs(db).successes()) {
     const { resources: read = {}, swept = {} } = report as Partial<RunSummary>;
     if (!resources.every((name) => name in read)) continue;
     const startedMs = Date.parse(startedAt);
@@ -221,6 +220,19 @@ export function lastWholeRun(db: Db, resources: readonly string[]) {
     return { startedMs, seesFromMs };
   }
   return null;
+}
+
+/** What the last runs that read these resources could not do; quick ones prove nothing. */
+export function readTroubles(runs: Runs, resources: readonly string[]): readonly Trouble[] {
+  const left = new Set(resources);
+  const found: Trouble[] = [];
+  for (const { report } of runs.whole()) {
+    const { resources: read = {}, troubles = [] } = report as Partial<RunSummary>;
+    found.push(...troubles.filter(({ resource }) => left.has(resource) && resource in read));
+    for (const name of Object.keys(read)) left.delete(name);
+    if (left.size === 0) break;
+  }
+  return found;
 }
 
 /** May all attempts for an event have failed since the last whole run? Without a span nobody ever received deliveries. */

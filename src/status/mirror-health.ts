@@ -17,6 +17,7 @@ import type { RunSummary } from "../sync/context/run-summary.ts";
 import { lastFailedStart } from "../sync/run/run-outcome.ts";
 import { scrubSources } from "../sync/plan/scrub.ts";
 import type { Trouble } from "../sync/context/tally.ts";
+import { readTroubles } from "./event-status.ts";
 
 /** What a mirror's file says of its tables and runs, as `status --json` prints it. */
 export type Health = ReturnType<typeof readHealth>;
@@ -25,17 +26,14 @@ export type ResourceHealth = ReturnType<typeof readResource>;
 
 type CountsOf = (resource: Resource) => ReturnType<Records["counts"]>;
 
-/** How many runs are searched for the last one that read a resource; quick ones prove nothing. */
-const runsLookedAt = 200;
-
 /** Reads the health of a mirror from one snapshot, beside a running sync. */
 export function readHealth(db: Db, manifest: Manifest, mirrored = manifest.resources) {
   const names = mirrored.map(({ name }) => name);
   return db.transaction(() => {
     const runs = new Runs(db);
-    const whole = runs.latestWhole(runsLookedAt);
-    const reports = whole.map(({ report }) => report as Partial<RunSummary>);
-    const last = reports[whole.findIndex(({ finishedAt }) => finishedAt !== null)];
+    const [finished] = runs.whole("finished_at IS NOT NULL");
+    const last = finished?.report as Partial<RunSummary> | undefined;
+    const troubles = readTroubles(runs, names);
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
     const sizes = readSizes(db);
@@ -43,7 +41,7 @@ export function readHealth(db: Db, manifest: Manifest, mirrored = manifest.resou
     const changes = schemaChanges(db, manifest.resources);
     const countsOf = onceFor(({ name }: Resource) => new Records(db).counts(name));
     return {
-      resources: manifest.resources.map((one) => readResource(db, manifest, one, reports, swept, countsOf)),
+      resources: manifest.resources.map((one) => readResource(db, manifest, one, troubles, swept, countsOf)),
       runs: runs.latest(10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
@@ -72,13 +70,11 @@ function readResource(
   db: Db,
   manifest: Manifest,
   resource: Resource,
-  reports: readonly Partial<RunSummary>[],
+  troubles: readonly Trouble[],
   swept: ReadonlyMap<string, string>,
   countsOf: CountsOf,
 ) {
   const { name } = resource;
-  const lastRead = reports.find(({ resources }) => resources && name in resources);
-  const ofThis = (one: Trouble) => one.resource === name;
   return {
     name,
     /** `provisional`: live rows of which only the preview is known. */
@@ -88,7 +84,7 @@ function readResource(
     /** When its list was last read whole, ISO; null: never. */
     sweptAt: sweptAt(manifest, resource, swept),
     /** What the last run that read it could not do. */
-    troubles: lastRead?.troubles?.filter(ofThis) ?? [],
+    troubles: troubles.filter((one) => one.resource === name),
     ...readsBefore(db, manifest, resource, countsOf),
   };
 }

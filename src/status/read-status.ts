@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { elapsedSince, hourMs, isoOrNull, type Clock } from "../base/clock.ts";
+import { elapsedSince, hourMs, isoOrNull, isoTime, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
@@ -109,7 +109,6 @@ function withNotes(
     service: noted ? { ...noted, sinceMs: Date.parse(noted.since) } : view.service,
     run: isRunning ? { mode: latest.mode, startedMs: Date.parse(latest.startedAt) } : null,
     events: listening ? view.events : { ...view.events, oldestWaitingMs: null },
-    wholeness: { ...view.wholeness, troubles: health.resources.flatMap(({ troubles }) => troubles) },
   };
 }
 
@@ -219,15 +218,15 @@ function runUnderWay({ runs }: Health, holder: LockHolder | null): number | "unk
 
 /** How old the lists are that the config asks for. `oldest` is null where one was never read whole. Pure. */
 function judgeFreshness({ sweptMs }: CompanyStatusView, { maxAgeMs, nowMs }: StatusQuestion) {
-  const swept = Object.entries(sweptMs).map(([name, ms]) => ({ name, at: isoOrNull(ms) }));
-  const stale = swept.flatMap(({ name, at }) => {
+  const stale = Object.entries(sweptMs).flatMap(([name, ms]) => {
     if (maxAgeMs === null) return [];
-    if (at === null) return [{ name, age: "never read whole" }];
-    const ageMs = elapsedSince(Date.parse(at), nowMs);
-    if (ageMs === Infinity) return [{ name, age: `unknown: read at ${at}, by a clock that was ahead` }];
+    if (ms === null) return [{ name, age: "never read whole" }];
+    const ageMs = elapsedSince(ms, nowMs);
+    if (ageMs === Infinity)
+      return [{ name, age: `unknown: read at ${isoTime(ms)}, by a clock that was ahead` }];
     return ageMs > maxAgeMs ? [{ name, age: formatDuration(ageMs) }] : [];
   });
-  return { oldest: earliest(swept.map(({ at }) => at)), stale };
+  return { oldest: earliest(Object.values(sweptMs).map(isoOrNull)), stale };
 }
 
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */

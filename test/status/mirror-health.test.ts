@@ -80,7 +80,7 @@ describe("how a mirror stands", () => {
     ]);
   });
 
-  test("shows the troubles of the last run that read the resource, not a quick one, and of the last at all", async () => {
+  test("shows the troubles of the last run that read the resource, not those of a quick one or of other tables", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
     const trouble = { resource: "people", kind: "dead", message: "id:7 was given up" };
@@ -93,7 +93,7 @@ describe("how a mirror stands", () => {
       runs.finish(run, new Date(startMs).toISOString(), "partial", report);
       return readFacts(mirror.db, scopeOf("people"), startMs).wholeness.troubles;
     });
-    expect(inAll).toEqual([[trouble], []]);
+    expect(inAll).toEqual([[trouble], [trouble]]);
     const quick = runs.begin("quick", new Date(startMs).toISOString(), null, {});
     runs.finish(quick, new Date(startMs).toISOString(), "complete", {
       resources: { people: {} },
@@ -101,6 +101,18 @@ describe("how a mirror stands", () => {
     });
     expect(healthOf(mirror, "people")?.troubles).toEqual([trouble]);
     expect(healthOf(mirror, "colours")?.troubles).toEqual([]);
+  });
+
+  test("knows the last run that read everything behind a day of runs of one table every five minutes", async () => {
+    const { db } = await openShop();
+    const runs = new Runs(db);
+    const end = (...names: string[]) => {
+      const report = { resources: Object.fromEntries(names.map((name) => [name, {}])), troubles: [] };
+      runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "complete", report);
+    };
+    end("people", "colours");
+    for (let i = 0; i < 288; i++) end("people");
+    expect(readFacts(db, scopeOf("people", "colours"), startMs).wholeRunMs).toBe(startMs);
   });
 
   test("is read without a look at quick runs, however many there are", async () => {
