@@ -225,6 +225,15 @@ describe("status", () => {
     );
   });
 
+  test("marks a report that was last made too long ago", async () => {
+    const company = await mirrored();
+    writeServeConfig(company, "schedule: { publish: after_sync }");
+    const at = new Date(Date.now() - 72 * hourMs).toISOString();
+    const report = { outcome: "written", at, duration_ms: 900, error: null, last_success_at: at, seq: 7 };
+    writeFileSync(path.join(company.folder, "acme.after-run.json"), JSON.stringify({ report }));
+    expect((await status(company)).stdout).toMatch(/^ {2}! last made longer than 26h 00m ago.*: report$/m);
+  });
+
   // Fault: clock | a table was read by a clock that was a year ahead | the mirror that `status --max-age` judges | exit 1: its age is unknown, not fresh for a year
   test("--max-age takes no table for fresh that a clock read in the future", async () => {
     const company = await mirrored();

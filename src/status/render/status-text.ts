@@ -32,7 +32,8 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
   return [
     `${company}: ${headline(status, nowMs)}`,
     ...status.conditions.flatMap(({ kind, subject, message }) => {
-      const hasOwnLines = kind === "partial" || kind === "held" || subject === "after_run";
+      const hasOwnLines =
+        kind === "partial" || kind === "held" || (kind === "failed" && subject === "after_run");
       return hasOwnLines ? [] : [`  ! ${message}`];
     }),
     ...(writer ? [`  being written by ${writer}`] : []),
