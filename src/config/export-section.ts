@@ -34,15 +34,20 @@ export function exportEntries(known: Known, place: { readonly folder: string }) 
   });
 }
 
-type Entry = Pick<z.output<ReturnType<typeof exportEntry>>, "format" | "out" | "to" | "tables">;
+type Entry = z.output<ReturnType<typeof exportEntry>>;
+
+/** Only an entry that names them writes these: views, and what is no table of the service. */
+const namedOnly = /^(v_.*|_about|deleted_records|document_files)$/;
 
 function isOfSameFiles({ resources }: Known, a: Entry, b: Entry): boolean {
   const isApart = a.out !== b.out && (a.to === null || a.to !== b.to);
   if (a.format !== b.format || isApart) return false;
   // A workbook of several tables is one file.
   if (a.format === "xlsx" && a.tables?.length !== 1 && b.tables?.length !== 1) return true;
-  const all = resources.map(({ name }) => name);
-  return (a.tables ?? all).some((name) => (b.tables ?? all).includes(name));
+  const names = a.tables ?? b.tables;
+  const writes = ({ tables, nested }: Entry, name: string) =>
+    tables?.includes(name) ?? (nested ? resources.some((one) => one.name === name) : !namedOnly.test(name));
+  return names === null || names.some((name) => writes(a, name) && writes(b, name));
 }
 
 /** One entry of `exports`. */

@@ -105,6 +105,7 @@ describe("two entries of `exports` that write the same files", () => {
       "format: csv, out: x, tables: [v, w], month: current",
       "format: csv, out: x, tables: [v], month: previous",
     ],
+    ["format: csv, out: x", "format: csv, out: x, tables: [invoice_items], month: current"],
     ["format: xlsx, out: x, tables: [a, b]", "format: xlsx, out: x, tables: [c, d]"],
   ])("are refused: %s beside %s", (first, second) => {
     const message = "exports[1].out must be another one: exports[0] writes the same files there";
@@ -116,9 +117,10 @@ describe("two entries of `exports` that write the same files", () => {
     expect(complaints(withEntries(first, second))).toEqual([
       expect.stringContaining("exports[1].to must be"),
     ]);
-    const apart = ["format: parquet, out: x", "format: csv, out: x, tables: [v]"];
+    const apart = ["format: parquet, out: x", "format: csv, out: x, tables: [v_stock]"];
     const folders = ["format: csv, out: z", "format: csv, out: w"];
-    expect(load(withEntries(first, ...apart, ...folders)).config.exports).toHaveLength(5);
+    const parts = ["format: parquet, out: n, nested: true", "format: parquet, out: n, tables: [invoice_items]"];
+    expect(load(withEntries(first, ...apart, ...folders, ...parts)).config.exports).toHaveLength(7);
   });
 });
 
