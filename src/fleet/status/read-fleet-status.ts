@@ -108,7 +108,10 @@ function fleetProblems(
   restored: RestoredDatabase | null,
   late: number,
 ): FleetProblem[] {
-  const isThere = (other: string) => nodes.some(({ role, lost }) => role !== other && !lost);
+  const there = nodes.filter(({ lost }) => !lost);
+  const isWorked = there.some(({ role, draining }) => role !== "receive" && !draining);
+  const isAnswered = there.some(({ role }) => role !== "work");
+  const unworked = there.some(({ draining }) => draining) ? "every worker is drained" : "no worker runs";
   const isExpected = views.some(({ judged }) => judged.receives);
   const silence = span ? nowMs - span.seenMs : 0;
   const oldestMs = Math.max(0, ...waiting.map((one) => one.oldestMs));
@@ -118,9 +121,9 @@ function fleetProblems(
   const lacks: FleetProblem = { kind: "catalogue_late", severity: "partial", message: lacking };
   const full = `jobs wait for a free place for ${formatDuration(oldestMs)}: run more workers`;
   return [
-    ...(views.length > 0 && !isThere("receive") ? [difference("no_worker", "no worker runs")] : []),
+    ...(views.length > 0 && !isWorked ? [difference("no_worker", unworked)] : []),
     ...(silence > silentMs ? [difference("no_receiver", silent)] : []),
-    ...(!span && !isThere("work") && isExpected ? [difference("no_receiver", none)] : []),
+    ...(!span && !isAnswered && isExpected ? [difference("no_receiver", none)] : []),
     ...(restored && restored.companies_left > 0 ? [difference("restored", restoredText(restored))] : []),
     ...(oldestMs > placeWithinMs ? [difference("jobs_wait", full)] : []),
     ...(late > 0 ? [lacks] : []),

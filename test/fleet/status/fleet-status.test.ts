@@ -177,6 +177,8 @@ describeWithPostgres("the status of a fleet", () => {
       /^! acme: never read whole, 2m \d\ds after it was added \(idle; not read whole yet; no snapshot\)$/;
     expect(await run("--max-age", "1m")).toEqual([1, [expect.stringMatching(never)]]);
     expect(await run("--max-age", "1m", "--company", "beta")).toEqual([0, null]);
+    await fleet.nodes.drain("node-1");
+    expect(await run()).toEqual([1, ["! every worker is drained"]]);
     const unknown = await runFleet(fleet, ["status", "--company", "gamma"]);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("gamma")]);
   });
