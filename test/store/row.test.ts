@@ -49,6 +49,7 @@ test.each([
   ['total is text ("much"), not decimal', { total: "much" }],
   ["buyer.city is a list, not text", { buyer: { city: [1] } }],
   ["buyer is number 5, not an object", { buyer: 5 }],
+  ["colour.id is number 12345678901234567890, not integer", '{"colour":{"id":12345678901234567890}}'],
   ["buyer is a list, not an object", { buyer: [{ name: "a" }] }],
   ["colour is a list, not an object", { colour: [5] }],
   ["lines is an object, not a list", { lines: { 0: { id: 1 } } }],

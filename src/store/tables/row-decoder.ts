@@ -155,11 +155,11 @@ function partsOf(plan: RowPlan, record: JsonObject, field: string, missing: stri
   });
 }
 
-function describe(value: JsonValue | undefined): string {
+function describe(value: JsonValue): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "string") return `text (${JSON.stringify(value.slice(0, 40))})`;
-  return isObject(value) ? "an object" : `${typeof value} ${String(value)}`;
+  return isObject(value) ? "an object" : `${typeName(value)} ${String(value)}`;
 }
 
 function typeName(value: JsonValue): string {
