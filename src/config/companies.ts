@@ -2,7 +2,7 @@ import { MirrorError } from "../base/errors.ts";
 import { assertKnown, someOf } from "../base/names.ts";
 import { Secret } from "../base/secret.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import type { CompanyConfig, Config, ResourceChoice } from "./config.ts";
+import type { CompanyConfig, Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
 import { rereadSecret } from "./secrets.ts";
 
@@ -26,7 +26,11 @@ export function soleCompany(config: Config, name?: string): CompanyConfig {
 }
 
 /** The config's resources in the manifest's order, or those of the command line and what they own. Throws MirrorError `usage` for another name. */
-export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[] = []) {
+export function selectResources(
+  manifest: Manifest,
+  choice: Config["resources"],
+  names: readonly string[] = [],
+) {
   const known = manifest.resources.map(({ name }) => name);
   assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
   const isNamed = (name: string) => names.includes(name);
