@@ -119,7 +119,10 @@ describe("two entries of `exports` that write the same files", () => {
     ]);
     const apart = ["format: parquet, out: x", "format: csv, out: x, tables: [v_stock]"];
     const folders = ["format: csv, out: z", "format: csv, out: w"];
-    const parts = ["format: parquet, out: n, nested: true", "format: parquet, out: n, tables: [invoice_items]"];
+    const parts = [
+      "format: parquet, out: n, nested: true",
+      "format: parquet, out: n, tables: [invoice_items]",
+    ];
     expect(load(withEntries(first, ...apart, ...folders, ...parts)).config.exports).toHaveLength(7);
   });
 });
