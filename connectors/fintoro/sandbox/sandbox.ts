@@ -69,7 +69,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
   const parts: ServiceParts = {
     router: (router ??= routerOf(allRoutes())),
     tokens: new Map(),
-    limiters: companies.map(({ limiter }) => limiter),
     faults: createFaultPlan(random, options.faults ?? []),
     clock,
     random,
@@ -77,10 +76,10 @@ export async function startSandbox(options: SandboxOptions = {}) {
   };
   const service = new HttpService(parts);
   // Tokens follow from the seed, so that a sandbox that is started again accepts its clients.
-  const access = companies.map(({ company }) => {
+  const access = companies.map(({ company, limiter }) => {
     const grant = (scope: "read" | "write") => {
       const token = `${company.index + 1}|sandbox${scope}${hashOf(`${seed}/${company.index}/${scope}`)}`;
-      parts.tokens.set(token, { company, scope });
+      parts.tokens.set(token, { company, limiter, scope });
       return token;
     };
     return { name: company.name, token: grant("write"), readToken: grant("read") };

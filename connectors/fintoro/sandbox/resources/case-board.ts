@@ -6,7 +6,7 @@ import { activityTargets, targetFields } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/rows.ts";
-import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
+import { filled, nullable, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
 import { collection, kept, removeActivitiesOf, stampsView } from "./collection.ts";
 import { onePage, tenPerPage, type Write } from "./collection.ts";
@@ -105,10 +105,7 @@ function activityFacts({ company, sent, own }: Write<z.output<typeof activitySha
   const { documentType: documentKind, documentId, ...words } = filled(metadataShape, sent.metadata ?? {});
   const document = documentKind && documentsOf(company, documentKind).get(documentId);
   if (type === "document_linked" && !document) refuse("metadata.documentId");
-  const used = tokens.flatMap((token, i) =>
-    company.uploads.has(token) ? [] : [{ field: `attachmentUploadTokens.${i}`, key: "invalid" as const }],
-  );
-  if (used.length > 0) throw new Invalid(used);
+  if (tokens.some((token) => !company.uploads.has(token))) refuse("attachmentUploadTokens");
   const before = own?.attachments.filter((attachment) => !removed.includes(attachment.id)) ?? [];
   const added = tokens.flatMap((token): Attachment[] => {
     const upload = company.uploads.get(token);

@@ -6,7 +6,6 @@ import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, emit, type Company } from "../model/company.ts";
 import type { DocumentKind } from "../model/rows.ts";
 import { optional, parse, refuse } from "../rules/rules.ts";
-import { list } from "../service/messages.ts";
 import { collection } from "./collection.ts";
 import { balanceOf, paymentsOf } from "./balance.ts";
 import { paymentView } from "./document-view.ts";
@@ -26,10 +25,9 @@ export const payments = collection("document_payments", {
   shape: paymentShape,
   facts: ({ company, sent }) => paymentFrom(company, sent),
   view: paymentView,
-  list: ({ company, query, language }) => {
-    const kind = parse(payableKind, query["documentType"]);
-    const found = paymentsOf(company, { kind, id: Number(query["documentId"]) });
-    return list(found.map((payment) => paymentView(company, payment, language)));
+  list: {
+    filters: { documentType: ({ documentKind }, wanted) => documentKind === wanted },
+    usualOrder: ["paymentDate", "desc"],
   },
   method: null,
   afterChange: (company, _, payment) => {

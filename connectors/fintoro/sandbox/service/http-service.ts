@@ -13,13 +13,19 @@ import type { Reply, Router, WholeRequest } from "./messages.ts";
 
 export interface ServiceParts {
   readonly router: Router;
-  /** Whose they are, and what they allow; a token that is removed stops working at once. */
-  readonly tokens: Map<string, { readonly company: Company; readonly scope: "read" | "write" }>;
-  readonly limiters: readonly Limiter[];
+  /** A token that is removed stops working at once. */
+  readonly tokens: Map<string, Bearer>;
   readonly faults: FaultPlan;
   readonly clock: Clock;
   readonly random: Random;
   readonly latencyMs: number;
+}
+
+/** Whose a token is, and what it allows. */
+interface Bearer {
+  readonly company: Company;
+  readonly limiter: Limiter;
+  readonly scope: "read" | "write";
 }
 
 type ServedRequest = ReturnType<HttpService["visit"]>;
@@ -127,13 +133,13 @@ export class HttpService {
     const fault = faults.get("status");
     // The limiter does not see these.
     if (!bearer || !match || [401, 429, 503].includes(fault?.status ?? 0)) return null;
-    return this.parts.limiters[bearer.company.index]?.count() ?? null;
+    return bearer.limiter.count();
   }
 
   private async reply(visit: ServedRequest): Promise<Reply> {
     const { match, bearer, language, headers, body, query, fullPath, faults } = visit;
     const fault = faults.get("status");
-    if (fault) return this.faultReply(fault, bearer?.company.index);
+    if (fault) return this.faultReply(fault, bearer?.limiter.limit);
     if (!match) return error(404, `The route ${fullPath.slice(1)} could not be found.`);
     if (!bearer) return error(401, "Unauthenticated.");
     const { route, id } = match;
@@ -155,10 +161,9 @@ export class HttpService {
     return this.once(company, key, `${route.method} ${fullPath} ${JSON.stringify(input)}`, handle);
   }
 
-  private faultReply({ status = 500, retryAfterS = 1 }: Fault, company = 0): Reply {
+  private faultReply({ status = 500, retryAfterS = 1 }: Fault, limit = 0): Reply {
     const reply = error(status, statusTexts[status] ?? "Server Error");
     if (status !== 429) return reply;
-    const limit = this.parts.limiters[company]?.limit ?? 0;
     return { ...reply, headers: limitHeaders(limit, this.parts.clock.nowMs(), retryAfterS) };
   }
 
