@@ -1,4 +1,4 @@
-import { isListOf, readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
+import { isListOf, readJsonFile, rewriteFile } from "../base/files/atomic-file.ts";
 import { elapsedSince, isoTime } from "../base/clock.ts";
 import type { Config, ExportConfig } from "../config/config.ts";
 
@@ -85,7 +85,8 @@ export function readStepStatus(file: string, steps: readonly string[], nowMs: nu
 /**
  * Records an attempt beside the mirror, because a daemon may hold the mirror itself.
  *
- * Guarantee: after a crash the file has the old record or the new one; a failure keeps the last success.
+ * Guarantee: after a crash the file has the old record or the new one; a failure keeps the last success, and processes that
+ * end at once each other's records.
  * Source of truth: the file.
  * Worst outcome of a crash: the attempt is not recorded.
  */
@@ -96,14 +97,15 @@ export function recordStep(
   startedMs: number,
   endedMs: number,
 ): void {
-  const records = readSteps(file);
   const at = isoTime(endedMs);
-  const { last_success_at = null, seq: lastSeq = null } = records[step] ?? {};
-  const success = { last_success_at, seq: lastSeq };
   const duration_ms = Math.max(0, Math.round(endedMs - startedMs));
-  const last = outcome === "failed" ? success : { last_success_at: at, seq };
-  const record: StepRecord = { outcome, at, duration_ms, error, ...last };
-  writeFileAtomically(file, `${JSON.stringify({ ...records, [step]: record })}\n`);
+  rewriteFile(file, () => {
+    const records = readSteps(file);
+    const { last_success_at = null, seq: lastSeq = null } = records[step] ?? {};
+    const last = outcome === "failed" ? { last_success_at, seq: lastSeq } : { last_success_at: at, seq };
+    const record: StepRecord = { outcome, at, duration_ms, error, ...last };
+    return `${JSON.stringify({ ...records, [step]: record })}\n`;
+  });
 }
 
 /** Pure: was the step made since `before` was read, and did it succeed? By no clock: it may have been set. */

@@ -1,5 +1,7 @@
 import { writeFileSync } from "node:fs";
+import { once } from "node:events";
 import path from "node:path";
+import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { backupStep, hasSucceededSince, readSteps, recordStep } from "../../src/status/after-run-record.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -26,4 +28,19 @@ test("an attempt that failed is no success, also after one that was made while t
   expect(read()?.last_success_at).toBe("2099-01-01T00:00:00.000Z");
   expect(attempt("written", Date.UTC(2026, 10, 25))).toBe(true);
   expect(hasSucceededSince(read(), read())).toBe(false);
+});
+
+// Fault: files | an export, a backup and a report end at once | a draft that was left over, and threads that record one step each | no record is lost
+test("what ends at the same time is recorded, each of it", async () => {
+  const file = path.join(tempFolder(), "acme.after-run.json");
+  writeFileSync(`${file}.new`, "of a process that was killed");
+  const from = new URL("../../src/status/after-run-record.ts", import.meta.url).href;
+  const result = '{ outcome: "written", error: null, seq: 1 }';
+  const steps = ["csv", "xlsx", "parquet", "backup", "report", "files"];
+  const threads = steps.map((step) => {
+    const record = `recordStep(${JSON.stringify(file)}, ${JSON.stringify(step)}, ${result}, 0, 1)`;
+    return new Worker(`import("${from}").then(({ recordStep }) => ${record})`, { eval: true });
+  });
+  await Promise.all(threads.map((thread) => once(thread, "exit")));
+  expect(Object.keys(readSteps(file)).toSorted()).toEqual(steps.toSorted());
 });
