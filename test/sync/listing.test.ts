@@ -6,8 +6,7 @@ import { recordsAtOnce, applyList } from "../../src/sync/lists/list-answer.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
-import { work } from "../support/mirror/state-rows.ts";
-import { put, stampOf, startMs, written } from "../support/mirror/store.ts";
+import { put, rows, stampOf, startMs, written } from "../support/mirror/store.ts";
 import { answerTo, childPage, detail, detailWork, leaseNext, leased, page } from "../support/mirror/run.ts";
 import { removeProven, runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 
@@ -84,13 +83,14 @@ describe("a proven deletion", () => {
     expect(waiting(run)).toEqual(["orders id:1 detail cascade"]);
   });
 
-  test("of a parent drops its queued lists and checks its children one by one", ({ mirror, run }) => {
+  test("of a parent drops its open list and checks its children one by one", async ({ mirror, run }) => {
     put(mirror, "people", person(1));
     put(mirror, "notes", note(7, 1));
-    run.queue.add(work({ kind: "child", resource: "notes", target: "child:people:1:2", reason: "parent" }));
+    await childPage(run, 1, [note(7, 1)], { total: 2 });
     // The next run that reads notes takes it from the queue.
     removeProven(runContextOf(mirror, { mirrored: run.mirrored }, ["people"]), "people", 1);
     expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);
+    expect(rows(mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
   test("a payment no longer in its document's detail is deleted: the set is complete", ({ mirror, run }) => {
@@ -101,7 +101,10 @@ describe("a proven deletion", () => {
     // It may be any of them (I5).
     detail(run, "orders", order(1, { receipts: [unnamed] }), detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([1, 2, 8]);
+    detail(run, "orders", order(2, { receipts: [unnamed, { id: 8 }] }), detailWork(run, "orders", 2));
+    expect(mirror.quarantine.count()).toBe(2);
     detail(run, "orders", order(1, { receipts: [receipts[1]] }), detailWork(run, "orders", 1));
+    expect(mirror.quarantine.count()).toBe(1);
     expect(mirror.records.liveIds("receipts")).toEqual([2, 8]);
     const before = written(mirror);
     detail(run, "orders", { id: 1, number: "A", total: 1, lines: [] }, detailWork(run, "orders", 1));

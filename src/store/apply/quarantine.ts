@@ -21,15 +21,19 @@ export class Quarantine extends Repository {
     this.resources = new Set(this.selectColumn<string>("SELECT DISTINCT resource FROM _quarantine"));
   }
 
-  /** Keeps a record's JSON and returns the row's key. `id` is null where it has none. */
-  add(stamp: ReadStamp, record: { resource: string; id: RecordId | null; reason: string; json: string }) {
+  /** Keeps a record's JSON and returns the row's key. `id` is null where it has none. @param owner whose record it is */
+  add(
+    stamp: ReadStamp,
+    record: { resource: string; id: RecordId | null; reason: string; json: string },
+    owner = "",
+  ) {
     const { resource, id, reason, json } = record;
     const sql = `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json)
       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason,
         at = excluded.at, request_id = excluded.request_id, json = excluded.json
       WHERE reason <> excluded.reason OR json <> excluded.json`;
     this.resources.add(resource);
-    const key = id === null ? `sha:${hash("sha1", json, "hex")}` : String(id);
+    const key = id === null ? `${owner}sha:${hash("sha1", json, "hex")}` : String(id);
     this.execute(sql, resource, key, id, reason, isoTime(stamp.receivedAtMs), stamp.requestId, json);
     return key;
   }
@@ -47,11 +51,11 @@ export class Quarantine extends Repository {
     return this.selectIds(sql, resource, at, now);
   }
 
-  /** Removes records without an id, except those with a key in `keep`. */
-  releaseWithoutId(resource: string, keep: ReadonlySet<string>): void {
+  /** Removes records without an id, of all owners or of one, except those with a key in `keep`. */
+  releaseWithoutId(resource: string, keep: ReadonlySet<unknown>, owner = ""): void {
     if (!this.resources.has(resource)) return;
     const kept = selectRows(this.db, "_quarantine", ["key"], { resource, record_id: null });
-    for (const { key } of kept) if (!keep.has(key)) this.remove(resource, key);
+    for (const { key } of kept) if (key.startsWith(owner) && !keep.has(key)) this.remove(resource, key);
   }
 
   count(): number {

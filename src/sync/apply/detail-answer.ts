@@ -6,7 +6,7 @@ import { recordOf } from "../../extract/work-request.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import type { AnswerContext, ReadContext } from "../context/run-context.ts";
-import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
+import { ownedBy, ownerColumns, ownerKey, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { leftOutKey, queueOverlapped, queueRecheck } from "../plan/read-reasons.ts";
 import { retries } from "../../retry/retry-limits.ts";
@@ -55,7 +55,7 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
     const table = run.mirror.table(name);
     const seen = new Set<RecordId | string>();
     for (const part of parts) {
-      const partId = idOrQuarantine(answer, name, part);
+      const partId = idOrQuarantine(answer, name, part, ownerKey(owner, id));
       seen.add(partId);
       if (typeof partId === "string") continue;
       const result = table.put({ stamp, id: partId, slice: part.slice, source: "list", overrides });
@@ -63,6 +63,7 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
       run.tally.count(name, result);
       if (result === "stale") queueOverlapped(answer, owned, partId);
     }
+    run.mirror.quarantine.releaseWithoutId(name, seen, ownerKey(owner, id));
     // A record without an id may be any of those that are not shown.
     if ([...seen].some((one) => typeof one === "string")) continue;
     const missing = ownedBy(run, owned, owner, id).filter((one) => !seen.has(one));
@@ -78,11 +79,13 @@ export function idOrQuarantine(
   { run, stamp }: ReadContext,
   resource: string,
   record: { readonly id: string | null; readonly slice: Buffer },
+  owner = "",
 ): RecordId | string {
   const id = record.id === null ? null : recordId(record.id);
   if (id !== null) return id;
   const reason = "the record has no usable id";
-  const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });
+  const kept = { resource, id, reason, json: record.slice.toString() };
+  const key = run.mirror.quarantine.add(stamp, kept, owner);
   const seen = run.withoutId.get(resource) ?? new Set();
   run.withoutId.set(resource, seen.add(key));
   run.tally.of(resource).failed += 1;

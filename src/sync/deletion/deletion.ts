@@ -78,8 +78,10 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
     run.queue.confirmOverlapped(resource.name, recordTarget(id), stamp.sentSeq);
     listAgainWithout(run, resource, id);
   }
-  for (const owned of mirror.manifest.resources)
+  for (const owned of mirror.manifest.resources) {
     removeOrReread(read, owned, ownedBy(run, owned, resource, id));
+    mirror.quarantine.releaseWithoutId(owned.name, new Set(), ownerKey(resource, id));
+  }
   for (const { resource: referred, dependent, column } of mirror.manifest.cascades) {
     const referring =
       referred === resource.name ? mirror.records.liveIdsWhere(dependent, { [column]: id }) : [];
@@ -100,6 +102,11 @@ export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: R
   return columns ? run.mirror.records.liveIdsWhere(owned.name, columns) : [];
 }
 
+/** What the keys of owned records without an id begin with in quarantine. */
+export function ownerKey({ name }: Resource, id: RecordId): string {
+  return `${name} ${id} `;
+}
+
 /** The columns by which a record of `owned` names its owner; null where records of `owner` own none. */
 export function ownerColumns({ list }: Resource, owner: Resource, id: RecordId) {
   const links = list.kind === "owned" ? list.by : [];
@@ -109,9 +116,10 @@ export function ownerColumns({ list }: Resource, owner: Resource, id: RecordId) 
 
 /** The list of a deleted parent cannot be read any more: its records are checked one by one. */
 function releaseChildren(read: ReadContext, parent: Resource, id: RecordId): void {
-  const { queue, mirror } = read.run;
+  const { queue, mirror, listings } = read.run;
   for (const { resource, link } of childrenOf(read.run, parent.name)) {
     queue.drop(resource.name, `child:${parent.name}:${id}:`);
+    listings.close(resource.name, `${parent.name}:${id}`);
     for (const child of mirror.records.liveIdsWhere(resource.name, { [snakeCase(link.field)]: id }))
       queueRecord(read, "parent gone", { resource: resource.name, id: child });
   }
