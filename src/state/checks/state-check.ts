@@ -135,14 +135,9 @@ export class StateCheck extends Repository {
     ];
   }
 
-  /** Ids of events that wait for a read that is not queued: nobody would ever make it. */
-  lostEvents(most: number): string[] {
-    return lostEvents.column(this.db, { most });
-  }
-
   /** Ids of events in a state that does not exist. */
-  oddEvents(most: number): string[] {
-    return oddEvents.column(this.db, { most, states: inboxStates });
+  oddEvents(): string[] {
+    return oddEvents.column(this.db, { states: inboxStates });
   }
 
   /** Ids that are stored more than once (I7). */
@@ -196,19 +191,8 @@ const queuedAfter = statement((db, p: Most & { readonly id: number }) =>
 const pageLists = statement((db) =>
   db.selectFrom("_listing_pages").select(["resource", "variant"]).distinct(),
 );
-const lostEvents = statement((db, p: Most) => {
-  const waiting = db
-    .selectFrom("_inbox as i")
-    .leftJoin("_work as w", (join) =>
-      join.onRef("w.resource", "=", "i.resource").onRef("w.target", "=", "i.target"),
-    );
-  const isLost = waiting
-    .where("i.state", "=", "waiting")
-    .where((i) => i.or([i("i.dirty_seq", "is", null), i("w.id", "is", null)]));
-  return isLost.select("i.event_id").limit(p.most);
-});
-const oddEvents = statement((db, p: Most & { readonly states: readonly InboxState[] }) =>
-  db.selectFrom("_inbox").select("event_id").where("state", "not in", among(p.states)).limit(p.most),
+const oddEvents = statement((db, p: { states: readonly InboxState[] }) =>
+  db.selectFrom("_inbox").select("event_id").where("state", "not in", among(p.states)),
 );
 const repeatedEvents = statement((db, p: Most) => {
   const ids = db.selectFrom("_inbox").select("event_id").groupBy("event_id");

@@ -76,10 +76,10 @@ export class Inbox extends Repository {
     updateRows(this.db, "_inbox", { ...meaning, ...unread, dirty_seq: dirtySeq }, { seq });
   }
 
-  /** Ids of events that wait for a read that is not queued, or whose table is no longer among `selected`. */
+  /** Ids of events that wait for a read that is not queued, or whose table is not among `selected`. */
   lost(selected: Iterable<string>): string[] {
-    const sql = `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND (
-      resource NOT IN (SELECT value FROM json_each(?)) OR NOT EXISTS
+    const sql = `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND (dirty_seq IS NULL
+      OR resource NOT IN (SELECT value FROM json_each(?)) OR NOT EXISTS
         (SELECT 1 FROM _work w WHERE w.resource = i.resource AND w.target = i.target))`;
     return this.selectColumn(sql, JSON.stringify([...selected]));
   }

@@ -4,6 +4,7 @@ import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
 import { absentOwnTables, integrityOf } from "../../state/checks/file-check.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
+import { Inbox } from "../../state/inbox/inbox.ts";
 import { Meta } from "../../state/meta.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
@@ -135,10 +136,11 @@ class MirrorCheck {
       this.add(resource, { list: "different", id, field: "_changes", mirror, raw });
     }
     this.addOthers("change log", "changes name reads that are not there", check.lostReads(mostFound));
+    const names = manifest.resources.map(({ name }) => name);
     const odd = [...oddWork(check, manifest)].map(({ row, why }) => `${row.resource} ${row.target} (${why})`);
     this.addOthers("queue", "work that nothing can read", odd);
-    this.addOthers("inbox", "events wait for a read that is not queued", check.lostEvents(mostFound));
-    this.addOthers("inbox", "events in a state that does not exist", check.oddEvents(mostFound));
+    this.addOthers("inbox", "events wait for a read that is not queued", new Inbox(db).lost(names));
+    this.addOthers("inbox", "events in a state that does not exist", check.oddEvents());
     this.addOthers("inbox", "events that are stored more than once", check.repeatedEvents(mostFound));
     const hint = "Restore a backup, or sync into a new folder.";
     const facts = check.oddFacts();
@@ -149,7 +151,7 @@ class MirrorCheck {
     this.addOthers("inbox", "events that are not filed under their id", misfiled === null ? [] : [misfiled]);
     const lists = check.brokenListings().map(({ resource, variant }) => `${resource} ${variant}`);
     this.addOthers("listing", "open lists without their pages, or pages without their list", lists);
-    const received = check.lastReceivedSeq(manifest.resources.map(({ name }) => name));
+    const received = check.lastReceivedSeq(names);
     if (received > Number(new Meta(db).get("seq") ?? 0))
       this.addOthers("sequence", "reads were numbered beyond the end of the sequence", [received]);
   }

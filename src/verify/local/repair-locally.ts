@@ -213,10 +213,7 @@ function repairInbox({ mirror, queue, clock, selected }: LocalParts): void {
     });
   const all = new Set(mirror.manifest.resources.map(({ name }) => name));
   const ingest = new CompanyIngest({ mirror, queue, selected: selected ?? all, keyring: emptyKeyring });
-  // Evaluates events again, some at a time, and queues their reads.
-  for (const find of [() => check.oddEvents(atOnce), () => check.lostEvents(atOnce)])
-    for (let found = find(); found.length > 0; found = find()) {
-      const { missing, pruned } = ingest.replay(found, clock.nowMs());
-      if (missing.length + pruned.length > 0) break;
-    }
+  // Evaluates events again, and queues their reads.
+  ingest.replay(check.oddEvents(), clock.nowMs());
+  ingest.requeueLost(clock.nowMs());
 }
