@@ -5,7 +5,7 @@ import { MirrorError } from "./base/errors.ts";
 import { silentLog, type Log } from "./base/logger.ts";
 import { systemRandom } from "./base/random.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
-import { openBudgetFile } from "./rate-limit/budget-file.ts";
+import { openBudgetFile } from "./state/budget-file.ts";
 import { createMemoryRateLimitStore } from "./rate-limit/state.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
 import { createHttpTransport } from "./http/http-transport.ts";

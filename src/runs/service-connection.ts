@@ -8,7 +8,7 @@ import { limitMonth, monthAt, quotaOf, type CountedQuota } from "../rate-limit/m
 import { createAccessTokens } from "../http/access-tokens.ts";
 import { createRateLimiter, limitRequests, type RequestLimits } from "../rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
-import { openBudgetFile } from "../rate-limit/budget-file.ts";
+import { openBudgetFile } from "../state/budget-file.ts";
 import { createMemoryRateLimitStore } from "../rate-limit/state.ts";
 import { createClockSkew } from "../http/clock-skew.ts";
 import { createHttpTransport, type HttpTransport } from "../http/http-transport.ts";

@@ -5,7 +5,7 @@ import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
 import type { CompanySettings } from "../store/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
-import { openBudgetFile } from "../rate-limit/budget-file.ts";
+import { openBudgetFile } from "../state/budget-file.ts";
 import { quotaOf } from "../rate-limit/monthly-quota.ts";
 import type { BudgetView, SpentMinute } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";

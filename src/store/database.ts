@@ -165,10 +165,15 @@ export function databaseError(path: string, thrown: unknown): unknown {
   return new MirrorError("database", `${error.message}: ${path}`, { hint: unforeseen, cause: error });
 }
 
+/** Is it an error of SQLite with such a code, or made of one? */
+export function isOfCode(error: unknown, code: RegExp): boolean {
+  const cause = error instanceof MirrorError ? error.cause : error;
+  return cause instanceof Error && code.test(codeOf(cause));
+}
+
 /** Does another program hold a lock on the database? */
 export function isBusy(error: unknown): boolean {
-  const cause = error instanceof MirrorError ? error.cause : error;
-  return cause instanceof Error && codeOf(cause).startsWith("SQLITE_BUSY");
+  return isOfCode(error, /^SQLITE_BUSY/);
 }
 
 /** Is it the error of a statement that names a table or column which is not there? */

@@ -133,7 +133,7 @@ describe("status", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^acme: \d+ records, read whole/);
     expect(stdout).toMatch(/^ {2}(! )?disk: [\d.]+ \w+ free beside the mirror$/m);
-    expect(stderr).toContain("the file of the request budget cannot be used");
+    expect(stderr).toContain(`the database cannot be opened: ${budget}`);
   });
 
   test("says nothing of events without a daemon; beside one who writes, since when it listens, and what came last", async () => {

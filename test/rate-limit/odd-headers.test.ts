@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { admit } from "../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
-import { decodeState, encodeState } from "../../src/rate-limit/budget-file.ts";
+import { decodeState, encodeState } from "../../src/state/budget-file.ts";
 import { coldState, defaultRules } from "../../src/rate-limit/state.ts";
 import type { BudgetAnswer, RateLimitState } from "../../src/rate-limit/state.ts";
 import { startLimiter } from "../support/rate-limit/simulated-budget.ts";

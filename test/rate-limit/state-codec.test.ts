@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeState, encodeState, type Clocks } from "../../src/rate-limit/budget-file.ts";
+import { decodeState, encodeState, type Clocks } from "../../src/state/budget-file.ts";
 import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
 import { limiterKinds, simulate } from "../support/rate-limit/simulated-budget.ts";
 import { openLedger, openedLedger } from "../support/rate-limit/rate-limit.ts";

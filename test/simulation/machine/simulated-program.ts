@@ -5,7 +5,7 @@ import type { Random } from "../../../src/base/random.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
-import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
+import { openBudgetFile } from "../../../src/state/budget-file.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import { EventIds } from "../../../src/state/inbox/event-ids.ts";

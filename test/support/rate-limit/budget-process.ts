@@ -1,6 +1,6 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { createRateLimiter } from "../../../src/rate-limit/rate-limiter.ts";
-import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
+import { openBudgetFile } from "../../../src/state/budget-file.ts";
 import { get, httpFor } from "../http/http-client.ts";
 
 /** One process of several that ask the same service: `baseUrl path windowMs limit requests`. */

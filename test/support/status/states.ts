@@ -5,7 +5,7 @@ import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { mirrorFiles, settingsOf } from "../../../src/store/mirror-files.ts";
-import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
+import { openBudgetFile } from "../../../src/state/budget-file.ts";
 import { HandOverCounts } from "../../../src/state/as-of/hand-overs.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { PageCompany } from "../../../src/status/page/page-facts.ts";

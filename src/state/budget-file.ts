@@ -1,15 +1,15 @@
 import { readFileSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import Database from "better-sqlite3";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { type Clock, dayMs, isoTime, minuteMs } from "../base/clock.ts";
-import { messageOf, MirrorError, valueOr } from "../base/errors.ts";
+import { valueOr } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { objectIn } from "../json/literal.ts";
-import { monthAt, type MonthCount, type MonthStore } from "./monthly-quota.ts";
-import type { SpentMinute } from "./permit.ts";
-import { defaultRules, coldState, storedState } from "./state.ts";
-import type { RateLimitStore, BudgetStep, RateLimitState } from "./state.ts";
+import { monthAt, type MonthCount, type MonthStore } from "../rate-limit/monthly-quota.ts";
+import type { SpentMinute } from "../rate-limit/permit.ts";
+import { defaultRules, coldState, storedState } from "../rate-limit/state.ts";
+import type { RateLimitStore, BudgetStep, RateLimitState } from "../rate-limit/state.ts";
+import { guarded, inTransaction, isOfCode, openDatabase, type Db } from "../store/database.ts";
 
 interface BudgetFileOptions {
   /** `<data_dir>/<company>.budget.db` */
@@ -53,11 +53,11 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   };
   /** A damaged file is moved away, and the step repeated with a new one, once. */
   const using = <T>(act: (open: OpenFile) => T): T => {
-    const attempt = () => act((file ??= openDatabase(path)));
+    const attempt = () => guarded(path, () => act((file ??= openFile(path))));
     try {
       return attempt();
     } catch (error) {
-      if (!isDamaged(error)) throw asMirrorError(error, path);
+      if (!isOfCode(error, /^SQLITE_(NOTADB|CORRUPT)/)) throw error;
       close();
       moveAway(path, clock, log);
       return attempt();
@@ -78,7 +78,7 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   return {
     shared: true,
     transact: <T>(step: (state: RateLimitState | null) => BudgetStep<T>) =>
-      using((open) => open.inTransaction.immediate(() => transact(open, step)) as T),
+      using((open) => inTransaction(open.db, () => transact(open, step))),
     read: () => using(read),
     spentSince: (sinceMs) =>
       using(({ minutes }) =>
@@ -93,39 +93,30 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   };
 }
 
-/** Steps take microseconds. A longer wait means that another program holds the file. */
-const busyTimeoutMs = 5_000;
-
-type OpenFile = ReturnType<typeof openDatabase>;
+type OpenFile = ReturnType<typeof openFile>;
 
 const tables = `CREATE TABLE IF NOT EXISTS budget (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS minutes (minute INTEGER PRIMARY KEY, requests INTEGER NOT NULL, refused INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS months (month TEXT PRIMARY KEY, requests INTEGER NOT NULL, quota INTEGER) STRICT`;
 
-function openDatabase(path: string) {
+function openFile(path: string) {
   makeFolders(dirname(path));
-  const db = new Database(path, { timeout: busyTimeoutMs });
-  try {
-    db.pragma("journal_mode = WAL");
-    db.pragma("synchronous = NORMAL");
-    db.exec(tables);
-    const select = db.prepare<[], { state: string }>("SELECT state FROM budget WHERE id = 1");
-    const replace = db.prepare<[string]>("INSERT OR REPLACE INTO budget (id, state) VALUES (1, ?)");
-    const inTransaction = db.transaction((act: () => unknown) => act());
-    const minutes = db.prepare<[number], MinuteRow>(
-      "SELECT * FROM minutes WHERE minute >= ? ORDER BY minute",
-    );
-    const readMonth = db.prepare<[string], MonthCount>(
+  const db = openDatabase(path, {}, (made) => {
+    made.pragma("synchronous = NORMAL");
+    made.exec(tables);
+  });
+  return {
+    db,
+    count: createCounter(db),
+    select: db.prepare<[], { state: string }>("SELECT state FROM budget WHERE id = 1"),
+    replace: db.prepare<[string]>("INSERT OR REPLACE INTO budget (id, state) VALUES (1, ?)"),
+    minutes: db.prepare<[number], MinuteRow>("SELECT * FROM minutes WHERE minute >= ? ORDER BY minute"),
+    readMonth: db.prepare<[string], MonthCount>(
       'SELECT requests AS used, quota AS "limit" FROM months WHERE month = ?',
-    );
-    const noteMonth = db.prepare<[string, number, number | null]>(`INSERT INTO months VALUES (?, ?, ?)
-      ON CONFLICT (month) DO UPDATE SET requests = max(requests, excluded.requests), quota = excluded.quota`);
-    const months = { readMonth, noteMonth };
-    return { db, select, replace, minutes, inTransaction, count: createCounter(db), ...months };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+    ),
+    noteMonth: db.prepare<[string, number, number | null]>(`INSERT INTO months VALUES (?, ?, ?)
+      ON CONFLICT (month) DO UPDATE SET requests = max(requests, excluded.requests), quota = excluded.quota`),
+  };
 }
 
 const keptMinutes = 24 * 60;
@@ -135,7 +126,7 @@ interface MinuteRow extends Omit<SpentMinute, "at"> {
 }
 
 /** Counts what a step did by minute, for people, and by month: each permit has an id of its own, and a refusal its time. */
-function createCounter(db: Database.Database) {
+function createCounter(db: Db) {
   const add = db.prepare<[number, number, number]>(`INSERT INTO minutes VALUES (?, ?, ?) ON CONFLICT (minute)
     DO UPDATE SET requests = requests + excluded.requests, refused = refused + excluded.refused`);
   const addToMonth = db.prepare<[string, number]>(`INSERT INTO months VALUES (?, ?, NULL)
@@ -155,11 +146,6 @@ function createCounter(db: Database.Database) {
   };
 }
 
-function isDamaged(error: unknown): boolean {
-  const code = error instanceof Database.SqliteError ? error.code : "";
-  return code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT");
-}
-
 function moveAway(path: string, clock: Clock, log: Log): void {
   const aside = `${path}.damaged-${clock.nowMs()}`;
   for (const suffix of ["", "-wal", "-shm"]) {
@@ -172,18 +158,6 @@ function moveAway(path: string, clock: Clock, log: Log): void {
   log.warn("the file of the request budget was damaged: moved away, starting with an empty one", {
     path,
     aside,
-  });
-}
-
-function asMirrorError(error: unknown, path: string): unknown {
-  const isSqlite = error instanceof Database.SqliteError;
-  const isFileSystem = error instanceof Error && "syscall" in error;
-  if (!isSqlite && !isFileSystem) return error;
-  const message = `the file of the request budget cannot be used: ${path}: ${messageOf(error)}`;
-  return new MirrorError("database", message, {
-    retryable: isSqlite && error.code.startsWith("SQLITE_BUSY"),
-    hint: "Check that the data directory is writable, has space and is on a local disk.",
-    cause: error,
   });
 }
 

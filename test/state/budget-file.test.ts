@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
-import { openBudgetFile, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
+import { openBudgetFile, type BudgetFile } from "../../src/state/budget-file.ts";
 import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { stubLog } from "../support/http/http-client.ts";
