@@ -1,14 +1,13 @@
 import type { RedactMode, SnapshotColumn, SnapshotTable } from "./snapshot-tables.ts";
 import { createHmac } from "node:crypto";
-import { snakeCase } from "../../base/names.ts";
-import type { Fields } from "../../connector/record-schema.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isObject, type JsonValue, stringifyLossless } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { Db } from "../database.ts";
 import { cellValue, type Cell } from "../tables/row-decoder.ts";
-import type { ColumnScalar, TablePlan } from "../tables/table-plan.ts";
+import { knownRow } from "../tables/table-plan.ts";
+import type { ColumnScalar, KeyNode, RowPlan, TablePlan } from "../tables/table-plan.ts";
 
 /** What the config says of one column, or of several by a pattern. */
 export interface RedactRule {
@@ -133,45 +132,24 @@ function isTouched(keys: KeyRules, touched: ReadonlySet<string>): boolean {
 
 function keysOf(plan: TablePlan, resource: Resource, rules: readonly RedactRule[]): KeyRules {
   const keys: KeyRules = new Map();
-  const mode = (table: string, name: string, scalar: ColumnScalar = "text") =>
-    redactModeOf(rules, table, { name, scalar });
-  addFields(keys, resource.fields, resource.name, mode);
-  addFields(keys, resource.previewFields ?? {}, resource.name, mode);
-  for (const { table, columns, above } of [
-    { ...plan, above: [] as string[] },
-    ...plan.children.map((child) => ({ ...child, above: [child.field] })),
-  ])
-    for (const { name, scalar, paths } of columns) {
-      const found = scalar === "any" ? mode(table, name, scalar) : null;
-      for (const path of found ? paths : []) {
-        const inner = [...above, ...path.slice(0, -1)].reduce(innerOf, keys);
-        inner.set(path.at(-1) ?? "", { kind: "value", mode: found, scalar });
-      }
+  const addKeys = (into: KeyRules, table: string, { columns, root }: RowPlan, at: KeyNode = root) => {
+    for (const [key, node] of at.below ?? []) {
+      // A nested record is known by its id.
+      const isRecord = node.below !== null && !node.open;
+      const column = columns[(isRecord ? node.below.get("id") : node)?.column ?? -1];
+      const mode = column ? redactModeOf(rules, table, column) : null;
+      if (node.below && !isRecord) addKeys(innerOf(into, key), table, { columns, root }, node);
+      else if (column && isRecord)
+        into.set(key, { kind: "record", resource: column.references ?? "", id: mode });
+      else if (column) into.set(key, { kind: "value", mode, scalar: column.scalar });
     }
+  };
+  addKeys(keys, plan.table, plan);
+  if (resource.previewFields) addKeys(keys, plan.table, knownRow(resource.previewFields));
+  for (const child of plan.children) addKeys(innerOf(keys, child.field), child.table, child);
+  for (const owned of plan.owned)
+    keys.set(owned.field, { kind: "record", resource: owned.resource, id: null });
   return keys;
-}
-
-type ModeOf = (table: string, column: string) => RedactMode | null;
-
-function addFields(
-  keys: KeyRules,
-  fields: Fields,
-  table: string,
-  mode: ModeOf,
-  path: readonly string[] = [],
-): void {
-  for (const [name, field] of Object.entries(fields)) {
-    const at = [...path, name];
-    const column = at.map(snakeCase).join("_");
-    if (field.shape === "snapshot") addFields(innerOf(keys, name), field.fields, table, mode, at);
-    else if (field.shape === "children") addFields(innerOf(keys, name), field.fields, field.table, mode);
-    else if (field.shape === "owned") keys.set(name, { kind: "record", resource: field.resource, id: null });
-    else if (field.shape === "lookup")
-      keys.set(name, { kind: "record", resource: field.resource, id: mode(table, `${column}_id`) });
-    else {
-      keys.set(name, { kind: "value", mode: mode(table, column), scalar: field.type });
-    }
-  }
 }
 
 function innerOf(keys: KeyRules, name: string): KeyRules {
