@@ -8,13 +8,10 @@ import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
 import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
 import type { RecordRows, TableStatements } from "../tables/table-statements.ts";
 import { dataCells, type Fence } from "./merge-rules.ts";
-import type { Overrides, Source } from "./read-stamp.ts";
-
-/** A fence as it is read for many records: its SHA-1 as digits, which take a quarter of the time of bytes. */
-export type HeldFence = Omit<Fence, "listed_sha">;
+import type { Overrides } from "./read-stamp.ts";
 
 export interface HeldRecord {
-  readonly fence: HeldFence | undefined;
+  readonly fence: Fence | undefined;
   /** As it is stored, and the same as text: what is no UTF-8 is other bytes as text. */
   readonly bytes: Buffer | undefined;
   readonly json: string | undefined;
@@ -60,14 +57,15 @@ function readHeldBetween(statements: TableStatements, from: RecordId, to: Record
   const byId = (select: Statement) =>
     Map.groupBy(select.all(from, to) as Cell[][], (cells) => canonicalId(cells.pop() as bigint));
   const rows = byId(statements.of("selectRows"));
-  const fences = byId(statements.of("selectFences"));
+  const found = statements.of("selectFences").all(from, to) as (Fence & { key: string })[];
+  const fences = new Map(found.map(({ key, ...fence }) => [canonicalId(BigInt(key)), fence]));
   const raws = byId(statements.of("selectRaws"));
   const children = statements.selectChildren().map(byId);
   return (id: RecordId): HeldRecord => {
     const values = rows.get(id)?.[0];
     const bytes = raws.get(id)?.[0]?.[0] as Buffer | undefined;
     return {
-      fence: fenceOf(fences.get(id)?.[0]),
+      fence: fences.get(id),
       bytes,
       json: bytes?.toString(),
       cells: values?.slice(0, -2),
@@ -75,19 +73,6 @@ function readHeldBetween(statements: TableStatements, from: RecordId, to: Record
       detailAt: (values?.at(-1) as string | null | undefined) ?? null,
       children: children.map((ofParent) => ofParent.get(id) ?? []),
     };
-  };
-}
-
-function fenceOf(values: readonly unknown[] | undefined): HeldFence | undefined {
-  if (!values) return undefined;
-  const [sha, source, received, readAt, last, gone] = values as [string | null, Source, ...Cell[]];
-  return {
-    sha,
-    source,
-    received_seq: Number(received),
-    read_at: Number(readAt),
-    last_change: last === null ? null : Number(last),
-    gone: Number(gone),
   };
 }
 

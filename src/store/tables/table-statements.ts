@@ -31,8 +31,9 @@ const texts = {
     ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
   selectRaw: (plan) => `SELECT json FROM ${ofRaw(plan)} WHERE id = ?`,
   selectRaws: (plan) => `SELECT CAST(json AS BLOB), id FROM ${ofRaw(plan)} ${between}`,
+  /** `key` is the id as text, which no number rounds. */
   selectFences: (plan) =>
-    `SELECT ${digits("sha")}, source, received_seq, read_at, last_change, gone, id FROM ${ofFence(plan)} ${between}`,
+    `SELECT CAST(id AS TEXT) AS key, ${fenceCells.join(", ")} FROM ${ofFence(plan)} ${between}`,
   selectFence: (plan) => `SELECT ${fenceCells.join(", ")} FROM ${ofFence(plan)} WHERE id = ?`,
   /** Parameter: ids as a JSON array; `at` is the place of each in it. */
   selectFencesOf: (plan) =>
@@ -53,7 +54,6 @@ const texts = {
 const modes: Readonly<Record<string, Mode>> = {
   selectRows: "cells",
   selectRaws: "cells",
-  selectFences: "cells",
   selectRaw: "column",
 };
 

@@ -6,8 +6,8 @@ import type { LastChange, LastChanges } from "../../state/checks/state-check.ts"
 import { decodeStored, ownerCells } from "../../store/apply/decode-stored.ts";
 import { differencesOf, idsHeld, isAsReceived, readHeld } from "../../store/apply/held-record.ts";
 import { readEachHeld, rowsOf } from "../../store/apply/held-record.ts";
-import type { CellDifference, HeldFence, HeldRecord } from "../../store/apply/held-record.ts";
-import { dataCells, type DecodedRecord } from "../../store/apply/merge-rules.ts";
+import type { CellDifference, HeldRecord } from "../../store/apply/held-record.ts";
+import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
 import type { RepairStep } from "../../store/apply/repair-record.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
@@ -223,8 +223,8 @@ function judgeRecord(facts: RecordFacts): RecordJudgement {
   ]);
 }
 
-const unread = { sha: null, received_seq: 0, read_at: 0, last_change: null };
-const newFence: HeldFence = { ...unread, source: "detail", gone: 0 };
+const unread = { sha: null, listed_sha: null, received_seq: 0, read_at: 0, last_change: null };
+const newFence: Fence = { ...unread, source: "detail", gone: 0 };
 
 function joined(parts: readonly RecordJudgement[]): RecordJudgement {
   return { found: parts.flatMap(({ found }) => found), steps: parts.flatMap(({ steps }) => steps) };
@@ -264,7 +264,7 @@ function sourceOf({ held, decode, hasPreviews }: RecordFacts): Source {
   return cells && detailAt !== null ? source : "preview";
 }
 
-function fenceJudgement(facts: RecordFacts, right: HeldFence): RecordJudgement {
+function fenceJudgement(facts: RecordFacts, right: Fence): RecordJudgement {
   const { fence } = facts.held;
   const step = { kind: "fence", gone: right.gone === 1 ? 1 : 0, source: right.source } as const;
   const steps: RepairStep[] = right.gone === 1 ? [step] : [step, { kind: "refetch" }];
@@ -294,7 +294,7 @@ function logJudgement(facts: RecordFacts, gone: number): RecordJudgement {
   return { found, steps: [...link, { kind: "log", op, after: last?.seq ?? null }, ...more] };
 }
 
-function deletedJudgement(facts: RecordFacts, fence: HeldFence): RecordJudgement {
+function deletedJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
   const { held } = facts;
   const before = facts.jsonBefore();
   const json = before ?? held.json;
@@ -305,7 +305,7 @@ function deletedJudgement(facts: RecordFacts, fence: HeldFence): RecordJudgement
   return joined([{ found, steps }, rowJudgement(facts, fence, json)]);
 }
 
-function liveJudgement(facts: RecordFacts, fence: HeldFence): RecordJudgement {
+function liveJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
   const { held, isShaRight, isQuarantined } = facts;
   const again: RepairStep[] = [{ kind: "forget" }, { kind: "refetch" }];
   if (held.json === undefined)
@@ -318,7 +318,7 @@ function liveJudgement(facts: RecordFacts, fence: HeldFence): RecordJudgement {
   return rowJudgement(facts, fence, held.json);
 }
 
-function rowJudgement(facts: RecordFacts, fence: HeldFence, json: string): RecordJudgement {
+function rowJudgement(facts: RecordFacts, fence: Fence, json: string): RecordJudgement {
   const { held, plan, decode, overrides, isQuarantined } = facts;
   const derive: RepairStep[] = [{ kind: "derive" }];
   const decoded = decode(json, fence.source);
