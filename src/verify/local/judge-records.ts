@@ -9,7 +9,6 @@ import { readEachHeld, rowsOf } from "../../store/apply/held-record.ts";
 import type { CellDifference, HeldRecord } from "../../store/apply/held-record.ts";
 import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
-import type { RepairStep } from "../../store/apply/repair-record.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { prepared } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
@@ -28,10 +27,26 @@ export type LocalDifference = NamedRecord & CellDifference;
 export type Found =
   ({ readonly list: "missing" | "extra" } & NamedRecord) | ({ readonly list: "different" } & LocalDifference);
 
+/** What puts a record right, all of it in one transaction. */
+interface Repair {
+  /** As its fence is to be; absent: it is of no record. */
+  readonly fence?: Pick<Fence, "gone" | "source">;
+  /** Its last change by the log, and what must follow there; null: nothing. */
+  readonly last?: LastChange | null;
+  readonly op?: "insert" | "delete" | null;
+  readonly json?: string | undefined;
+  /** Are its rows made of the JSON? Else the next read is stored whatever it says. */
+  readonly isTrusted: boolean;
+  /** Only the service knows how it is: it is to be read. */
+  readonly isAsked: boolean;
+  /** Cells that the JSON does not name. */
+  readonly overrides?: Overrides;
+}
+
 /** What is wrong with one record, and what puts it right. */
 interface RecordJudgement {
   readonly found: readonly Found[];
-  readonly steps: readonly RepairStep[];
+  readonly repair: Repair;
 }
 
 /** Records that are read at once, about 10 ms of work: few statements, and what is read does not outlive a collection. */
@@ -183,7 +198,8 @@ function ownerJudgement(owned: ResourceTable, part: JsonObject, overrides: Overr
     .filter(({ field }) => Object.hasOwn(overrides, field) && unnamed.has(field))
     .map((one): Found => ({ list: "different", id, ...one }));
   const { name: resource } = owned.resource;
-  return found.length === 0 ? [] : [{ resource, id, found, steps: [{ kind: "derive", overrides }] }];
+  const repair = { isTrusted: true, isAsked: false, overrides };
+  return found.length === 0 ? [] : [{ resource, id, found, repair }];
 }
 
 /** Does the row name this owner? Then nothing else of the record needs to be read. */
@@ -200,8 +216,6 @@ function namesOwner(owned: ResourceTable, id: RecordId, overrides: Overrides): b
 
 type RecordFacts = ReturnType<typeof factsOf>;
 
-const sound: RecordJudgement = { found: [], steps: [] };
-
 /**
  * Judges what the mirror holds of one record: row, child rows, JSON, fence and change log against each other. Pure.
  *
@@ -209,37 +223,39 @@ const sound: RecordJudgement = { found: [], steps: [] };
  * not certain is never made by a repair: the record is asked for (I5).
  */
 function judgeRecord(facts: RecordFacts): RecordJudgement {
-  const { held } = facts;
-  const { fence, json } = held;
-  if (!fence && json === undefined) return withoutRecord(facts);
-  const known = fence ? fence.gone : Number(held.deletedAt !== null || facts.last?.op === "delete");
+  const { held, last, isShaRight } = facts;
+  if (!held.fence && held.json === undefined) return judgeRows(facts);
+  const known = held.fence ? held.fence.gone : Number(held.deletedAt !== null || last?.op === "delete");
   const gone = livenessOf(facts) ?? (known === 1 ? 1 : 0);
-  const source = sourceOf(facts);
-  const right = { ...(fence ?? newFence), gone, source };
-  return joined([
-    fenceJudgement(facts, right),
-    logJudgement(facts, gone),
-    gone === 1 ? deletedJudgement(facts, right) : liveJudgement(facts, right),
-  ]);
+  const fence = { ...(held.fence ?? newFence), gone, source: sourceOf(facts) };
+  const json = (gone === 1 ? facts.jsonBefore() : null) ?? held.json;
+  const isTrusted = gone === 1 || (json !== undefined && (!held.fence || isShaRight));
+  const op = lostChange(facts, gone);
+  const inFence = fenceDifferences(facts, fence);
+  const inContent = contentDifferences(facts, fence, json);
+  // Of a live record that the log calls deleted, the service decides.
+  const isUnsure =
+    inFence.length > 0 || (op !== null && last !== null) || (!isTrusted && inContent.length > 0);
+  return {
+    found: [...inFence, ...logDifferences(facts, op), ...inContent],
+    repair: { fence, last, op, json, isTrusted, isAsked: gone === 0 && isUnsure },
+  };
 }
 
 const unread = { sha: null, listed_sha: null, received_seq: 0, read_at: 0, last_change: null };
 const newFence: Fence = { ...unread, source: "detail", gone: 0 };
 
-function joined(parts: readonly RecordJudgement[]): RecordJudgement {
-  return { found: parts.flatMap(({ found }) => found), steps: parts.flatMap(({ steps }) => steps) };
-}
-
 /** Rows alone: nothing says that they are of a record. */
-function withoutRecord(facts: RecordFacts): RecordJudgement {
+function judgeRows(facts: RecordFacts): RecordJudgement {
   const { held, last, plan } = facts;
-  const wasRead = last !== null && last.op !== "delete";
-  const more: RepairStep[] = wasRead ? [{ kind: "refetch" }] : [];
-  if (held.cells) return { found: [listed("extra", facts)], steps: [{ kind: "derive" }, ...more] };
   const children = plan.children.flatMap(({ table }, i) =>
     (held.children[i] ?? []).map(([at = null]) => different(facts, `${table}[${at}]`, "{}", null)),
   );
-  return children.length === 0 ? sound : { found: children, steps: [{ kind: "derive" }, ...more] };
+  const isAsked = last !== null && last.op !== "delete";
+  return {
+    found: held.cells ? [listed("extra", facts)] : children,
+    repair: { isTrusted: true, isAsked },
+  };
 }
 
 /** 1: deleted, 0: live; null: fence and change log agree, or one of them is not there. */
@@ -264,75 +280,59 @@ function sourceOf({ held, decode, hasPreviews }: RecordFacts): Source {
   return cells && detailAt !== null ? source : "preview";
 }
 
-function fenceJudgement(facts: RecordFacts, right: Fence): RecordJudgement {
+/** Where there is no fence, nothing proves when the JSON was read. */
+function fenceDifferences(facts: RecordFacts, right: Fence): Found[] {
   const { fence } = facts.held;
-  const step = { kind: "fence", gone: right.gone === 1 ? 1 : 0, source: right.source } as const;
-  const steps: RepairStep[] = right.gone === 1 ? [step] : [step, { kind: "refetch" }];
-  // Nothing proves when this JSON was read, so the record is read again.
-  if (!fence) return { found: [different(facts, "_fence", null, "{}")], steps };
+  if (!fence) return [different(facts, "_fence", null, "{}")];
   const wrong = (["gone", "source"] as const).filter((key) => fence[key] !== right[key]);
-  const found = wrong.map((key) => different(facts, `_fence.${key}`, fence[key], right[key]));
-  return found.length === 0 ? sound : { found, steps };
+  return wrong.map((key) => different(facts, `_fence.${key}`, fence[key], right[key]));
 }
 
-function logJudgement(facts: RecordFacts, gone: number): RecordJudgement {
-  const { held, last } = facts;
+/** The change that is not in the log; null: it says of the record what it should. */
+function lostChange({ held, last, logBegin }: RecordFacts, gone: 0 | 1): "insert" | "delete" | null {
   const lastChange = held.fence?.last_change ?? null;
   // A prune has removed its changes.
-  if (!last && lastChange !== null && lastChange < facts.logBegin) return sound;
-  const isLinked = !last || lastChange === last.seq;
-  const link: RepairStep[] = last && !isLinked ? [{ kind: "last change", seq: last.seq }] : [];
+  if (!last && lastChange !== null && lastChange < logBegin) return null;
   const isGoneByLog = !last || last.op === "delete";
-  if (isGoneByLog === (gone === 1)) {
-    if (isLinked || !held.fence) return { found: [], steps: link };
-    return { found: [different(facts, "_fence.last_change", lastChange, last?.seq ?? null)], steps: link };
-  }
-  const op = gone === 1 ? "delete" : "insert";
-  const found = [different(facts, "_changes", last?.op ?? null, op)];
-  // Of a live record that the log calls deleted, the service decides.
-  const more: RepairStep[] = last && gone === 0 ? [{ kind: "refetch" }] : [];
-  return { found, steps: [...link, { kind: "log", op, after: last?.seq ?? null }, ...more] };
+  if (isGoneByLog === (gone === 1)) return null;
+  return gone === 1 ? "delete" : "insert";
 }
 
-function deletedJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
-  const { held } = facts;
-  const before = facts.jsonBefore();
-  const json = before ?? held.json;
-  if (json === undefined) return held.cells ? { found: [listed("extra", facts)], steps: [] } : sound;
-  const isRight = json === held.json;
-  const found = isRight ? [] : [different(facts, "_raw", shortened(held.json), shortened(json))];
-  const steps: RepairStep[] = isRight ? [] : [{ kind: "json", json }];
-  return joined([{ found, steps }, rowJudgement(facts, fence, json)]);
+function logDifferences(facts: RecordFacts, lost: "insert" | "delete" | null): Found[] {
+  const { last, held } = facts;
+  if (lost) return [different(facts, "_changes", last?.op ?? null, lost)];
+  if (!last || !held.fence || held.fence.last_change === last.seq) return [];
+  return [different(facts, "_fence.last_change", held.fence.last_change, last.seq)];
 }
 
-function liveJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
+/** @param json as it is right; undefined: nobody knows */
+function contentDifferences(facts: RecordFacts, fence: Fence, json: string | undefined): Found[] {
   const { held, isShaRight, isQuarantined } = facts;
-  const again: RepairStep[] = [{ kind: "forget" }, { kind: "refetch" }];
-  if (held.json === undefined)
-    return { found: [listed(held.cells ? "extra" : "missing", facts)], steps: again };
-  if (held.fence && !isShaRight) {
-    if (isQuarantined && held.fence.sha === null) return sound;
-    const found = [different(facts, "_raw", shortened(held.json), null)];
-    return { found, steps: again };
+  const isGone = fence.gone === 1;
+  if (json === undefined) {
+    if (held.cells) return [listed("extra", facts)];
+    return isGone ? [] : [listed("missing", facts)];
   }
-  return rowJudgement(facts, fence, held.json);
+  const raw = shortened(held.json);
+  if (!isGone && held.fence && !isShaRight)
+    return isQuarantined && held.fence.sha === null ? [] : [different(facts, "_raw", raw, null)];
+  const inJson = json === held.json ? [] : [different(facts, "_raw", raw, shortened(json))];
+  return [...inJson, ...rowDifferences(facts, fence, json)];
 }
 
-function rowJudgement(facts: RecordFacts, fence: Fence, json: string): RecordJudgement {
+function rowDifferences(facts: RecordFacts, fence: Fence, json: string): Found[] {
   const { held, plan, decode, overrides, isQuarantined } = facts;
-  const derive: RepairStep[] = [{ kind: "derive" }];
   const decoded = decode(json, fence.source);
   if (decoded instanceof OddValue) {
-    if (fence.gone === 1 || isQuarantined) return sound;
-    return { found: [different(facts, "_raw", shortened(json), decoded.message)], steps: derive };
+    const isKnown = fence.gone === 1 || isQuarantined;
+    return isKnown ? [] : [different(facts, "_raw", shortened(json), decoded.message)];
   }
-  if (!held.cells) return { found: [listed("missing", facts)], steps: derive };
+  if (!held.cells) return [listed("missing", facts)];
   const derived = rowsOf(plan, { ...held, fence }, decoded.row, { overrides, nowMs: 0 });
   const wrong = differencesOf(plan, held, derived).map(({ field, mirror, raw }) =>
     different(facts, field, mirror, raw),
   );
-  const found = [...wrong, ...unknownFields(facts, decoded.row)];
-  return found.length === 0 ? sound : { found, steps: derive };
+  return [...wrong, ...unknownFields(facts, decoded.row)];
 }
 
 /** Fields of the JSON that should have a column of their own, and have none. */

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { firstId, type RecordId } from "../../base/ids.ts";
@@ -13,8 +14,9 @@ import { variantsOf } from "../../state/sweeps.ts";
 import type { NewWorkItem } from "../../state/work-item.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { Fence } from "../../store/apply/merge-rules.ts";
-import { stampWithoutRead } from "../../store/apply/read-stamp.ts";
-import { repairRecord } from "../../store/apply/repair-record.ts";
+import { readHeld } from "../../store/apply/held-record.ts";
+import { stampWithoutRead, type ReadStamp } from "../../store/apply/read-stamp.ts";
+import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
@@ -126,9 +128,9 @@ async function repairTable(
   for (let lost = last.unheld(name, firstId, lostAtOnce); lost.length > 0;) {
     // Of a record that was read and is nowhere, the log says that it is not there, until it is read again.
     const records = lost.map((id): JudgedRecord => {
-      const after = last.between(name, id, id).get(id)?.seq ?? null;
-      const steps: JudgedRecord["steps"] = [{ kind: "log", op: "delete", after }, { kind: "refetch" }];
-      return { resource: name, id, found: [], steps };
+      const after = last.between(name, id, id).get(id) ?? null;
+      const asked = { last: after, op: "delete", isTrusted: false, isAsked: true } as const;
+      return { resource: name, id, found: [], repair: asked };
     });
     repair(records);
     lost = last.unheld(name, BigInt(lost.at(-1) ?? 0), lostAtOnce);
@@ -137,8 +139,6 @@ async function repairTable(
 }
 
 const lostAtOnce = 1_000;
-
-const isAsked = ({ steps }: JudgedRecord) => steps.some(({ kind }) => kind === "refetch");
 
 /** In one transaction. Returns of how many of them reads are queued. */
 function repairSome({ mirror, queue, clock }: LocalParts, records: Judged, last: LastChanges) {
@@ -149,15 +149,38 @@ function repairSome({ mirror, queue, clock }: LocalParts, records: Judged, last:
       const { resource, id } = record;
       const table = mirror.table(resource);
       // Before the rows change: they say whose an owned record is.
-      const reads = isAsked(record) ? readsOf(mirror, table.resource, id) : [];
-      for (const step of record.steps) repairRecord(table, id, step, stamp);
+      const reads = record.repair.isAsked ? readsOf(mirror, table.resource, id) : [];
+      repairRecord(table, record, stamp);
       for (const read of reads) queue.add(read);
       const fence = table.statements.of("selectFence").get(id) as Fence | undefined;
       if (fence && fence.last_change !== null)
         last.note(resource, id, { seq: fence.last_change, op: fence.gone === 1 ? "delete" : "update" });
     }
   });
-  return records.filter(isAsked).length;
+  return records.filter(({ repair }) => repair.isAsked).length;
+}
+
+/** Puts one record right, with a change in the log where its row changes (I2). */
+function repairRecord(table: ResourceTable, { id, repair }: JudgedRecord, stamp: ReadStamp): void {
+  const { statements, context, resource } = table;
+  const { fence, last = null, op, json, isTrusted, overrides } = repair;
+  const held = readHeld(statements, id);
+  if (fence && held.fence) statements.of("setFence").run(fence.gone, fence.gone, fence.source, id);
+  else if (fence) {
+    const sha = fence.gone === 1 || !held.bytes ? null : hash("sha1", held.bytes, "buffer");
+    // Any read is newer than one of which nothing is known.
+    const made = [id, sha, null, fence.source, 0, stamp.receivedAtMs, null, fence.gone];
+    statements.of("upsertFence").run(made);
+  }
+  if (last) statements.of("setLastChange").run(last.seq, id);
+  if (op) {
+    const before = (op === "delete" && held.json) || null;
+    const change = { stamp, resource: resource.name, id, op, before };
+    statements.of("setLastChange").run(context.log.add(change, last?.seq ?? null), id);
+  }
+  if (json !== undefined && json !== held.json) statements.of("upsertRaw").run(id, Buffer.from(json));
+  if (isTrusted) table.derive(id, stamp, overrides);
+  else statements.of("forgetSha").run(id);
 }
 
 /** The reads that show a record: its own detail, its owner's, or its list. */
