@@ -7,10 +7,9 @@ import { Semaphore } from "../base/semaphore.ts";
 import { ServiceError } from "../connector/service-errors.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import type { ServiceAnswer, ServiceRequest } from "../connector/transport.ts";
-import { attemptWithToken } from "./attempt.ts";
+import { attemptWithToken, HttpCounters, type PreparedCall, type Wire } from "./exchange.ts";
 import { parseBaseUrl, targetOf } from "./base-url.ts";
 import { createSafeText } from "./http-errors.ts";
-import { HttpCounters, type PreparedCall, type Wire } from "./exchange.ts";
 import { requestHeaders, type RequestSender } from "./headers.ts";
 import { openPool } from "./pool.ts";
 

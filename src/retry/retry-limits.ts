@@ -9,7 +9,7 @@ export interface Backoff {
 
 /**
  * How often each kind of work is tried again after a failure, and how long it waits in between. What a failure means is
- * decided beside the work; for what is read of the service in `retry-policy.ts`.
+ * decided beside the work; for what is read of the service in `retry-policies.ts`.
  */
 export const retries = {
   /** A run while the service is away; `http.patience` ends it. */

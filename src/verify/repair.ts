@@ -11,7 +11,7 @@ import type { Tally } from "../sync/context/tally.ts";
 import { removeRecord } from "../sync/deletion/deletion.ts";
 import { holdMassDelete, mayRemove, runRemovals } from "../sync/deletion/mass-delete-guard.ts";
 import { Engine } from "../sync/engine/engine.ts";
-import type { RetryPolicy } from "../retry/retry-policy.ts";
+import type { RetryPolicy } from "../retry/retry-policies.ts";
 import { repairRead } from "./local/odd-work.ts";
 import { repairLocally } from "./local/repair-locally.ts";
 import type { Finding } from "./comparison.ts";

@@ -17,7 +17,7 @@ import { routeProofs } from "../sync/deletion/deletion.ts";
 import { runRemovals } from "../sync/deletion/mass-delete-guard.ts";
 import { Engine, type EngineOptions } from "../sync/engine/engine.ts";
 import { childList, sweepWork } from "../sync/plan/list-reads.ts";
-import type { RetryPolicy } from "../retry/retry-policy.ts";
+import type { RetryPolicy } from "../retry/retry-policies.ts";
 import { isLiveRow, type ShownRecord } from "./compare-record.ts";
 
 /** A read beyond the lists: a record, or the list of a parent. */

@@ -8,7 +8,7 @@ import { exportTables } from "../../src/export/export-tables.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
 import { findMoment } from "../../src/state/as-of/moment.ts";
-import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
+import { overlayAsOf } from "../../src/state/as-of/overlays.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { exportParts, plainRequest } from "../support/export/export-request.ts";
 import { peakBytesIn } from "../support/program/peak-memory.ts";

@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { monthChanges, type MonthChanges } from "../../src/export/package/month-changes.ts";
 import { periodOfMonth, type MonthPeriod } from "../../src/export/plan/period.ts";
 import { endOfLog } from "../../src/state/log-identity.ts";
-import { overlayAsOf } from "../../src/state/as-of/rewind.ts";
+import { overlayAsOf } from "../../src/state/as-of/overlays.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
 import { clockAt, publishedCompany } from "../support/export/published.ts";

@@ -6,7 +6,7 @@ import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import { applyTogether, type RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { Engine, type EngineOptions } from "../../src/sync/engine/engine.ts";
-import { batchRetryPolicy } from "../../src/retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../../src/retry/retry-policies.ts";
 import type { NewWorkItem } from "../../src/state/work-item.ts";
 import { openHasty, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";

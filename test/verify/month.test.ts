@@ -13,7 +13,7 @@ import { invoices } from "../../connectors/fakturoid/resources/invoices-and-expe
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { batchRetryPolicy } from "../../src/retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../../src/retry/retry-policies.ts";
 import { ServiceCopy } from "../../src/verify/service-copy.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { stillClock } from "../support/mirror/run.ts";

@@ -15,7 +15,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { eventually } from "../support/eventually.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { comparedReads } from "../../src/verify/compared-reads.ts";
+import { comparedReads } from "../../src/verify/verification.ts";
 import { portToKeep } from "../support/program/serve-process.ts";
 
 test("I11: an untouched mirror matches, with every detail and with a sample, and a repair of it writes no change", async () => {

@@ -3,10 +3,9 @@ import { localDate } from "../../base/clock.ts";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
-import { overlayWithHistory } from "../../state/as-of/history.ts";
-import { overlayAsOf } from "../../state/as-of/rewind.ts";
+import { overlayWithHistory, overlayAsOf } from "../../state/as-of/overlays.ts";
 import { copyPages, databaseError, openDatabase } from "../../store/database.ts";
-import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
+import { OverlayOutdated } from "../../store/snapshot/snapshot-views.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 import { withScratchFolder } from "./scratch-folder.ts";
 

@@ -1,6 +1,6 @@
 import type { RecordId } from "../../base/ids.ts";
 import { prepared, type Db, type Mode, type Statement } from "../database.ts";
-import { insertSql, quoted, upsertSql } from "../sql-text.ts";
+import { quoted } from "../sql-text.ts";
 import type { Cell, Row } from "./row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "./table-layout.ts";
 import type { ChildPlan, TablePlan } from "./table-plan.ts";
@@ -134,4 +134,20 @@ function childColumns({ parentKey, columns }: ChildPlan): string[] {
 
 function listed(columns: readonly string[]): string {
   return columns.map(quoted).join(", ");
+}
+
+/** `INSERT … ON CONFLICT (id) DO UPDATE SET` every other column; parameters: the id, and in the order of `others`. */
+function upsertSql(table: string, others: readonly string[]): string {
+  const changes = others.map(quoted).map((column) => `${column} = excluded.${column}`);
+  return `${insertSql(table, ["id", ...others])} ON CONFLICT (id) DO UPDATE SET ${changes.join(", ")}`;
+}
+
+/**
+ * `INSERT` of one or several rows; parameters in the order of `columns`. Names are never keys of an object here:
+ * JavaScript puts a column called `1` first.
+ */
+function insertSql(table: string, columns: readonly string[], rows = 1): string {
+  const row = `(${columns.map(() => "?").join(", ")})`;
+  const values = Array.from({ length: rows }, () => row).join(", ");
+  return `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(", ")}) VALUES ${values}`;
 }

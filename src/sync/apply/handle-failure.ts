@@ -11,7 +11,7 @@ import { otherListForm, childrenOf, queueOtherForm } from "../plan/list-reads.ts
 import { queueDependents } from "../plan/dependents.ts";
 import { queueRecord } from "../plan/read-reasons.ts";
 import { backoffMs, retries } from "../../retry/retry-limits.ts";
-import type { FailureOutcome } from "../../retry/retry-policy.ts";
+import type { FailureOutcome } from "../../retry/retry-policies.ts";
 import { completeEvents, isNews, isOfEvent } from "./detail-answer.ts";
 
 /** Outcomes that concern the work item or its resource; the engine handles the others. */

@@ -1,4 +1,4 @@
-import type { Outage } from "../../retry/retry-policy.ts";
+import type { Outage } from "../../retry/retry-policies.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../base/lane.ts";
 

@@ -12,7 +12,7 @@ import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-fa
 import { applyList } from "../lists/list-answer.ts";
 import { applyTogether, applyWhenFree, refusedInARow, stampOf } from "../context/run-context.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
-import type { RetryPolicy } from "../../retry/retry-policy.ts";
+import type { RetryPolicy } from "../../retry/retry-policies.ts";
 
 const refreshEveryMs = 60_000;
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */

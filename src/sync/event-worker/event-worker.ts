@@ -7,8 +7,7 @@ import { Engine, type WorkOptions } from "../engine/engine.ts";
 import { stopSignal } from "../../base/cancellation.ts";
 import { identify } from "../identity/identify.ts";
 import { rememberIdentity } from "../../state/meta.ts";
-import { continuousRetryPolicy } from "../../retry/continuous-retry-policy.ts";
-import type { RetryPolicy } from "../../retry/retry-policy.ts";
+import { continuousRetryPolicy, type RetryPolicy } from "../../retry/retry-policies.ts";
 import { createWorkerStatus } from "./worker-status.ts";
 
 /**

@@ -14,7 +14,7 @@ import { refreshLists } from "../plan/initial-work.ts";
 import { queueScrub } from "../plan/read-reasons.ts";
 import { readRecent, readScrubChoice, readScrubPlan, useScrubDay, withdrawScrub } from "../plan/scrub.ts";
 import type { ParentsPerRun } from "../plan/scrub.ts";
-import { batchRetryPolicy } from "../../retry/batch-retry-policy.ts";
+import { batchRetryPolicy } from "../../retry/retry-policies.ts";
 import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
 import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 

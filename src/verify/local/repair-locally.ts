@@ -6,7 +6,8 @@ import type { Log } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
-import { absentOwnTables, restoreOwnTables } from "../../state/checks/file-check.ts";
+import { absentOwnTables, restoreOwnTables, checkLocally, isOfIndex } from "./check-locally.ts";
+import type { LocalCheck } from "./check-locally.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Listings } from "../../state/listings.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
@@ -21,7 +22,6 @@ import { guarded, openDatabase } from "../../store/database.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../webhook/keys/keyring.ts";
-import { checkLocally, isOfIndex, type LocalCheck } from "./check-locally.ts";
 import { judgedParts, type JudgedRecord, type JudgeOptions } from "./judge-records.ts";
 import { oddWork, repairRead, replaceOddWork } from "./odd-work.ts";
 

@@ -57,7 +57,7 @@ const others = faultsIn(
     - GROUP BY buyer, client_id, currency, age
     + GROUP BY buyer, client_id, age
   retry-after-of-503-not-obeyed: a service under maintenance that asks for a pause is asked again at once
-    src/http/attempt.ts, found by test/http/attempts.test.ts
+    src/http/exchange.ts, found by test/http/attempts.test.ts
     - return errorOfStatus(head, body, waitS === null ? null : waitS * 1000);
     + return errorOfStatus(head, body, waitS === null ? null : null);
     outside: network
@@ -67,7 +67,7 @@ const others = faultsIn(
     + return await take(stream, 2 ** 32, capBytes < 0 ? 0 : null);
     outside: network
   outdated-overlay-is-read: books of an earlier moment show what changed while they were made
-    src/store/snapshot/overlay.ts, found by test/state/as-of.test.ts
+    src/store/snapshot/snapshot-views.ts, found by test/state/as-of.test.ts
     - coalesce(known, last) = last AS isKnown
     + coalesce(known, last) <= last AS isKnown
   clock-trusted-for-as-of: a boot at 1970 ends all days before it

@@ -29,7 +29,7 @@ export const requestFaults = faultsIn(
     - const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
     + const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share * 0);
   token-to-another-origin, I9: a redirect carries the token to another origin
-    src/http/attempt.ts, found by test/http/base-url.test.ts test/http/secrecy.test.ts
+    src/http/exchange.ts, found by test/http/base-url.test.ts test/http/secrecy.test.ts
     - throw redirectError(head, \`to \${safeText(target.origin, 100)}, where the token must not go\`);
     + void fetch(target, { headers: (arguments[1] as PreparedCall).headers }).catch(() => safeText);
   redactor-changes-nothing, I9: the token stands in logs and errors where the service echoes it

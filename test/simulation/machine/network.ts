@@ -4,7 +4,7 @@ import type { Lane } from "../../../src/base/lane.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { Semaphore } from "../../../src/base/semaphore.ts";
 import { transportDefaults } from "../../../src/connector/transport.ts";
-import { attempt } from "../../../src/http/attempt.ts";
+import { attempt } from "../../../src/http/exchange.ts";
 import { parseBaseUrl, targetOf } from "../../../src/http/base-url.ts";
 import { requestHeaders } from "../../../src/http/headers.ts";
 import type { HttpTransport } from "../../../src/http/http-transport.ts";

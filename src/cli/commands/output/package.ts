@@ -30,7 +30,7 @@ import { exportParts } from "./export.ts";
 import { makeFolders } from "../../../base/files/atomic-file.ts";
 import { translationTo } from "../../../export/plan/export-plan.ts";
 import { findMoment, type MirrorMoment } from "../../../state/as-of/moment.ts";
-import { overlayAsOf } from "../../../state/as-of/rewind.ts";
+import { overlayAsOf } from "../../../state/as-of/overlays.ts";
 import { openSnapshot } from "../../../state/mirror-snapshot.ts";
 
 export const packageCommand: CommandRun<"package"> = (context, { options, config }) => {

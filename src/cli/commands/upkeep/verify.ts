@@ -1,6 +1,6 @@
 import { localDate, isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
-import { type SampleSize, Verification } from "../../../verify/verification.ts";
+import { Verification, comparedReads, type SampleSize } from "../../../verify/verification.ts";
 import { readExisting, type CompanyScope, writeExisting } from "../../mirror/company-scope.ts";
 import { exactNumbers } from "../../console/output.ts";
 import { usualSample, type CommandRun } from "../../program/command-table.ts";
@@ -28,7 +28,6 @@ import { Records } from "../../../store/tables/stored-records.ts";
 import { listRequests } from "../../../sync/plan/chosen-lists.ts";
 import { minutesFor, minutesText } from "../../../sync/plan/estimate.ts";
 import { scrubSources } from "../../../sync/plan/scrub.ts";
-import { comparedReads } from "../../../verify/compared-reads.ts";
 import {
   monthFindings,
   nameOfMirror,
