@@ -39,8 +39,8 @@ export const equalityFaults = faultsIn(
     - quarantine.add(stamp, { resource: name, id, reason: error.message, json: slice.toString() });
   record-without-id-dropped, I12: a record without an id is lost
     src/sync/apply/detail-answer.ts, found by test/sync/moving-list.test.ts
-    - const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });
-    + const key = \`\${reason} \${stamp.sentSeq}\`;
+    - const key = run.mirror.quarantine.add(stamp, kept, owner);
+    + const key = \`\${kept.reason} \${stamp.sentSeq} \${owner}\`;
   event-of-unknown-type-dropped, I12: an event of a type that the connector does not know is answered and thrown away
     src/webhook/ingest/ingest.ts, found by test/webhook/ingest.test.ts
     -     if (isNew) {
