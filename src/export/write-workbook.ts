@@ -8,15 +8,18 @@ import { ZipStream } from "./files/zip-stream.ts";
 import { numberedRanges, rowsTable, translationTo, type TableExport } from "./plan/export-plan.ts";
 import type { ThreadPool } from "./threads/thread-pool.ts";
 import { tableFacts, type ExportContext } from "./write-table.ts";
-import { filterRange, sheetFoot, sheetHead } from "./xlsx/sheet-xml.ts";
+import { filterRange, sheetFoot, sheetHead, spreadsheetNamespace, xmlText } from "./xlsx/sheet-xml.ts";
+import type { TotalRow } from "./xlsx/sheet-xml.ts";
 import { sheetKind, stylesXml, type SheetColumn } from "./xlsx/styles.ts";
-import { firstParts, lastParts, sheetName, sheetPath, type SheetEntry } from "./xlsx/workbook-parts.ts";
 
 /** A sheet of Excel holds 1,048,576 rows; this leaves room for the heading and totals. */
 const rowsPerSheet = 1_048_000;
 const rangeRows = 500;
 /** Rows whose texts decide how wide a column is. */
 const measuredRows = 1_000;
+
+/** A finished sheet: its name, and the cells of its filter. */
+type SheetEntry = Readonly<Record<"name" | "filter", string>>;
 
 /** What was written of a table: its file is known when the workbook is complete. */
 type WrittenTable = ReturnType<typeof tableFacts> & Pick<ManifestFile, "rows">;
@@ -48,8 +51,8 @@ async function* workbookContent(
 ): AsyncGenerator<Uint8Array> {
   const zip = new ZipStream();
   const sheets: SheetEntry[] = [];
-  for (const [name, xml] of firstParts) yield* zip.entry(name, [part(xml)]);
-  yield* zip.entry("xl/styles.xml", [part(stylesXml(context.request.language))]);
+  const styles = ["xl/styles.xml", stylesXml(context.request.language)] as const;
+  for (const [name, xml] of [...firstParts, styles]) yield* zip.entry(name, [part(xml)]);
   for (const plan of plans) {
     const sheet = await openSheets(context, plan);
     for (const [first, last] of sheet.parts) {
@@ -123,29 +126,86 @@ async function* sheetRows(
  * The sums of the columns that have one, in whole cents: for each value of the column that keeps them apart, then over
  * all rows. A column with an unknown value has no sum.
  */
-async function totalsOf(pool: ThreadPool, { columns }: SnapshotTable, label: string) {
+async function totalsOf(pool: ThreadPool, { columns }: SnapshotTable, label: string): Promise<TotalRow[]> {
   const summed = columns.flatMap(({ name, total }, at) => (total ? [{ name, at, per: total.per }] : []));
-  const per = summed.find((column) => column.per !== null)?.per ?? null;
-  const sums = (wanted: typeof summed, key: string, group: string) => {
+  const byKey = Map.groupBy(summed, ({ per }) => (per === null ? "NULL" : quoted(per)));
+  const rows: TotalRow[] = [];
+  for (const [key, wanted] of byKey) {
     const cells = wanted.map(
       ({ name }) =>
         `CASE WHEN count(*) = count(${quoted(name)}) THEN sum(round(${quoted(name)} * 100)) / 100.0 END`,
     );
-    return pool.query(`SELECT ${[key, ...cells].join(", ")} FROM ${rowsTable} ${group}`);
-  };
-  const rowOf = (wanted: typeof summed, [key, ...values]: readonly unknown[]) => ({
-    label: typeof key === "string" ? `${label} ${key}` : label,
-    sums: new Map(
-      wanted.flatMap(({ at }, index) => {
+    const sql = `SELECT ${[key, ...cells].join(", ")} FROM ${rowsTable} GROUP BY ${key} ORDER BY ${key}`;
+    for (const [of, ...values] of await pool.query(sql)) {
+      const sums = wanted.flatMap(({ at }, index) => {
         const value = values[index];
         return typeof value === "number" ? [[at, decimalText(value)] as const] : [];
-      }),
-    ),
-  });
-  const apart = summed.filter((column) => column.per !== null);
-  const over = summed.filter((column) => column.per === null);
-  const key = quoted(per ?? "");
-  const rows = per === null ? [] : await sums(apart, key, `GROUP BY ${key} ORDER BY ${key}`);
-  const all = over.length === 0 ? [] : await sums(over, "NULL", "");
-  return [...rows.map((row) => rowOf(apart, row)), ...all.map((row) => rowOf(over, row))];
+      });
+      rows.push({ label: typeof of === "string" ? `${label} ${of}` : label, sums: new Map(sums) });
+    }
+  }
+  return rows;
+}
+
+function sheetPath(number: number): string {
+  return `xl/worksheets/sheet${number}.xml`;
+}
+
+const attribute = (text: string) => xmlText(text).replaceAll('"', "&quot;");
+const officeRelations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const packageRelations = "http://schemas.openxmlformats.org/package/2006/relationships";
+const typeOf = (part: string) => `application/vnd.openxmlformats-officedocument.spreadsheetml.${part}+xml`;
+
+/** The parts before the sheets. Any part but those named is a sheet, so that their number need not be known. */
+const firstParts: readonly (readonly [name: string, xml: string])[] = [
+  [
+    "[Content_Types].xml",
+    `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="${typeOf("worksheet")}"/><Override PartName="/xl/workbook.xml" ContentType="${typeOf("sheet.main")}"/><Override PartName="/xl/styles.xml" ContentType="${typeOf("styles")}"/></Types>`,
+  ],
+  [
+    "_rels/.rels",
+    `<Relationships xmlns="${packageRelations}"><Relationship Id="rId1" Type="${officeRelations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+  ],
+];
+
+/** The parts after the sheets: the workbook, and where its sheets are. */
+function lastParts(sheets: readonly SheetEntry[]): (readonly [name: string, xml: string])[] {
+  const list = sheets.map(
+    ({ name }, at) => `<sheet name="${attribute(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`,
+  );
+  const filters = sheets.map(
+    ({ name, filter }, at) =>
+      `<definedName name="_xlnm._FilterDatabase" localSheetId="${at}" hidden="1">${xmlText(`'${name.replaceAll("'", "''")}'!${filter}`)}</definedName>`,
+  );
+  const relation = (id: number, part: string, target: string) =>
+    `<Relationship Id="rId${id}" Type="${officeRelations}/${part}" Target="${target}"/>`;
+  const targets = sheets.map((_, at) => relation(at + 1, "worksheet", `/${sheetPath(at + 1)}`));
+  const styles = relation(sheets.length + 1, "styles", "/xl/styles.xml");
+  return [
+    [
+      "xl/workbook.xml",
+      `<workbook xmlns="${spreadsheetNamespace}" xmlns:r="${officeRelations}"><bookViews><workbookView/></bookViews><sheets>${list.join("")}</sheets><definedNames>${filters.join("")}</definedNames></workbook>`,
+    ],
+    [
+      "xl/_rels/workbook.xml.rels",
+      `<Relationships xmlns="${packageRelations}">${targets.join("")}${styles}</Relationships>`,
+    ],
+  ];
+}
+
+const maxNameLength = 31;
+
+/**
+ * A name that Excel accepts for a sheet, and that no sheet before it has in either case. `continues` is 1 for the first
+ * sheet of a table, and counts those that hold its further rows.
+ */
+export function sheetName(title: string, continues: number, taken: Iterable<string>): string {
+  const lower = new Set([...taken].map((name) => name.toLowerCase()));
+  const plain = title.replaceAll(/[\p{Cc}[\]:*?/\\\ufffe\uffff]+/gu, " ").replaceAll(/^['\s]+|['\s]+$/g, "");
+  const base = plain === "" || /^history$/i.test(plain) ? `${plain}_` : plain;
+  for (let number = continues; ; number++) {
+    const end = number === 1 ? "" : ` (${number})`;
+    const name = base.slice(0, maxNameLength - end.length).toWellFormed() + end;
+    if (!lower.has(name.toLowerCase())) return name;
+  }
 }

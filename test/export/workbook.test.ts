@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { columnName, createRowXml, excelDate } from "../../src/export/xlsx/sheet-xml.ts";
-import { sheetName } from "../../src/export/xlsx/workbook-parts.ts";
+import { sheetName } from "../../src/export/write-workbook.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";

@@ -2,7 +2,7 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { freeBytes } from "../columns/cells.ts";
 import { writeColumnChunk, zstd } from "./column-chunk.ts";
 import type { ColumnBuffer } from "./column-buffer.ts";
-import { DateColumn, Int64Column, ValueColumn, TextColumn } from "./typed-columns.ts";
+import { bufferFor } from "./typed-columns.ts";
 import { fileSchema, maxRowGroupRows, schemaElement, TypeOverflow } from "./parquet-types.ts";
 import type { NestedColumn, ParquetColumn, RowGroup } from "./parquet-types.ts";
 
@@ -106,12 +106,4 @@ export class RowGroupWriter {
     void parquet.write({ columnData, rowGroupSize: this.#rows });
     return parquet.row_groups.flatMap(({ columns }) => columns);
   }
-}
-
-function bufferFor(column: ParquetColumn): ColumnBuffer {
-  const { type, nullable } = column;
-  if (type === "TEXT") return new TextColumn(nullable);
-  if (type === "DATE") return new DateColumn(nullable);
-  const isInt64 = schemaElement(column).type === "INT64";
-  return isInt64 ? new Int64Column(nullable, type) : new ValueColumn(nullable, type);
 }

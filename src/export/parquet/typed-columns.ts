@@ -2,7 +2,7 @@ import { dayMs } from "../../base/clock.ts";
 import type { ReportType } from "../../connector/report-view.ts";
 import { asciiText, cellEnd, cellText, endOfCell, freeBytes, realText } from "../columns/cells.ts";
 import { ColumnBuffer, type Dictionary } from "./column-buffer.ts";
-import { decimalOf, maxRowGroupRows } from "./parquet-types.ts";
+import { decimalOf, maxRowGroupRows, schemaElement, type ParquetColumn } from "./parquet-types.ts";
 
 const zero = 0x30;
 const nine = 0x39;
@@ -13,7 +13,7 @@ const exactDigits = 15;
 const two32 = 2 ** 32;
 
 /** INT64: integers, timestamps in microseconds, DECIMAL of up to 18 digits as its unscaled value. */
-export class Int64Column extends ColumnBuffer {
+class Int64Column extends ColumnBuffer {
   /** The low and the high half of each value. */
   readonly #words = new Int32Array(2 * maxRowGroupRows);
   readonly #values = new BigInt64Array(this.#words.buffer);
@@ -95,7 +95,7 @@ const dayCache = new Int32Array(600_000);
 const firstCached = 19_900_101;
 
 /** INT32: dates as days since 1970. */
-export class DateColumn extends ColumnBuffer {
+class DateColumn extends ColumnBuffer {
   readonly #days = new Int32Array(maxRowGroupRows);
 
   protected override arrays() {
@@ -143,7 +143,7 @@ function twoDigits(cells: Uint8Array, at: number): number {
 }
 
 /** Other types as JavaScript values, without a dictionary: BOOLEAN, DOUBLE, DECIMAL of more than 18 digits. */
-export class ValueColumn extends ColumnBuffer {
+class ValueColumn extends ColumnBuffer {
   readonly #values: OtherValue[] = [];
   readonly #parse: CellParser<unknown>;
 
@@ -251,7 +251,7 @@ const longText = 64;
 const dictionaryEvery = 8;
 
 /** BYTE_ARRAY: texts in PLAIN encoding, each after its length in four bytes. */
-export class TextColumn extends ColumnBuffer {
+class TextColumn extends ColumnBuffer {
   #bytes: Uint8Array = new Uint8Array(64_000);
   readonly #starts = new Int32Array(maxRowGroupRows + 1);
   readonly #hashes = new Int32Array(maxRowGroupRows);
@@ -345,4 +345,13 @@ function endOfText(cells: Uint8Array, from: number): number {
   let i = from;
   while (i < cells.length && cells[i] !== cellEnd) i++;
   return i;
+}
+
+/** A buffer for the values of a column. */
+export function bufferFor(column: ParquetColumn): ColumnBuffer {
+  const { type, nullable } = column;
+  if (type === "TEXT") return new TextColumn(nullable);
+  if (type === "DATE") return new DateColumn(nullable);
+  const isInt64 = schemaElement(column).type === "INT64";
+  return isInt64 ? new Int64Column(nullable, type) : new ValueColumn(nullable, type);
 }

@@ -123,7 +123,7 @@ function cellXml(
 }
 
 /** A row of totals: its label, and by column the sum, as decimal digits. */
-interface TotalRow {
+export interface TotalRow {
   readonly label: string;
   readonly sums: ReadonlyMap<number, string>;
 }
