@@ -25,12 +25,9 @@ function eventsOf([kind, events]: (typeof families)[number]): EventRule[] {
 
 /** The Fakturoid API, version 3: reading only. */
 export const fakturoid: Manifest = Object.freeze<Manifest>({
-  name: knownFakturoid.name,
+  ...knownFakturoid,
   title: "Fakturoid",
-  baseUrl: knownFakturoid.baseUrl,
-  protocol: knownFakturoid.protocol,
   limits: { requests: 400, windowMs: 60_000 },
-  languages: knownFakturoid.languages,
   resources: [
     own.account,
     own.bankAccounts,

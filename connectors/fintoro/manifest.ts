@@ -1,9 +1,8 @@
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Operation } from "../../src/connector/operation.ts";
-import type { Resource } from "../../src/connector/resource.ts";
 import { events, invalidationRules } from "./event-rules.ts";
 import { knownFintoro } from "./known.ts";
-import { operationGroups } from "./operations/groups.ts";
+import { operationGroups } from "./operations/document-operations.ts";
 import { questions } from "./report/questions.ts";
 import { accountantMonth } from "./accountant-month.ts";
 import { bookkeepingViews } from "./report/bookkeeping.ts";
@@ -17,26 +16,17 @@ import { clients, suppliers } from "./resources/clients-and-suppliers.ts";
 import * as own from "./resources/company-settings.ts";
 import { businessCases, businessCaseStatuses, contactActivityLogs } from "./resources/crm.ts";
 import * as goods from "./resources/goods.ts";
-import * as issued from "./resources/issued-documents.ts";
+import { documentPayments, documents } from "./resources/issued-documents.ts";
 import { lookups } from "./resources/lookups.ts";
 import slovak from "./slovak.json" with { type: "json" };
 
 const { rotateSecret, ...subscriptions } = operationGroups.webhookSubscriptions;
-const documents: readonly Resource[] = [
-  issued.invoices,
-  issued.creditNotes,
-  issued.proformas,
-  issued.orders,
-  issued.quotations,
-];
 const ofOneCompany = [...documents, ...goods.warehouseReceipts].map((one) => one.name);
 
 export const manifest: Manifest = Object.freeze({
-  name: knownFintoro.name,
+  ...knownFintoro,
   title: "Fintoro",
-  baseUrl: knownFintoro.baseUrl,
   limits: { requests: 120, windowMs: 60_000 },
-  languages: knownFintoro.languages,
   resources: [
     own.company,
     ...lookups,
@@ -51,7 +41,7 @@ export const manifest: Manifest = Object.freeze({
     goods.priceListItems,
     ...goods.warehouseReceipts,
     ...documents,
-    issued.documentPayments,
+    documentPayments,
     contactActivityLogs,
   ],
   events,

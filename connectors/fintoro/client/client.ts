@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { systemRandom, type Random } from "../../../src/base/random.ts";
 import { type CallOptions, type Methods, methodsOf } from "../../../src/connector/client/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
-import { operationGroups } from "../operations/groups.ts";
+import { operationGroups } from "../operations/document-operations.ts";
 import type { attachmentUpload } from "../operations/record-operations.ts";
 
 type Groups = typeof operationGroups;

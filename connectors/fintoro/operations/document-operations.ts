@@ -4,7 +4,7 @@ import { seriesDocumentTypes } from "../resources/company-settings.ts";
 import { discountTypes, paymentStatuses, quotationStatuses } from "../resources/document-fields.ts";
 import * as documents from "../resources/issued-documents.ts";
 import * as op from "./operation-builders.ts";
-import { clientOverride } from "./record-operations.ts";
+import { clientOverride, recordOperations } from "./record-operations.ts";
 
 const { day, id, maybe } = op;
 
@@ -142,7 +142,7 @@ const mailInput = z.strictObject({
   type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
 });
 
-export const documentOperations = {
+const documentOperations = {
   invoices: {
     list: op.pagedList("/invoices", documents.invoicePreview, 500, {
       ...paidFilters,
@@ -209,3 +209,5 @@ export const documentOperations = {
     },
   },
 } as const;
+
+export const operationGroups = op.named({ ...recordOperations, ...documentOperations });

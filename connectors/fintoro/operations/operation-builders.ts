@@ -5,7 +5,25 @@ import type { Operation } from "../../../src/connector/operation.ts";
  * An operation without its name. The functions below keep every literal in the type, so that the types of the client's
  * methods follow from the operations.
  */
-export type Unnamed = Omit<Operation, "name">;
+type Unnamed = Omit<Operation, "name">;
+
+type Named<G> = {
+  readonly [K in keyof G]: { readonly [M in keyof G[K]]: G[K][M] & Pick<Operation, "name"> };
+};
+
+/** The operations of each group, with their names: `invoices.create`. */
+export function named<G extends Readonly<Record<string, Readonly<Record<string, Unnamed>>>>>(
+  groups: G,
+): Named<G> {
+  const entries = Object.entries(groups).map(([group, operations]) => {
+    const members = Object.entries(operations);
+    return [
+      group,
+      Object.fromEntries(members.map(([key, one]) => [key, { ...one, name: `${group}.${key}` }])),
+    ];
+  });
+  return Object.fromEntries(entries) as Named<G>;
+}
 
 function get<const P extends string, const A extends Operation["answer"]>(path: P, answer: A) {
   return { method: "GET", path, status: 200, answer } as const;

@@ -72,7 +72,7 @@ export const invoice = t.record({
   items: t.children("invoice_items", stockedItem),
 });
 
-export const invoices = documentResource("invoices", "Invoices", {
+const invoices = documentResource("invoices", "Invoices", {
   record: invoice,
   preview: invoicePreview,
   open: unpaid,
@@ -100,7 +100,7 @@ export const creditNote = t.record({
   items: t.children("credit_note_items", stockedItem),
 });
 
-export const creditNotes = documentResource("credit_notes", "Credit notes", {
+const creditNotes = documentResource("credit_notes", "Credit notes", {
   record: creditNote,
   preview: creditNotePreview,
   doc: "Corrections of invoices; their totals are negative",
@@ -128,7 +128,7 @@ export const proforma = t.record({
   items: t.children("proforma_items", t.record(of.item(false))),
 });
 
-export const proformas = documentResource("proformas", "Proforma invoices", {
+const proformas = documentResource("proformas", "Proforma invoices", {
   record: proforma,
   preview: proformaPreview,
   open: unpaid,
@@ -152,7 +152,7 @@ export const order = t.record({
   items: t.children("order_items", plainItem),
 });
 
-export const orders = documentResource("orders", "Orders", { record: order, preview: orderPreview });
+const orders = documentResource("orders", "Orders", { record: order, preview: orderPreview });
 
 const validityDate = t.doc("Until when the offer stands", t.orNull(t.date()));
 const status = t.doc("What the client answered", t.oneOf(of.quotationStatuses));
@@ -172,8 +172,10 @@ export const quotation = t.record({
   items: t.children("quotation_items", plainItem),
 });
 
-export const quotations = documentResource("quotations", "Quotations", {
+const quotations = documentResource("quotations", "Quotations", {
   record: quotation,
   preview: quotationPreview,
   open: { param: "status", values: ["waiting"], column: "status" },
 });
+
+export const documents = [invoices, creditNotes, proformas, orders, quotations];
