@@ -1,19 +1,6 @@
 import type { JsonValue } from "./literal.ts";
 import { parseLossless } from "./lossless.ts";
-import {
-  assertNothingAfter,
-  closeArray,
-  closeObject,
-  isKey,
-  keyAt,
-  malformedAt,
-  openArray,
-  openObject,
-  skipSpace,
-  skipValue,
-  walk,
-  walkObject,
-} from "./scan.ts";
+import * as scan from "./scan.ts";
 
 /**
  * Cuts records out of the bytes of an answer. The slices are the service's own bytes: they are hashed and stored
@@ -37,39 +24,39 @@ export interface RecordSlice {
 
 /** Cuts `{ "data": [ … ], "paginator": { … } }`, keys in any order. Throws MirrorError `protocol`, as all here. */
 export function cutList(body: Buffer): ListCut {
-  const start = documentStart(body, openObject, 'an object with "data"');
+  const start = documentStart(body, scan.openObject, 'an object with "data"');
   let data: RecordSlice[] | null = null;
   let paginator: JsonValue = null;
-  const end = walkObject(body, start, (keyStart, keyEnd, valueAt) => {
-    const key = keyAt(body, keyStart, keyEnd);
+  const end = scan.walkObject(body, start, (keyStart, keyEnd, valueAt) => {
+    const key = scan.keyAt(body, keyStart, keyEnd);
     if (key === "data") {
-      if (data) throw malformedAt(body, keyStart, 'only one "data"');
+      if (data) throw scan.malformedAt(body, keyStart, 'only one "data"');
       return cutElements(body, valueAt, (data = []));
     }
-    const valueEnd = skipValue(body, valueAt);
+    const valueEnd = scan.skipValue(body, valueAt);
     // Members that are not cut are parsed here: a broken one makes the whole answer broken.
     const value = parseLossless(body, valueAt, valueEnd);
     if (key === "paginator") paginator = value;
     return valueEnd;
   });
-  assertNothingAfter(body, end);
-  if (!data) throw malformedAt(body, end - 1, '"data"');
+  scan.assertNothingAfter(body, end);
+  if (!data) throw scan.malformedAt(body, end - 1, '"data"');
   return { records: data, paginator };
 }
 
 /** Cuts a bare `[ … ]`: a whole answer, or the slice of an array inside a record. */
 export function cutArray(body: Buffer): RecordSlice[] {
   const records: RecordSlice[] = [];
-  const end = cutElements(body, documentStart(body, openArray, "an array"), records);
-  assertNothingAfter(body, end);
+  const end = cutElements(body, documentStart(body, scan.openArray, "an array"), records);
+  scan.assertNothingAfter(body, end);
   return records;
 }
 
 /** The bytes of a single `{ … }`, without the white space around them. */
 export function cutObject(body: Buffer): Buffer {
-  const start = documentStart(body, openObject, "an object");
-  const end = skipValue(body, start);
-  assertNothingAfter(body, end);
+  const start = documentStart(body, scan.openObject, "an object");
+  const end = scan.skipValue(body, start);
+  scan.assertNothingAfter(body, end);
   return body.subarray(start, end);
 }
 
@@ -77,9 +64,9 @@ export function cutObject(body: Buffer): Buffer {
 export function valueOf(slice: Buffer, key: string): Buffer | null {
   const wanted = Buffer.from(key);
   let value: Buffer | null = null;
-  walkObject(slice, documentStart(slice, openObject, "an object"), (keyStart, keyEnd, start) => {
-    const end = skipValue(slice, start);
-    if (isKey(slice, keyStart, keyEnd, wanted)) value = slice.subarray(start, end);
+  scan.walkObject(slice, documentStart(slice, scan.openObject, "an object"), (keyStart, keyEnd, start) => {
+    const end = scan.skipValue(slice, start);
+    if (scan.isKey(slice, keyStart, keyEnd, wanted)) value = slice.subarray(start, end);
     return end;
   });
   return value;
@@ -91,21 +78,21 @@ export function valueOf(slice: Buffer, key: string): Buffer | null {
  */
 export function idOf(slice: Buffer): string | null {
   const trail = { at: 0 };
-  skipValue(slice, skipSpace(slice, 0), trail);
+  scan.skipValue(slice, scan.skipSpace(slice, 0), trail);
   return integerAt(slice, trail.at);
 }
 
 /** Does an empty object `{}` begin here? PHP sends one for an empty list that was a map. */
 export function isEmptyObject(bytes: Uint8Array, at = 0): boolean {
-  return bytes[at] === openObject && bytes[skipSpace(bytes, at + 1)] === closeObject;
+  return bytes[at] === scan.openObject && bytes[scan.skipSpace(bytes, at + 1)] === scan.closeObject;
 }
 
 function cutElements(body: Buffer, at: number, records: RecordSlice[]): number {
-  if (isEmptyObject(body, at)) return skipSpace(body, at + 1) + 1;
-  if (body[at] !== openArray) throw malformedAt(body, at, "an array");
-  return walk(body, at, closeArray, (start) => {
+  if (isEmptyObject(body, at)) return scan.skipSpace(body, at + 1) + 1;
+  if (body[at] !== scan.openArray) throw scan.malformedAt(body, at, "an array");
+  return scan.walk(body, at, scan.closeArray, (start) => {
     const trail = { at: 0 };
-    const end = skipValue(body, start, trail);
+    const end = scan.skipValue(body, start, trail);
     records.push({ slice: body.subarray(start, end), id: integerAt(body, trail.at) });
     return end;
   });
@@ -114,8 +101,8 @@ function cutElements(body: Buffer, at: number, records: RecordSlice[]): number {
 /** After white space and a byte order mark, which some proxies put before JSON. */
 function documentStart(body: Buffer, open: number, expected: string): number {
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-  const start = skipSpace(body, marked ? 3 : 0);
-  if (body[start] !== open) throw malformedAt(body, start, expected);
+  const start = scan.skipSpace(body, marked ? 3 : 0);
+  if (body[start] !== open) throw scan.malformedAt(body, start, expected);
   return start;
 }
 

@@ -1,22 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { isExact, numberLiteral, type JsonValue } from "./literal.ts";
-import {
-  assertNothingAfter,
-  classOf,
-  closeArray,
-  decodeString,
-  describeCharacter,
-  keyAt,
-  malformed,
-  malformedAt,
-  maxDepth,
-  openArray,
-  openObject,
-  skipSpace,
-  skipValue,
-  walk,
-  walkObject,
-} from "./scan.ts";
+import * as scan from "./scan.ts";
 
 /**
  * JSON.parse without loss of digits, of a text or of the bytes from `start` to `end`. The native parser does the work; a
@@ -38,32 +22,34 @@ export function parseLossless(content: Buffer | string, start = 0, end = content
 /** As RFC 8259 defines it, with exact numbers; slow. */
 function parsePrecisely(bytes: Buffer, start: number): JsonValue {
   let value: JsonValue = null;
-  const end = readValue(bytes, skipSpace(bytes, start), maxDepth, (read) => (value = read));
-  assertNothingAfter(bytes, end);
+  const end = readValue(bytes, scan.skipSpace(bytes, start), scan.maxDepth, (read) => (value = read));
+  scan.assertNothingAfter(bytes, end);
   return value;
 }
 
 /** Gives the value to `take`, and returns where it ends. A container has `depth` levels at most. */
 function readValue(bytes: Buffer, at: number, depth: number, take: (value: JsonValue) => void): number {
   const first = bytes[at];
-  if (depth === 0 && (first === openArray || first === openObject))
-    throw malformedAt(bytes, at, `at most ${maxDepth} levels`);
-  if (first === openArray) {
+  if (depth === 0 && (first === scan.openArray || first === scan.openObject))
+    throw scan.malformedAt(bytes, at, `at most ${scan.maxDepth} levels`);
+  if (first === scan.openArray) {
     const array: JsonValue[] = [];
     take(array);
-    return walk(bytes, at, closeArray, (from) => readValue(bytes, from, depth - 1, (one) => array.push(one)));
+    return scan.walk(bytes, at, scan.closeArray, (from) =>
+      readValue(bytes, from, depth - 1, (one) => array.push(one)),
+    );
   }
-  if (first === openObject) {
+  if (first === scan.openObject) {
     const members: [string, JsonValue][] = [];
-    const end = walkObject(bytes, at, (keyStart, keyEnd, from) => {
-      const key = keyAt(bytes, keyStart, keyEnd);
+    const end = scan.walkObject(bytes, at, (keyStart, keyEnd, from) => {
+      const key = scan.keyAt(bytes, keyStart, keyEnd);
       return readValue(bytes, from, depth - 1, (one) => members.push([key, one]));
     });
     // Also makes `__proto__` an ordinary key.
     take(Object.fromEntries(members));
     return end;
   }
-  const end = skipValue(bytes, at);
+  const end = scan.skipValue(bytes, at);
   take(scalarAt(bytes, at, end));
   return end;
 }
@@ -76,10 +62,10 @@ const words: ReadonlyMap<string, JsonValue> = new Map([
 
 function scalarAt(bytes: Buffer, at: number, end: number): JsonValue {
   const text = bytes.toString("utf8", at, end);
-  const value = text.startsWith('"') ? decodeString(bytes, at, end) : words.get(text);
+  const value = text.startsWith('"') ? scan.decodeString(bytes, at, end) : words.get(text);
   if (value !== undefined) return value;
   if (/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/.test(text)) return numberLiteral(text);
-  throw malformedAt(bytes, at, text.startsWith('"') ? "a well-formed string" : "a value");
+  throw scan.malformedAt(bytes, at, text.startsWith('"') ? "a well-formed string" : "a value");
 }
 
 function parseNatively(text: string): JsonValue | undefined {
@@ -95,9 +81,9 @@ function isTooDeep(text: string, value: JsonValue): boolean {
   let brackets = 0;
   for (const bracket of "{[") {
     let at = text.indexOf(bracket);
-    for (; at !== -1 && brackets <= maxDepth; brackets++) at = text.indexOf(bracket, at + 1);
+    for (; at !== -1 && brackets <= scan.maxDepth; brackets++) at = text.indexOf(bracket, at + 1);
   }
-  return brackets > maxDepth && isDeeper(value, maxDepth);
+  return brackets > scan.maxDepth && isDeeper(value, scan.maxDepth);
 }
 
 /** Its own recursion ends at `depth`, so it cannot run out of stack. */
@@ -112,14 +98,14 @@ export function assertUtf8(body: Buffer): void {
   if (isUtf8(body)) return;
   const repaired = Buffer.from(body.toString());
   const at = repaired.findIndex((byte, index) => byte !== body[index]);
-  throw malformed(at, "UTF-8", describeCharacter(body[at]));
+  throw scan.malformed(at, "UTF-8", scan.describeCharacter(body[at]));
 }
 
 /** What precedes a number that a double may not hold, and its beginning: 16 digits, or an exponent of three. */
 const longNumber = /(?:^|[:,[ \t\r\n])(-?[0-9](?:[0-9.]{15}|[0-9.]{0,14}[eE][-+]?[0-9]{3}))/g;
 
-const numberCharacter = classOf("0123456789.eE+-");
-const space = classOf(" \t\r\n");
+const numberCharacter = scan.classOf("0123456789.eE+-");
+const space = scan.classOf(" \t\r\n");
 
 /**
  * May JSON.parse change this text? It changes numbers that a double does not hold; 15 significant digits and
