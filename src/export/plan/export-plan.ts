@@ -77,7 +77,6 @@ function planRows(
   const read = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
   const columns = read.map((column) => ({ ...column, ...shownAs(column, words) }));
   const shown = read.map((column) => shownSql(column, words));
-  const records = raw === null ? rows : `${rows} t JOIN ${raw} w ON w.id = t.id`;
   const isStored = table.kind === "table" || table.kind === "child";
   const [key = "id"] = table.primaryKey;
   // Rows of a sheet are numbered.
@@ -89,7 +88,7 @@ function planRows(
   }
   const part = partition === null || date === null ? "NULL" : partSql(partition, date);
   const names = (isJson ? ["_json"] : read.map(({ name }) => name)).map(quoted);
-  const present = isJson ? `(SELECT t.*, w.json AS _json FROM ${records})` : rows;
+  const present = isJson ? `(SELECT t.*, w.json AS _json FROM ${rows} t JOIN ${raw} w ON w.id = t.id)` : rows;
   const from = since === null ? present : `(${changesSql(table, since.seq, raw)})`;
   const order = since === null ? orderOf(table, format) : "_part, _seq, _place";
   const setup = [

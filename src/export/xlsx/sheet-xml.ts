@@ -1,4 +1,4 @@
-import { dayMs } from "../../base/clock.ts";
+import { dayMs, isCalendarDay } from "../../base/clock.ts";
 import { endOfCell, nullCell, asciiText, cellText, realText } from "../columns/cells.ts";
 import { styleOf, type SheetColumn, type SheetKind } from "./styles.ts";
 
@@ -54,15 +54,11 @@ const firstDayMs = Date.UTC(1900, 2, 1);
 
 /** The number that Excel shows as a day, or as a time in the zone that the text is in; null for any other text. */
 export function excelDate(text: string): number | null {
-  const found =
-    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(text);
-  if (!found) return null;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found
-    .slice(1)
-    .map((part: string | undefined) => Number(part ?? 0));
-  const atMs = Date.UTC(year, month - 1, day);
-  const isReal = new Date(atMs).getUTCDate() === day && month >= 1 && month <= 12;
-  if (!isReal || atMs < firstDayMs || hour > 23 || minute > 59 || second > 59) return null;
+  const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+  const [, day = "", ...time] = form.exec(text) ?? [];
+  const [hour = 0, minute = 0, second = 0] = time.map((part: string | undefined) => Number(part ?? 0));
+  const atMs = isCalendarDay(day) ? Date.parse(day) : -Infinity;
+  if (atMs < firstDayMs || hour > 23 || minute > 59 || second > 59) return null;
   return (atMs - dayZeroMs) / dayMs + (hour * 3600 + minute * 60 + second) / 86_400;
 }
 
