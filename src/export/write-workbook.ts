@@ -154,7 +154,7 @@ function sheetPath(number: number): string {
 const attribute = (text: string) => xmlText(text).replaceAll('"', "&quot;");
 const officeRelations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const packageRelations = "http://schemas.openxmlformats.org/package/2006/relationships";
-const typeOf = (part: string) => `application/vnd.openxmlformats-officedocument.spreadsheetml.${part}+xml`;
+const typeOf = (kind: string) => `application/vnd.openxmlformats-officedocument.spreadsheetml.${kind}+xml`;
 
 /** The parts before the sheets. Any part but those named is a sheet, so that their number need not be known. */
 const firstParts: readonly (readonly [name: string, xml: string])[] = [
@@ -177,8 +177,8 @@ function lastParts(sheets: readonly SheetEntry[]): (readonly [name: string, xml:
     ({ name, filter }, at) =>
       `<definedName name="_xlnm._FilterDatabase" localSheetId="${at}" hidden="1">${xmlText(`'${name.replaceAll("'", "''")}'!${filter}`)}</definedName>`,
   );
-  const relation = (id: number, part: string, target: string) =>
-    `<Relationship Id="rId${id}" Type="${officeRelations}/${part}" Target="${target}"/>`;
+  const relation = (id: number, kind: string, target: string) =>
+    `<Relationship Id="rId${id}" Type="${officeRelations}/${kind}" Target="${target}"/>`;
   const targets = sheets.map((_, at) => relation(at + 1, "worksheet", `/${sheetPath(at + 1)}`));
   const styles = relation(sheets.length + 1, "styles", "/xl/styles.xml");
   return [
