@@ -28,16 +28,19 @@ export function sweepKey(resource: string, variant: string): string {
  * stalest of what brings it.
  *
  * @param swept when each list was last read whole: `Runs.sweptTimes`
+ * @param mirrored what the config leaves out brings nothing
  */
 export function sweptAt(
   manifest: Manifest,
   resource: Resource,
   swept: ReadonlyMap<string, string>,
+  mirrored = manifest.resources,
 ): string | null {
   const { list } = resource;
   if (list.kind === "owned" || list.kind === "parents") {
-    const sources = list.kind === "owned" ? list.by : list.parents;
-    return earliest(sources.map((one) => sweptAt(manifest, resourceNamed(manifest, one.resource), swept)));
+    const links = list.kind === "owned" ? list.by : list.parents;
+    const read = links.filter((link) => mirrored.some(({ name }) => name === link.resource));
+    return earliest(read.map((link) => sweptAt(manifest, resourceNamed(manifest, link.resource), swept)));
   }
   const variants = variantsOf(resource);
   const keys = (variants.length > 0 ? variants : [""]).map((variant) => sweepKey(resource.name, variant));

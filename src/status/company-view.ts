@@ -172,8 +172,8 @@ export function readFacts(
   const names = resources.map(({ name }) => name);
   const whole = lastWholeRun(db, names);
   const times = runs.sweptTimes();
-  const swept = resources.map((one) => [one.name, epochMs(sweptAt(manifest, one, times))] as const);
-  const sweptMs = Object.fromEntries(swept);
+  const readAt = (one: Resource) => epochMs(sweptAt(manifest, one, times, resources));
+  const sweptMs = Object.fromEntries(resources.map((one) => [one.name, readAt(one)]));
   const lastReceivedMs = epochMs(inbox.lastReceived());
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };
   return {

@@ -37,11 +37,12 @@ export function readHealth(db: Db, manifest: Manifest, mirrored = manifest.resou
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
     const sizes = readSizes(db);
-    const swept = runs.sweptTimes();
+    const times = runs.sweptTimes();
+    const readAt = (one: Resource) => sweptAt(manifest, one, times, mirrored);
     const changes = schemaChanges(db, manifest.resources);
     const countsOf = onceFor(({ name }: Resource) => new Records(db).counts(name));
     return {
-      resources: manifest.resources.map((one) => readResource(db, manifest, one, troubles, swept, countsOf)),
+      resources: manifest.resources.map((one) => readResource(db, manifest, one, troubles, readAt, countsOf)),
       runs: runs.latest(10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
@@ -71,7 +72,7 @@ function readResource(
   manifest: Manifest,
   resource: Resource,
   troubles: readonly Trouble[],
-  swept: ReadonlyMap<string, string>,
+  readAt: (resource: Resource) => string | null,
   countsOf: CountsOf,
 ) {
   const { name } = resource;
@@ -82,7 +83,7 @@ function readResource(
     /** How many records its lists named when they were last read; null: not known. */
     expected: expectedRecords(new Meta(db), resource),
     /** When its list was last read whole, ISO; null: never. */
-    sweptAt: sweptAt(manifest, resource, swept),
+    sweptAt: readAt(resource),
     /** What the last run that read it could not do. */
     troubles: troubles.filter((one) => one.resource === name),
     ...readsBefore(db, manifest, resource, countsOf),

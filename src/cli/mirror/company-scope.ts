@@ -93,15 +93,19 @@ export function isDaemonThere({ files }: CompanyScope): boolean {
   return lockHolder(files.lock)?.command === "serve";
 }
 
-/** Logs one warning where the mirror that was published or exported lacks some of what the config asks for. */
+/** Logs one warning where the mirror that was published or exported lacks what a run by the config reads. */
 export function warnIfIncomplete(
   { context, company, resources }: CompanyScope,
   completeness: CompletenessByName,
 ): void {
-  const gaps = resources.flatMap(({ name }) => {
+  const isMirrored = (source: { resource: string }) => resources.some(({ name }) => name === source.resource);
+  const gaps = resources.flatMap(({ name, list }) => {
     const found = completeness.get(name);
     if (!found || found.isComplete) return [];
     const { withoutDetail: rows } = found;
+    const sources = list.kind === "owned" ? list.by : list.kind === "parents" ? list.parents : [];
+    // No run reads what comes with records that the config leaves out.
+    if (rows === 0 && !sources.every(isMirrored)) return [];
     return [rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name];
   });
   if (gaps.length === 0) return;
