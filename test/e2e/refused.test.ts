@@ -143,6 +143,24 @@ test("a refused record or parent's list is set aside and named, all others come;
   expect(setAside()).toEqual([]);
 });
 
+// Fault: service | a parent whose resource the config leaves out is deleted | its list answers 422 | its records are asked for themselves, and the run is complete
+test("the events of a deleted supplier go, too, where the config leaves suppliers out", async () => {
+  const company = await aMirroredCompany();
+  const { control } = company.sandbox;
+  const events = look(company.file, (db) =>
+    db
+      .prepare("SELECT id, supplier_id AS supplier FROM contact_activity_logs WHERE supplier_id IS NOT NULL")
+      .all(),
+  ) as { id: number; supplier: number }[];
+  const { supplier } = events[0]!;
+  control.remove("suppliers", supplier);
+  const left = manifest.resources.map(({ name }) => name).filter((name) => name !== "suppliers");
+  const report = await sync(company, { resources: left, parentsPerRun: "all" });
+  expect(report).toMatchObject({ outcome: "complete", troubles: [] });
+  expectEqual(company, { tables: left });
+  expect(serviceIds(company, "contact_activity_logs")).not.toContain(events[0]!.id);
+});
+
 // Fault: service | 403, 422 or unproven 404 on all details of a resource | a proxy, for every order | five in a row hold the resource, with fewer than 30 requests; the others are whole
 test("five refused records in a row hold their resource, the others are whole", async () => {
   const company = await aCompany({ records: 100 });

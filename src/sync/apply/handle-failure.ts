@@ -2,10 +2,10 @@ import { hintOf, messageOf } from "../../base/errors.ts";
 import { ContradictionError, ForbiddenError } from "../../connector/service-errors.ts";
 import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
-import { mostRefusedInARow, type AnswerContext } from "../context/run-context.ts";
+import { mostRefusedInARow, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
-import { deletionVerdict, removeRecord, probeRoute } from "../deletion/deletion.ts";
+import { deletionVerdict, probeRoute, releaseChildren, removeRecord } from "../deletion/deletion.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { otherListForm, childrenOf, queueOtherForm } from "../plan/list-reads.ts";
 import { queueDependents } from "../plan/dependents.ts";
@@ -72,11 +72,17 @@ function applyDeletion(answer: AnswerContext): void {
 }
 
 function checkParent(answer: AnswerContext, error: unknown): void {
-  const { run, item } = answer;
+  const { run, item, stamp } = answer;
   const payload = item.payload as ChildPayload;
-  if (item.attempts >= 2 || !run.selected.has(payload.parent)) return deadLetter(answer, error);
+  const parent = { resource: payload.parent, id: parentIdOf(payload) };
+  if (!run.mirrored.has(parent.resource)) {
+    // The config leaves parents like it out, so it is not asked for itself.
+    run.parents.markListed(item.resource, parent, stamp.receivedAtMs, requireRunId(run));
+    return releaseChildren(answer, parent, "child list refused");
+  }
+  if (item.attempts >= 2 || !run.selected.has(parent.resource)) return deadLetter(answer, error);
   run.queue.retry(item, messageOf(error), run.clock.nowMs() + backoffMs(item.attempts + 2, retries.read));
-  queueRecord(answer, "child list refused", { resource: payload.parent, id: parentIdOf(payload) });
+  queueRecord(answer, "child list refused", parent);
   // Only runs read lists.
   holdAfterARow(answer, error);
 }

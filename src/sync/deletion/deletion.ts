@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { recordId, type RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import { onceFor } from "../../store/once-for.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -87,7 +87,7 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
       referred === resource.name ? mirror.records.liveIdsWhere(dependent, { [column]: id }) : [];
     for (const one of referring) queueRecord(read, "cascade", { resource: dependent, id: one });
   }
-  releaseChildren(read, resource, id);
+  releaseChildren(read, { resource: resource.name, id }, "parent gone");
   return true;
 }
 
@@ -114,14 +114,18 @@ export function ownerColumns({ list }: Resource, owner: Resource, id: RecordId) 
   return link ? { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id } : null;
 }
 
-/** The list of a deleted parent cannot be read any more: its records are checked one by one. */
-function releaseChildren(read: ReadContext, parent: Resource, id: RecordId): void {
+/** The list of this parent cannot be read: its records are checked one by one. */
+export function releaseChildren(
+  read: ReadContext,
+  parent: RecordRef,
+  reason: "parent gone" | "child list refused",
+): void {
   const { queue, mirror, listings } = read.run;
-  for (const { resource, link } of childrenOf(read.run, parent.name)) {
-    queue.drop(resource.name, `child:${parent.name}:${id}:`);
-    listings.close(resource.name, `${parent.name}:${id}`);
-    for (const child of mirror.records.liveIdsWhere(resource.name, { [snakeCase(link.field)]: id }))
-      queueRecord(read, "parent gone", { resource: resource.name, id: child });
+  for (const { resource, link } of childrenOf(read.run, parent.resource)) {
+    queue.drop(resource.name, `child:${parent.resource}:${parent.id}:`);
+    listings.close(resource.name, `${parent.resource}:${parent.id}`);
+    for (const child of mirror.records.liveIdsWhere(resource.name, { [snakeCase(link.field)]: parent.id }))
+      queueRecord(read, reason, { resource: resource.name, id: child });
   }
 }
 

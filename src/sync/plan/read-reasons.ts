@@ -45,7 +45,7 @@ const recordReads = {
   "parent gone": { kind: "confirm", lane: "changed" },
   /** It referred to a deleted record: a deleted status changes its cases. Guard: a record is deleted once. */
   cascade: { kind: "detail", lane: "changed" },
-  /** Its list of children was refused: is it deleted? Guard: the list is tried a bounded number of times. */
+  /** Its list of children was refused, or its parent's, which is left out: is it deleted? Guard: a list's attempts. */
   "child list refused": { kind: "confirm", lane: "list" },
   /** It should exist: does its route answer 200 (I5)? Guard: `deletion/deletion.ts` reads a few per trial. */
   "route probe": { kind: "confirm", lane: "list" },
