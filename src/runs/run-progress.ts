@@ -1,4 +1,4 @@
-import type { Resource } from "../connector/resource.ts";
+import { sourcesOf, type Resource } from "../connector/resource.ts";
 import type { ProgressView, RequestsAhead, ResourceProgress } from "../log/progress.ts";
 import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
 import type { Tally } from "../sync/context/tally.ts";
@@ -29,9 +29,7 @@ export function progressView(run: CompanyRun): ProgressView | null {
 
 /** What unread pages will show is estimated by the pages that were read: how many of their records were new. */
 function aheadOf(tally: Tally, resources: readonly Resource[], queue: readonly QueueCount[]): RequestsAhead {
-  const parents = new Set(
-    resources.flatMap(({ list }) => (list.kind === "parents" ? list.parents.map((one) => one.resource) : [])),
-  );
+  const parents = new Set(resources.flatMap((one) => (one.list.kind === "parents" ? sourcesOf(one) : [])));
   const ahead = { lists: 0, openLists: 0, details: 0, isKnown: true };
   for (const resource of resources) {
     const own = queue.filter((count) => count.resource === resource.name);

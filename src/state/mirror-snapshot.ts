@@ -16,7 +16,7 @@ import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
 import { Parents } from "./parents.ts";
 import { Runs } from "./runs.ts";
 import { about, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
-import type { Resource } from "../connector/resource.ts";
+import { sourcesOf, type Resource } from "../connector/resource.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { columnNames, fenceTable } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
@@ -172,11 +172,12 @@ function readCompleteness(
   const parents = new Parents(db);
   const isThere = (name: string) => columnNames(db, fenceTable(name), schema).size > 0;
   const provisional = (name: string) => (isThere(name) ? records.counts(name).provisional : 0);
-  const read = ({ name, list }: Resource): Completeness => {
-    const sources = list.kind === "owned" ? list.by.map(({ resource }) => resource) : [name];
+  const read = (resource: Resource): Completeness => {
+    const { name, list } = resource;
+    const sources = list.kind === "owned" ? sourcesOf(resource) : [name];
     const withoutDetail = sources.reduce((sum, source) => sum + provisional(source), 0);
     const isSwept = (swept[name] ?? null) !== null;
-    const lists = list.kind === "parents" ? list.parents.map(({ resource }) => resource).filter(isThere) : [];
+    const lists = list.kind === "parents" ? sourcesOf(resource).filter(isThere) : [];
     const isComplete = isSwept && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
     return { withoutDetail, isComplete };
   };

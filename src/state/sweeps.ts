@@ -1,5 +1,5 @@
-import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
-import type { ChangesPlan, Resource } from "../connector/resource.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import { sourcesOf, type ChangesPlan, type Resource } from "../connector/resource.ts";
 import type { Meta } from "./meta.ts";
 
 /** One list: of a resource, or of one value of its list parameter. */
@@ -36,11 +36,10 @@ export function sweptAt(
   swept: ReadonlyMap<string, string>,
   mirrored = manifest.resources,
 ): string | null {
-  const { list } = resource;
-  if (list.kind === "owned" || list.kind === "parents") {
-    const links = list.kind === "owned" ? list.by : list.parents;
-    const read = links.filter((link) => mirrored.some(({ name }) => name === link.resource));
-    return earliest(read.map((link) => sweptAt(manifest, resourceNamed(manifest, link.resource), swept)));
+  const sources = sourcesOf(resource);
+  if (sources.length > 0) {
+    const read = mirrored.filter(({ name }) => sources.includes(name));
+    return earliest(read.map((source) => sweptAt(manifest, source, swept)));
   }
   const variants = variantsOf(resource);
   const keys = (variants.length > 0 ? variants : [""]).map((variant) => sweepKey(resource.name, variant));

@@ -172,8 +172,10 @@ export function readFacts(
   const names = resources.map(({ name }) => name);
   const whole = lastWholeRun(db, names);
   const times = runs.sweptTimes();
-  const readAt = (one: Resource) => epochMs(sweptAt(manifest, one, times, resources));
-  const sweptMs = Object.fromEntries(resources.map((one) => [one.name, readAt(one)]));
+  const swept = resources.map(
+    (one) => [one.name, epochMs(sweptAt(manifest, one, times, resources))] as const,
+  );
+  const sweptMs = Object.fromEntries(swept);
   const lastReceivedMs = epochMs(inbox.lastReceived());
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };
   return {

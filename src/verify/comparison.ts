@@ -4,7 +4,7 @@ import { throwIfAborted } from "../base/errors.ts";
 import { canonicalId, type RecordId, type RecordRef } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
-import type { Resource } from "../connector/resource.ts";
+import { sourcesOf, type Resource } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
 import { integerOf } from "../json/literal.ts";
 import { WorkQueue } from "../state/work-queue.ts";
@@ -234,8 +234,11 @@ export class Comparison {
     const { name, list } = resource;
     if (list.kind !== "parents") return;
     const { records, parents } = this.view;
-    const names = list.parents.map((one) => one.resource);
-    for (const { listedAtMs, ...parent } of parents.stalest(name, names, Number.MAX_SAFE_INTEGER))
+    for (const { listedAtMs, ...parent } of parents.stalest(
+      name,
+      sourcesOf(resource),
+      Number.MAX_SAFE_INTEGER,
+    ))
       this.deepReads.push({ ...parent, listOf: name, readAtMs: listedAtMs ?? 0 });
     for (const { field } of list.parents)
       for (const id of records.orphans(resource, field, mostAbsent)) this.suspect(name, id);

@@ -52,9 +52,17 @@ describe("check", () => {
     const names = stdout
       .split("\n")
       .flatMap((line) => /^(?:ok {4}|warn {2}(?=node:))((?:acme )?\w+):/.exec(line)?.[1] ?? []);
-    const shared = ["config", "node", "base_url", "data_dir", "disk", "modes"];
+    const shared = ["config", "node", "base_url", "data_dir", "resources", "disk", "modes"];
     const own = ["token", "identity", "clock", "lock", "webhook"].map((name) => `acme ${name}`);
     expect(names).toEqual([...shared, ...own]);
+  });
+
+  test("names the records that no run reads, as the config leaves out what brings them", async () => {
+    const config = `${configOf(await openSandbox())}resources: { include: [clients, contact_activity_logs] }\n`;
+    const { code, checks } = await checksIn(temporaryFolder({ "config.yaml": config }));
+    const detail = "not read: contact_activity_logs of suppliers, contact_activity_logs of business_cases";
+    expect(code).toBe(0);
+    expect(checks.find(({ name }) => name === "resources")).toMatchObject({ status: "warn", detail });
   });
 
   // Fault: network | the name of a receiver leads to a private network, or to nothing | `check` | its row fails and says why; it is sent nothing

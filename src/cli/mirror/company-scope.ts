@@ -13,6 +13,7 @@ import { askWhoami, judgeToken } from "../../sync/identity/identify.ts";
 import type { CommandContext } from "../program/command.ts";
 import { someOf } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
+import { sourcesOf } from "../../connector/resource.ts";
 import type { CompletenessByName } from "../../state/mirror-snapshot.ts";
 
 export interface CompanyScope extends CompanySettings {
@@ -98,14 +99,14 @@ export function warnIfIncomplete(
   { context, company, resources }: CompanyScope,
   completeness: CompletenessByName,
 ): void {
-  const isMirrored = (source: { resource: string }) => resources.some(({ name }) => name === source.resource);
-  const gaps = resources.flatMap(({ name, list }) => {
+  const names = resources.map(({ name }) => name);
+  const gaps = resources.flatMap((resource) => {
+    const { name } = resource;
     const found = completeness.get(name);
     if (!found || found.isComplete) return [];
     const { withoutDetail: rows } = found;
-    const sources = list.kind === "owned" ? list.by : list.kind === "parents" ? list.parents : [];
     // No run reads what comes with records that the config leaves out.
-    if (rows === 0 && !sources.every(isMirrored)) return [];
+    if (rows === 0 && !sourcesOf(resource).every((source) => names.includes(source))) return [];
     return [rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name];
   });
   if (gaps.length === 0) return;

@@ -1,4 +1,4 @@
-import type { Resource } from "../../connector/resource.ts";
+import { sourcesOf, type Resource } from "../../connector/resource.ts";
 import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { RunContext } from "../context/run-context.ts";
 import { chooseLists, dueLists, planSweeps, type Unfinished } from "./chosen-lists.ts";
@@ -88,7 +88,7 @@ function addParents(run: RunContext, child: Resource, isResumed: boolean): void 
   if (child.list.kind !== "parents") return;
   const { parents, parentReads } = run;
   const { beforeRun, left } = parentReads;
-  const names = child.list.parents.map(({ resource }) => resource);
+  const names = sourcesOf(child);
   const taken = isResumed ? parents.countListed(child.name, beforeRun) + parents.countQueued(child.name) : 0;
   const due = parents.stalest(child.name, names, Math.max(0, left - taken), beforeRun);
   parentReads.left = left - taken - due.length;

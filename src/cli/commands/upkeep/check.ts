@@ -3,7 +3,9 @@ import { freeBytesAt, nearestPresent } from "../../../base/files/atomic-file.ts"
 import { MirrorError, messageOf, type ErrorKind, valueOr } from "../../../base/errors.ts";
 import { counted, formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";
+import { selectResources } from "../../../config/companies.ts";
 import { shortPath } from "../../../config/load.ts";
+import { sourcesOf, type Resource } from "../../../connector/resource.ts";
 import { companyScopes, judgeOwnToken, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami } from "../../../sync/identity/identify.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -58,6 +60,7 @@ async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> 
     node: checkNode(process.execPath),
     base_url: checkBaseUrl(config.baseUrl, context.connector.manifest.baseUrl),
     data_dir: checkDataDir(config.dataDir),
+    resources: checkResources(selectResources(context.connector.manifest, config.resources)),
     disk: judgeFreeSpace(freeBytesAt(config.dataDir)),
     modes: checkModes(config),
   };
@@ -77,6 +80,17 @@ function checkNode(execPath: string): CheckResult {
   const hint =
     "fine for trying and testing; in production use a Node 22.19 or newer of the machine: this one came by an install script, without an integrity hash";
   return warn(detail, hint);
+}
+
+/** Warns where the config leaves out what brings the records of a table that it asks for. */
+function checkResources(resources: readonly Resource[]): CheckResult {
+  const names = new Set(resources.map(({ name }) => name));
+  const missing = resources.flatMap((one) => {
+    const left = sourcesOf(one).filter((source) => !names.has(source));
+    return left.map((source) => `${one.name} of ${source}`);
+  });
+  if (missing.length === 0) return ok(counted(resources.length, "table"));
+  return warn(`not read: ${missing.join(", ")}`, "resources leaves out what brings them");
 }
 
 function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
