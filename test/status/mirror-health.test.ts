@@ -8,7 +8,7 @@ import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { sweptAt } from "../../src/state/sweeps.ts";
+import { sweptAt as readWholeAt } from "../../src/state/sweeps.ts";
 import { readFacts } from "../../src/status/company-view.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
@@ -84,13 +84,14 @@ describe("how a mirror stands", () => {
   });
 
   test("judges what comes with other records by those of them that the config asks for", () => {
-    const readAt = (...names: readonly string[]) => {
-      const [events, ...parents] = ["contact_activity_logs", ...names].map((name) =>
-        resourceNamed(fintoro, name),
-      );
-      return sweptAt(fintoro, events!, new Map([["clients", "2026-03-01"]]), [events!, ...parents]);
-    };
-    expect([readAt("clients"), readAt("clients", "suppliers"), readAt()]).toEqual(["2026-03-01", null, null]);
+    const [events, clients, suppliers] = ["contact_activity_logs", "clients", "suppliers"].map((name) =>
+      resourceNamed(fintoro, name),
+    );
+    const times = new Map([["clients", "2026-03-01"]]);
+    const judged = [[clients!], [clients!, suppliers!], []].map((one) =>
+      readWholeAt(fintoro, events!, times, one),
+    );
+    expect(judged).toEqual(["2026-03-01", null, null]);
   });
 
   test("shows the troubles of the last run that read the resource, not those of a quick one or of other tables", async () => {

@@ -99,14 +99,14 @@ export function warnIfIncomplete(
   { context, company, resources }: CompanyScope,
   completeness: CompletenessByName,
 ): void {
-  const names = resources.map(({ name }) => name);
+  const names = new Set(resources.map(({ name }) => name));
   const gaps = resources.flatMap((resource) => {
     const { name } = resource;
     const found = completeness.get(name);
     if (!found || found.isComplete) return [];
     const { withoutDetail: rows } = found;
     // No run reads what comes with records that the config leaves out.
-    if (rows === 0 && !sourcesOf(resource).every((source) => names.includes(source))) return [];
+    if (rows === 0 && !sourcesOf(resource).every((source) => names.has(source))) return [];
     return [rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name];
   });
   if (gaps.length === 0) return;
