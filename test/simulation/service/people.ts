@@ -4,7 +4,7 @@ import { writable } from "../../../connectors/fintoro/sandbox/resources/all-rout
 import words from "../../../connectors/fintoro/sandbox/samples/words.json" with { type: "json" };
 import type { Oddity } from "../scenarios/scenario.ts";
 import { add, edit, hotTables, remove, restore, restorable } from "./record-changes.ts";
-import { spuriousEvent, textOf, type ChangeContext, type HotTable } from "./record-changes.ts";
+import { spuriousEvent, someText, type ChangeContext, type HotTable } from "./record-changes.ts";
 import { hasParent, type Writing } from "./record-texts.ts";
 import type { TableName } from "./service-types.ts";
 
@@ -16,7 +16,7 @@ function nameUnit(context: ChangeContext, isNew: boolean): string | null {
   const { simulated, choice } = context;
   const id = isNew ? simulated.units.size + 1 : choice.one([...simulated.units.keys()]);
   if (!lookup("units", id)) return null;
-  simulated.units.set(id, textOf(context, "unit"));
+  simulated.units.set(id, someText(context, "unit"));
   simulated.publish("units");
   return `unit ${id} has a name`;
 }

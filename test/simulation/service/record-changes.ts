@@ -52,7 +52,7 @@ function someRow({ company, choice, isHot }: ChangeContext, table: HotTable): Bo
 const someId = (context: ChangeContext, table: HotTable) => someRow(context, table)?.id ?? null;
 
 /** A text with what texts may hold. */
-export function textOf({ choice }: ChangeContext, what: string): string {
+export function someText({ choice }: ChangeContext, what: string): string {
   return `${what} ${choice.below(1_000)}${choice.one(["", " č", ' "x"', "\n", " 🌲", "'; --"])}`;
 }
 
@@ -64,7 +64,7 @@ function newLine(context: ChangeContext): BookRow["items"][number] {
   const { company, choice } = context;
   const priceListItemId = choice.probability(0.5) ? someId(context, "price_list_items") : null;
   const sum = { unitPrice: 1 + choice.below(50_000) / 100, quantity: 1, vatRate: 0, unitId: 1 };
-  const own = { id: company.nextPartId(), uuid: company.random.uuid(), name: textOf(context, "Line") };
+  const own = { id: company.nextPartId(), uuid: company.random.uuid(), name: someText(context, "Line") };
   return { ...own, ...sum, priceListItemId, itemCode: null, discountType: null, discountValue: null };
 }
 
@@ -72,8 +72,8 @@ const pdf = { name: "a.pdf", mimeType: "application/pdf", content: Buffer.alloc(
 
 /** What is sent to create a record; a field is null where there is nothing that it could name. */
 const inputs: Readonly<Record<HotTable, (context: ChangeContext) => object>> = {
-  clients: (context) => ({ name: textOf(context, "Client") }),
-  business_cases: (context) => ({ name: textOf(context, "Case"), clientId: someId(context, "clients") }),
+  clients: (context) => ({ name: someText(context, "Client") }),
+  business_cases: (context) => ({ name: someText(context, "Case"), clientId: someId(context, "clients") }),
   // Names may be the same.
   price_list_items: ({ simulated, choice }) => ({
     name: `Item ${choice.below(4)}`,
@@ -104,7 +104,7 @@ const inputs: Readonly<Record<HotTable, (context: ChangeContext) => object>> = {
     ] as const);
     const owner = { [field]: someId(context, table) };
     const documentId = choice.probability(0.3) ? someId(context, "invoices") : null;
-    const content = choice.probability(0.2) ? "" : textOf(context, "Note");
+    const content = choice.probability(0.2) ? "" : someText(context, "Note");
     const note = { type: "note", metadata: { content } };
     const linked = { type: "document_linked", metadata: { documentType: "invoice", documentId } };
     const tokens = choice.probability(0.3) ? [keepUpload(context.company, pdf)] : [];
@@ -144,19 +144,19 @@ const stockOf = ({ stock, tables }: Company, id: number): Levels =>
 const edits: Readonly<Record<HotTable, (context: ChangeContext, row: BookRow) => Partial<BookRow>>> = {
   // Cases show the new name without an event.
   clients: (context) => ({
-    name: textOf(context, "Other client"),
+    name: someText(context, "Other client"),
     city: context.choice.one([null, "Brno", ""]),
   }),
-  business_cases: (context) => ({ name: textOf(context, "Other case") }),
+  business_cases: (context) => ({ name: someText(context, "Other case") }),
   price_list_items: ({ choice }) =>
     choice.probability(0.5) ? { name: `Item ${choice.below(4)}` } : { unitPrice: choice.below(10_000) / 100 },
   // What its list shows, its note, or its lines, down to none.
   invoices: (context, { items }) => {
     const { choice } = context;
-    const renamed = () => items.map((line) => ({ ...line, name: textOf(context, "Other line") }));
+    const renamed = () => items.map((line) => ({ ...line, name: someText(context, "Other line") }));
     return choice.one([
       () => ({ issueDate: choice.one(dates) }),
-      () => ({ note: choice.one([null, "", textOf(context, "A note")]) }),
+      () => ({ note: choice.one([null, "", someText(context, "A note")]) }),
       () => ({ items: [] }),
       () => ({ items: [...items, newLine(context)] }),
       () => ({ items: items.toReversed() }),
@@ -165,7 +165,7 @@ const edits: Readonly<Record<HotTable, (context: ChangeContext, row: BookRow) =>
   },
   document_payments: () => ({}),
   contact_activity_logs: (context, { metadata }) => ({
-    metadata: { ...metadata, content: textOf(context, "Other note") },
+    metadata: { ...metadata, content: someText(context, "Other note") },
     attachments: context.choice.probability(0.5) ? [] : [{ id: context.company.nextPartId(), ...pdf }],
   }),
 };
