@@ -29,11 +29,7 @@ function exactly(schema: z.ZodType): z.ZodType {
 /** The types are held to the vendor's reference by `test/connector/reference.test.ts`. */
 test("the stand-in offers the operations of the connector, and its answers are of their types, no field more or less", async () => {
   const ours = manifest.operations.map(({ method, path }) => `${method} ${plain(path)}`);
-  expect(
-    allRoutes()
-      .map(({ method, path }) => `${method} ${path}`)
-      .toSorted(),
-  ).toEqual(ours.toSorted());
+  expect(Object.keys(allRoutes).toSorted()).toEqual(ours.toSorted());
   const sandbox = await openSandbox();
   const [invoice] = await all(sandbox, "/invoices?paymentStatus=paid");
   const logs = [...(sandbox.control.snapshot().get("contact_activity_logs")?.values() ?? [])];

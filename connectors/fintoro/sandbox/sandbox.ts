@@ -12,9 +12,9 @@ import { subscriptions } from "./resources/own-settings.ts";
 import { Invalid, isRefusedByRules, present } from "./rules/rules.ts";
 import { createFaultPlan, type Fault } from "./service/faults.ts";
 import { HttpService, type ServiceParts } from "./service/http-service.ts";
-import { createLimiter, type LimiterOptions, type Limiter } from "./service/limiter.ts";
+import { createLimiter, type LimiterOptions } from "./service/limiter.ts";
 import { basePath, error, parseJsonBody, replyWith, routerOf } from "./service/messages.ts";
-import type { Reply, Router, WholeRequest } from "./service/messages.ts";
+import type { Reply, WholeRequest } from "./service/messages.ts";
 import { Sender, type SenderOptions } from "./webhooks/sender.ts";
 import { z } from "zod";
 import { randomFor, SeededRandom } from "./base/seeded-random.ts";
@@ -59,15 +59,12 @@ interface FirstSubscription {
 /** A running stand-in for the service. All data are made up, and are lost when it ends. */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** One for all sandboxes of this process: the rules of its routes are compiled with the first request of each. */
-let router: Router | null = null;
-
 /** Starts the sandbox on 127.0.0.1. @throws MirrorError `usage` where a first subscription is refused */
 export async function startSandbox(options: SandboxOptions = {}) {
   const { seed = 1, clock = systemClock, random = systemRandom, webhooks = [], latencyMs = 0 } = options;
   const companies = openCompanies(options, (cause) => void service.failures.push(cause));
   const parts: ServiceParts = {
-    router: (router ??= routerOf(allRoutes())),
+    router: routerOf(allRoutes),
     tokens: new Map(),
     faults: createFaultPlan(random, options.faults ?? []),
     clock,
@@ -141,11 +138,7 @@ function subscribe(company: Company | undefined, first: FirstSubscription, hash:
   }
 }
 
-interface StandInCompany {
-  readonly company: Company;
-  readonly sender: Sender;
-  readonly limiter: Limiter;
-}
+type StandInCompany = ReturnType<typeof openCompanies>[number];
 
 /** The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. */
 type Control = ReturnType<typeof controlOf>;

@@ -27,7 +27,7 @@ import {
 } from "./service-types.ts";
 
 const windowMs = 60_000;
-const router = routerOf(allRoutes());
+const router = routerOf(allRoutes);
 
 /**
  * The Fintoro service in memory and in simulated time, with a history of every record. It shares no code with the
@@ -172,7 +172,7 @@ export class SimulatedService {
     const call = { company: version.company, language: english, id: found.id, query, shuffle };
     return answerTo(english, () => {
       if (refusesSort && query["sortBy"] !== undefined) refuse("sortBy");
-      return found.route.handle({ ...call, input: {}, files: [] });
+      return found.handle({ ...call, input: {}, files: [] });
     });
   }
 

@@ -68,22 +68,15 @@ function listsIn(language: ServiceLanguage) {
 export type LookupName = keyof ReturnType<typeof listsIn>;
 export const lookupNames = Object.keys(listsIn(english)) as readonly LookupName[];
 
-/** Records by language, lookup and id, made when first needed. */
-const made = new Map<string, ReadonlyMap<string, ReadonlyMap<number, AnsweredRecord>>>();
+/** By language, made when first needed. */
+const made = new Map<string, ReturnType<typeof listsIn>>();
 
-const byId = (all: readonly AnsweredRecord[]) => new Map(all.map((one) => [Number(one["id"]), one]));
-
-function recordsOf(name: LookupName, language: ServiceLanguage): ReadonlyMap<number, AnsweredRecord> {
-  const lists = () => Object.entries(listsIn(language)).map(([list, all]) => [list, byId(all)] as const);
-  const known = made.get(language.code) ?? new Map(lists());
-  made.set(language.code, known);
-  return known.get(name) ?? new Map();
+export function lookupList(name: LookupName, language: ServiceLanguage): readonly AnsweredRecord[] {
+  const lists = made.get(language.code) ?? listsIn(language);
+  made.set(language.code, lists);
+  return lists[name];
 }
 
-export const lookupList = (name: LookupName, language: ServiceLanguage) => [
-  ...recordsOf(name, language).values(),
-];
-
 export function lookup(name: LookupName, id: number | null, language = english): AnsweredRecord | null {
-  return id === null ? null : (recordsOf(name, language).get(id) ?? null);
+  return lookupList(name, language).find((one) => one["id"] === id) ?? null;
 }

@@ -3,8 +3,8 @@ import { pick } from "../base/values.ts";
 import words from "../samples/words.json" with { type: "json" };
 import { pathOf, type TableName } from "../model/catalogue.ts";
 import { present, refuse } from "../rules/rules.ts";
-import { file, list, nothing, route, replyWith } from "../service/messages.ts";
-import type { Reply, Route, RouteCall } from "../service/messages.ts";
+import { file, list, nothing, replyWith } from "../service/messages.ts";
+import type { Reply, RouteCall, Routes } from "../service/messages.ts";
 import { isIn, type Collection } from "./collection.ts";
 import { activities, cases, caseStatuses, keepUpload } from "./case-board.ts";
 import { documentView } from "./document-view.ts";
@@ -46,56 +46,55 @@ function subjectsFound({ query }: RouteCall): Reply {
   return list(found.slice(0, Number(limit)));
 }
 
+const ofLookups: Routes = Object.fromEntries(
+  lookupNames.map((name) => [`GET /${name}`, ({ language }) => list(lookupList(name, language))]),
+);
+
+const ofPdfs: Routes = Object.fromEntries(
+  withPdf.map((table) => [
+    `GET /${pathOf(table)}/{id}/pdf`,
+    ({ company, id }) => {
+      const record = present(company.tables[table].get(id));
+      return file("application/pdf", `${record.number}.pdf`, recordPdf(record));
+    },
+  ]),
+);
+
 /** Every route of the API. */
-export function allRoutes(): Route[] {
-  return [
-    route("GET", "/whoami", ({ company }) => replyWith({ name: company.name })),
-    ...lookupNames.map((name) =>
-      route("GET", `/${name}`, ({ language }) => list(lookupList(name, language))),
-    ),
-    route("GET", "/numerical-series", ({ company, query }) => {
-      const series = company.tables.numerical_series.where(
-        (one) => one.documentKind === query["documentType"],
-      );
-      return list(series.map((one) => seriesView(company, one)));
-    }),
-    route("GET", "/numerical-series/{id}", ({ company, id }) =>
-      replyWith(seriesView(company, present(company.tables.numerical_series.get(id)))),
-    ),
-    route("GET", "/subjects", subjectsFound),
-    route("GET", "/subjects/{id}", ({ id }) => replyWith(present(subjects.find((one) => one.id === id)))),
-    ...Object.values(writable).flatMap((one) => one.routes),
-    ...withPdf.map((table) =>
-      route("GET", `/${pathOf(table)}/{id}/pdf`, ({ company, id }) => {
-        const record = present(company.tables[table].get(id));
-        return file("application/pdf", `${record.number}.pdf`, recordPdf(record));
-      }),
-    ),
-    route("GET", "/contact-activity-logs/{id}/attachments", ({ company, id }) => {
-      const { attachments, createdAtMs: atMs } = present(company.tables.contact_activity_logs.get(id));
-      present(attachments[0]);
-      const entries = attachments.map(({ name, content }) => ({ name, content, atMs }));
-      return file("application/zip", `attachments-${id}.zip`, zipOf(entries));
-    }),
-    route("POST", "/invoices/{id}/credit-notes", ({ company, id, input, language }) => {
-      const note = creditInvoice(company, present(company.tables.invoices.get(id)), input);
-      return replyWith(documentView(company, note, language), 201);
-    }),
-    route("POST", "/document-mails", ({ company, input }) => {
-      sendMail(company, input);
-      return nothing(202);
-    }),
-    route("POST", "/webhook-subscriptions/{id}/rotate-secret", ({ company, id, language }) => {
-      const rotated = rotateSecret(company, present(company.tables.webhook_subscriptions.get(id)));
-      return replyWith(subscriptions.view(company, rotated, language, true));
-    }),
-    route("POST", "/contact-activity-attachments", ({ company, files }) => {
-      if (files.length === 0) refuse("files", "required");
-      const data = files.map((sent) => {
-        const { name: fileName, mimeType, content } = sent;
-        return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
-      });
-      return replyWith({ data }, 201);
-    }),
-  ];
-}
+export const allRoutes: Routes = Object.assign({}, ofLookups, ofPdfs, ...all.map(({ routes }) => routes), {
+  "GET /whoami": ({ company }) => replyWith({ name: company.name }),
+  "GET /numerical-series": ({ company, query }) => {
+    const series = company.tables.numerical_series.where((one) => one.documentKind === query["documentType"]);
+    return list(series.map((one) => seriesView(company, one)));
+  },
+  "GET /numerical-series/{id}": ({ company, id }) =>
+    replyWith(seriesView(company, present(company.tables.numerical_series.get(id)))),
+  "GET /subjects": subjectsFound,
+  "GET /subjects/{id}": ({ id }) => replyWith(present(subjects.find((one) => one.id === id))),
+  "GET /contact-activity-logs/{id}/attachments": ({ company, id }) => {
+    const { attachments, createdAtMs: atMs } = present(company.tables.contact_activity_logs.get(id));
+    present(attachments[0]);
+    const entries = attachments.map(({ name, content }) => ({ name, content, atMs }));
+    return file("application/zip", `attachments-${id}.zip`, zipOf(entries));
+  },
+  "POST /invoices/{id}/credit-notes": ({ company, id, input, language }) => {
+    const note = creditInvoice(company, present(company.tables.invoices.get(id)), input);
+    return replyWith(documentView(company, note, language), 201);
+  },
+  "POST /document-mails": ({ company, input }) => {
+    sendMail(company, input);
+    return nothing(202);
+  },
+  "POST /webhook-subscriptions/{id}/rotate-secret": ({ company, id, language }) => {
+    const rotated = rotateSecret(company, present(company.tables.webhook_subscriptions.get(id)));
+    return replyWith(subscriptions.view(company, rotated, language, true));
+  },
+  "POST /contact-activity-attachments": ({ company, files }) => {
+    if (files.length === 0) refuse("files", "required");
+    const data = files.map((sent) => {
+      const { name: fileName, mimeType, content } = sent;
+      return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
+    });
+    return replyWith({ data }, 201);
+  },
+} satisfies Routes);

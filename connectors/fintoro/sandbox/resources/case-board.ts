@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { each } from "../../../../src/connector/record-schema.ts";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
@@ -6,7 +7,7 @@ import { activityTargets, targetFields } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/rows.ts";
-import { filled, nullable, refuse, sentOnly } from "../rules/rules.ts";
+import { filled, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
 import { collection, kept, removeActivitiesOf, stampsView } from "./collection.ts";
 import { onePage, tenPerPage, type Write } from "./collection.ts";
@@ -23,7 +24,7 @@ export const caseStatuses = collection("business_case_statuses", {
 
 export const cases = collection("business_cases", {
   shape: z.object({
-    ...nullable(["clientId", "supplierId", "statusId"], z.int()),
+    ...each("clientId supplierId statusId", z.int().nullish()),
     name: z.string(),
     description: z.string().nullish(),
   }),
@@ -59,13 +60,13 @@ export const cases = collection("business_cases", {
 });
 
 const metadataShape = z.object({
-  ...nullable(["content", "email", "personName", "phoneNumber"], z.string()),
+  ...each("content email personName phoneNumber", z.string().nullish()),
   documentType: z.enum(["invoice", "proforma", "order", "quotation", "credit-note"]).nullish(),
   documentId: z.int().nullish(),
 });
 
 const activityShape = z.object({
-  ...nullable(["businessCaseId", "clientId", "supplierId"], z.int()),
+  ...each("businessCaseId clientId supplierId", z.int().nullish()),
   type: z.enum(["note", "email", "phone_call", "document_linked"]),
   metadata: metadataShape,
   attachmentUploadTokens: z.array(z.string()).optional(),

@@ -7,8 +7,8 @@ import { pathOf, referenceOf, type ActivityTarget, type TableName } from "../mod
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import { compareKeys, type BookRow } from "../model/rows.ts";
 import { filled, Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
-import { basePath, list, nothing, route, replyWith } from "../service/messages.ts";
-import type { Reply, Route, RouteCall } from "../service/messages.ts";
+import { basePath, list, nothing, replyWith } from "../service/messages.ts";
+import type { Reply, RouteCall, Routes } from "../service/messages.ts";
 
 type View = (company: Company, row: BookRow, language: ServiceLanguage, isNew?: boolean) => AnsweredRecord;
 
@@ -93,18 +93,18 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
   const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
   const show = ({ company, language }: RouteCall, row: BookRow, status = 200) =>
     replyWith(view(company, row, language, status === 201), status);
-  const routes: readonly Route[] = [
-    route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, preview)),
-    route("GET", `${path}/{id}`, (call) => show(call, own(call))),
-    route("POST", path, (call) => show(call, create(call.company, call.input), 201)),
-    ...(method === null
-      ? []
-      : [route(method, `${path}/{id}`, (call) => show(call, update(call.company, own(call), call.input)))]),
-    route("DELETE", `${path}/{id}`, (call) => {
+  const routes: Routes = {
+    [`GET ${path}`]: typeof listed === "function" ? listed : recordList(table, listed, preview),
+    [`GET ${path}/{id}`]: (call) => show(call, own(call)),
+    [`POST ${path}`]: (call) => show(call, create(call.company, call.input), 201),
+    ...(method && {
+      [`${method} ${path}/{id}`]: (call) => show(call, update(call.company, own(call), call.input)),
+    }),
+    [`DELETE ${path}/{id}`]: (call) => {
       remove(call.company, own(call));
       return nothing();
-    }),
-  ];
+    },
+  };
   /** `add` and `change` do what is right already; the others what a request asks for, or throw Invalid. */
   return { table, view, preview, add, change, create, update, remove, routes };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { each } from "../../../../src/connector/record-schema.ts";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
 import { everyKey, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
@@ -6,7 +7,7 @@ import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { DocumentKind, BookRow } from "../model/rows.ts";
-import { nullable, optional, parse, refuse, sentOnly } from "../rules/rules.ts";
+import { parse, refuse, sentOnly } from "../rules/rules.ts";
 import { collection, type ListRules, type Write } from "./collection.ts";
 import { balanceOf, paymentsOf } from "./balance.ts";
 import { documentPreview, documentView } from "./document-view.ts";
@@ -23,22 +24,22 @@ const discountShape = z.object({
 
 /** All that a request may send of any kind of document; a kind that does not have a field never shows it. */
 const documentShape = discountShape.extend({
-  ...nullable(["clientId", "businessCaseId", "numericalSeriesId"], id),
-  ...nullable(["invoiceId", "proformaId", "orderId", "quotationId"], id),
-  ...nullable(["constantSymbol", "specificSymbol"], id),
-  ...nullable(["note", "textAboveItems", "number", "validityDate"], text),
-  ...optional(["currencyId", "languageId", "deliveryMethodId", "paymentMethodId", "qrTypeId"], id),
-  ...optional(["bankAccountId", "variableSymbol", "dueDateDays"], id),
-  ...optional(["issueDate", "dueDate", "deliveryDate"], text),
+  ...each("clientId businessCaseId numericalSeriesId", id.nullish()),
+  ...each("invoiceId proformaId orderId quotationId", id.nullish()),
+  ...each("constantSymbol specificSymbol", id.nullish()),
+  ...each("note textAboveItems number validityDate", text.nullish()),
+  ...each("currencyId languageId deliveryMethodId paymentMethodId qrTypeId", id.optional()),
+  ...each("bankAccountId variableSymbol dueDateDays", id.optional()),
+  ...each("issueDate dueDate deliveryDate", text.optional()),
   currencyRate: z.number().optional(),
   transferTaxLiability: z.boolean().optional(),
   client: z.looseObject({}).nullish(),
   items: z
     .array(
       discountShape.extend({
-        ...nullable(["uuid", "name", "description", "discountName"], text),
-        ...nullable(["unitPrice", "vatRate"], z.number()),
-        ...nullable(["unitId", "priceListItemId"], id),
+        ...each("uuid name description discountName", text.nullish()),
+        ...each("unitPrice vatRate", z.number().nullish()),
+        ...each("unitId priceListItemId", id.nullish()),
         quantity: z.number(),
       }),
     )
@@ -189,7 +190,7 @@ function itemsFrom({ company, sent, own }: Write<SentDocument>, kind: DocumentKi
 
 const creditShape = documentShape
   .pick({ number: true, numericalSeriesId: true, note: true, textAboveItems: true })
-  .extend(optional(["issueDate", "dueDate", "deliveryDate"], text));
+  .extend(each("issueDate dueDate deliveryDate", text.optional()));
 
 /** Fields of an invoice that its credit note does not take over. */
 const ownOfInvoice = nameList(

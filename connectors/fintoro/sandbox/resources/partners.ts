@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { each } from "../../../../src/connector/record-schema.ts";
 import { omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { BookRow } from "../model/rows.ts";
-import { filled, nullable } from "../rules/rules.ts";
+import { filled } from "../rules/rules.ts";
 import { collection, kept, removeActivitiesOf, stampsView, type ListRules } from "./collection.ts";
 
 const [id, text] = [z.int(), z.string()];
@@ -11,25 +12,25 @@ const [id, text] = [z.int(), z.string()];
 const partyShape = z.object({
   name: text,
   type: z.enum(["person", "company"]).optional(),
-  ...nullable(["subjectId", "taxId", "vatId"], text),
+  ...each("subjectId taxId vatId", text.nullish()),
   isVatPayer: z.boolean().optional(),
-  ...nullable(["email", "street", "city", "zip"], text),
+  ...each("email street city zip", text.nullish()),
   countryId: id.nullish(),
 });
 
 /** Where a client's goods go, if not to its own address. */
 const deliveryShape = z.object({
   hasDeliveryAddress: z.boolean().optional(),
-  ...nullable(["deliveryStreet", "deliveryCity", "deliveryZip"], text),
+  ...each("deliveryStreet deliveryCity deliveryZip", text.nullish()),
   deliveryCountryId: id.nullish(),
 });
 
 /** What a client's documents have where a request leaves it out. */
 const preferenceShape = z.object({
-  ...nullable(["preferredDeliveryMethodId", "preferredPaymentMethodId", "preferredCurrencyId"], id),
-  ...nullable(["preferredLanguageId", "preferredDueDays"], id),
-  ...nullable(["preferredNote", "preferredTextAboveItems"], text),
-  ...nullable(["preferredVariableSymbol", "preferredSpecificSymbol", "preferredConstantSymbol"], id),
+  ...each("preferredDeliveryMethodId preferredPaymentMethodId preferredCurrencyId", id.nullish()),
+  ...each("preferredLanguageId preferredDueDays", id.nullish()),
+  ...each("preferredNote preferredTextAboveItems", text.nullish()),
+  ...each("preferredVariableSymbol preferredSpecificSymbol preferredConstantSymbol", id.nullish()),
 });
 
 /** What was left out follows from what was sent. */

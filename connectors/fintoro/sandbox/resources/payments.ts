@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { each } from "../../../../src/connector/record-schema.ts";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, emit, type Company } from "../model/company.ts";
 import type { DocumentKind } from "../model/rows.ts";
-import { optional, parse, refuse } from "../rules/rules.ts";
+import { parse, refuse } from "../rules/rules.ts";
 import { collection } from "./collection.ts";
 import { balanceOf, paymentsOf } from "./balance.ts";
 import { paymentView } from "./document-view.ts";
@@ -15,8 +16,8 @@ const payableKind = z.enum(["invoice", "proforma", "credit-note"]);
 const paymentShape = z.object({
   documentType: payableKind,
   documentId: z.int(),
-  ...optional(["currencyRate", "amount"], z.number()),
-  ...optional(["currencyId", "paymentMethodId"], z.int()),
+  ...each("currencyRate amount", z.number().optional()),
+  ...each("currencyId paymentMethodId", z.int().optional()),
   paymentDate: z.string().optional(),
 });
 

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { each } from "../../../../src/connector/record-schema.ts";
 import { centsToNumber, decimal, divide, toNumber } from "../base/decimal-money.ts";
 import { formatNumber } from "../base/document-numbers.ts";
 import { pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
-import { nullable, refuse } from "../rules/rules.ts";
+import { refuse } from "../rules/rules.ts";
 import { collection, isIn, kept, tenPerPage } from "./collection.ts";
 import { totalsOf } from "./balance.ts";
 import * as partners from "./partners.ts";
@@ -33,13 +34,13 @@ export const warehouses = collection("warehouses", {
 export const priceList = collection("price_list_items", {
   shape: z.object({
     name: text,
-    ...nullable(["description", "ean", "warehouseCode"], text),
+    ...each("description ean warehouseCode", text.nullish()),
     unitPrice: amount,
     unitId: id,
     vatRate: amount,
     useWarehouse: z.boolean().default(false),
     enableNegativeStock: z.boolean().default(false),
-    ...nullable(["maxStock", "purchasePrice", "purchaseVatRate"], amount),
+    ...each("maxStock purchasePrice purchaseVatRate", amount.nullish()),
   }),
   unique: ["ean", "warehouseCode"],
   view: itemView,
@@ -97,7 +98,7 @@ const receiptShape = z.object({
   items: z
     .array(z.object({ priceListItemId: id, quantity: amount, unitPrice: amount, vatRate: amount }))
     .min(1),
-  ...nullable(["supplierId", "clientId"], id),
+  ...each("supplierId clientId", id.nullish()),
 });
 
 /** Receipts of each side: from suppliers, and to clients. Each change of one moves the stock. */

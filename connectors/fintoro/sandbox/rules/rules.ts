@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { everyKey } from "../base/values.ts";
 
 const texts = {
   given: ["The given data was invalid.", "Zadané údaje nie sú platné."],
@@ -57,13 +56,6 @@ export function present<T>(record: T | undefined): T {
   if (record === undefined) throw new Missing();
   return record;
 }
-
-/** Fields of a request that may be left out; they cannot be null. */
-export const optional = <const K extends readonly string[], T extends z.ZodType>(names: K, type: T) =>
-  everyKey(names, type.optional());
-/** Fields of a request that may be null or left out. */
-export const nullable = <const K extends readonly string[], T extends z.ZodType>(names: K, type: T) =>
-  everyKey(names, type.nullish());
 
 /** The typed value of a request. @throws Invalid with a problem for each field that does not fit */
 export function parse<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {

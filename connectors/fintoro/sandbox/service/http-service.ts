@@ -137,28 +137,28 @@ export class HttpService {
   }
 
   private async reply(visit: ServedRequest): Promise<Reply> {
-    const { match, bearer, language, headers, body, query, fullPath, faults } = visit;
+    const { method, match, bearer, language, headers, body, query, fullPath, faults } = visit;
     const fault = faults.get("status");
     if (fault) return this.faultReply(fault, bearer?.limiter.limit);
     if (!match) return error(404, `The route ${fullPath.slice(1)} could not be found.`);
     if (!bearer) return error(401, "Unauthenticated.");
-    const { route, id } = match;
-    if (route.method !== "GET" && bearer.scope === "read") return error(403, "This action is unauthorized.");
+    const { handle: answer, id } = match;
+    if (method !== "GET" && bearer.scope === "read") return error(403, "This action is unauthorized.");
     const files = await parseFiles(body, headers["content-type"] ?? "");
     const input = files ? {} : parseJsonBody(body);
     const { company } = bearer;
     const handle = () => {
       try {
         const call = { company, language, id, query, input, files: files ?? [], shuffle: null };
-        return answerTo(language, () => route.handle(call));
+        return answerTo(language, () => answer(call));
       } catch (cause) {
         this.failures.push(cause);
         return error(500, "Server Error");
       }
     };
     const key = headers["idempotency-key"];
-    if (route.method !== "POST" || typeof key !== "string" || key === "") return handle();
-    return this.once(company, key, `${route.method} ${fullPath} ${JSON.stringify(input)}`, handle);
+    if (method !== "POST" || typeof key !== "string" || key === "") return handle();
+    return this.once(company, key, `${method} ${fullPath} ${JSON.stringify(input)}`, handle);
   }
 
   private faultReply({ status = 500, retryAfterS = 1 }: Fault, limit = 0): Reply {

@@ -62,29 +62,18 @@ export interface RouteCall {
   readonly shuffle: number | null;
 }
 
-/** A method on a path such as `/invoices/{id}/pdf`, and what answers it. */
-export interface Route {
-  readonly method: string;
-  readonly path: string;
-  readonly handle: (call: RouteCall) => Reply;
-}
-
-export const route = (method: string, path: string, handle: Route["handle"]): Route => ({
-  method,
-  path,
-  handle,
-});
+/** What answers a method on a path, such as `GET /invoices/{id}/pdf`. */
+export type Routes = Readonly<Record<string, (call: RouteCall) => Reply>>;
 
 export type Router = ReturnType<typeof routerOf>;
 
 /** The second segment of a path is the id wherever there is one. */
-export function routerOf(routes: readonly Route[]) {
-  const known = new Map(routes.map((one) => [`${one.method} ${one.path}`, one]));
+export function routerOf(routes: Routes) {
   return (method: string, path: string) => {
     const [, name, id = "", ...rest] = path.replace(/\/$/, "").split("/");
     const segments = ["", name, ...(id === "" ? [] : ["{id}"]), ...rest];
-    const found = known.get(`${method} ${segments.join("/")}`);
-    return found ? { route: found, id: /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN } : null;
+    const handle = routes[`${method} ${segments.join("/")}`];
+    return handle ? { handle, id: /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN } : null;
   };
 }
 
