@@ -7,14 +7,12 @@ import { abortAfter } from "../base/cancellation.ts";
 import { isoTime } from "../base/clock.ts";
 import { MirrorError, messageOf, valueOr } from "../base/errors.ts";
 import { openFile } from "../base/files/atomic-file.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
 import type { ProgressView } from "../log/progress.ts";
-import type { ProcessContext } from "../runs/process-context.ts";
-import type { RunQueue } from "../runs/run-queue.ts";
 import type { RunRequest } from "../runs/company-run.ts";
 import type { PruneReport } from "../state/retention/prune-mirror.ts";
 import type { OpenCommand } from "../status/event-status.ts";
 import { noReplay, type ReplayResult } from "../webhook/ingest/ingest.ts";
+import type { OpenCompany } from "./host-context.ts";
 
 /** What another process asks of the daemon that writes a mirror, as JSON in one line, with its own pid. */
 type DaemonCommand =
@@ -84,12 +82,8 @@ function atShortPath<T>(file: string, use: (address: string) => T): T {
   return use(`/proc/self/fd/${folder.fd}/${path.basename(file)}`);
 }
 
-interface CommandServerParts {
-  readonly file: string;
-  readonly context: Pick<ProcessContext, "clock" | "log">;
-  readonly manifest: Manifest;
-  readonly closed: AbortSignal;
-  readonly runQueue: Pick<RunQueue, "run" | "progress">;
+/** What is done here besides runs. */
+interface OtherCommands {
   readonly replay: (eventIds: readonly string[], into: ReplayResult) => void;
   readonly prune: () => Promise<PruneReport>;
 }
@@ -106,12 +100,12 @@ const eventsAtOnce = 1_000;
  * Source of truth: this process's memory. The caller holds the writer lock.
  * Worst outcome of a crash: the askers see it, and do it themselves or ask the next writer.
  */
-export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
-  const { file, closed, context } = parts;
+export function serveCommands(company: OpenCompany, others: OtherCommands): ReadonlySet<OpenCommand> {
+  const { settings, closed, context } = company;
   const open = new Set<OpenCommand>();
   const server = createServer((socket) => {
     const answer = async () => {
-      for await (const line of linesFrom(socket)) void answerCommand(parts, open, socket, line);
+      for await (const line of linesFrom(socket)) void answerCommand(company, others, open, socket, line);
     };
     addAbortSignal(closed, socket);
     // Who asked sees it, too, when a connection is lost.
@@ -121,18 +115,19 @@ export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenComman
     context.log.warn("other processes cannot ask this one for anything", { error: messageOf(error) }),
   );
   // Of a process that was killed: the lock is ours.
-  rmSync(file, { force: true });
-  atShortPath(file, (address) => server.listen({ path: address, signal: closed }));
+  rmSync(settings.files.socket, { force: true });
+  atShortPath(settings.files.socket, (address) => server.listen({ path: address, signal: closed }));
   return open;
 }
 
 async function answerCommand(
-  parts: CommandServerParts,
+  company: OpenCompany,
+  others: OtherCommands,
   open: Set<OpenCommand>,
   socket: Socket,
   line: string,
 ): Promise<void> {
-  const { clock, log } = parts.context;
+  const { clock, log } = company.context;
   const ended = new AbortController();
   const say = (said: CommandLine) => socket.writable && socket.write(`${JSON.stringify(said)}\n`);
   try {
@@ -142,10 +137,10 @@ async function answerCommand(
     const shown = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" as OpenCommand["state"] };
     open.add(shown);
     ended.signal.addEventListener("abort", () => open.delete(shown));
-    const request = command.kind === "sync" ? parseRequest(parts, command.options) : null;
+    const request = command.kind === "sync" ? parseRequest(company, command.options) : null;
     const look = () => {
       // Where one fails, the next one is as good.
-      const progress = valueOr(() => request && parts.runQueue.progress(request), null);
+      const progress = valueOr(() => request && company.runQueue.progress(request), null);
       if (progress) shown.state = "running";
       return progress;
     };
@@ -158,10 +153,10 @@ async function answerCommand(
     void sayProgress();
     // A report that is undefined is no answer, because this process ends.
     const report = request
-      ? await sync(parts, request, pid, () => !socket.destroyed)
+      ? await sync(company, request, pid, () => !socket.destroyed)
       : command.kind === "replay"
-        ? await replay(parts, command.options.ids)
-        : await parts.prune().then((pruned) => (pruned.finished ? pruned : undefined));
+        ? await replay(others, command.options.ids)
+        : await others.prune().then((pruned) => (pruned.finished ? pruned : undefined));
     if (report !== undefined) say({ report });
   } catch (error) {
     log.error("a command of another process failed", { error: messageOf(error) });
@@ -174,7 +169,7 @@ async function answerCommand(
 
 /** Throws for tables that only another version knows. */
 function parseRequest(
-  { context: { clock }, manifest, closed }: CommandServerParts,
+  { context: { clock }, settings: { manifest }, closed }: OpenCompany,
   { resources: names, untilMs, ...flags }: ReturnType<typeof formatSyncOptions>,
 ): RunRequest {
   const resources = manifest.resources.filter(({ name }) => names.includes(name));
@@ -185,7 +180,7 @@ function parseRequest(
 }
 
 async function sync(
-  { closed, runQueue }: CommandServerParts,
+  { closed, runQueue }: OpenCompany,
   request: RunRequest,
   pid: number,
   isWaitedFor: () => boolean,
@@ -197,10 +192,10 @@ async function sync(
 }
 
 /** The daemon has other work between two portions. */
-async function replay(parts: CommandServerParts, ids: readonly string[]): Promise<ReplayResult> {
+async function replay(others: OtherCommands, ids: readonly string[]): Promise<ReplayResult> {
   const all = noReplay();
   for (let from = 0; from < ids.length; from += eventsAtOnce) {
-    parts.replay(ids.slice(from, from + eventsAtOnce), all);
+    others.replay(ids.slice(from, from + eventsAtOnce), all);
     await loopTurn();
   }
   return all;

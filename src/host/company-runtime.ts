@@ -1,4 +1,3 @@
-import type { CompanySettings } from "../store/mirror-files.ts";
 import { InboxView } from "../state/inbox/inbox.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
@@ -13,7 +12,7 @@ import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/ref
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { serveCommands } from "./commands.ts";
-import type { CompanyHooks, HostContext, OpenCompany } from "./host-context.ts";
+import type { OpenCompany } from "./host-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { ChangePusher } from "./change-pusher.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
@@ -28,16 +27,11 @@ import { RunScheduler } from "./run-scheduler.ts";
 
 const graceMs = stopDeadlines.requests;
 
-interface RuntimeOptions {
-  readonly context: HostContext;
-  readonly settings: CompanySettings;
+/** `closed` ends the runtime: what is in flight may finish within `graceMs`. */
+interface RuntimeOptions extends Pick<OpenCompany, "context" | "settings" | "hooks" | "closed"> {
   readonly counters: CompanyCounters;
   readonly refusals: RefusalWatch;
   readonly lock: WriterLock;
-  /** @default the company is this process's alone */
-  readonly hooks?: CompanyHooks | undefined;
-  /** Ends the runtime: what is in flight may finish within `graceMs`. */
-  readonly closed: AbortSignal;
   readonly signal: AbortSignal;
 }
 
@@ -145,11 +139,11 @@ export class CompanyRuntime {
   }
 
   private startTasks(): void {
-    const { mirror, runQueue, uptime, scheduler, service, afterRun } = this;
+    const { mirror, uptime, scheduler, service, afterRun } = this;
     const pruner = createPruner(this.company);
     const { closed } = this.company;
     const { context, settings, lock, hooks, refusals } = this.options;
-    const { company, manifest, files } = settings;
+    const { company, manifest } = settings;
     const { clock, random } = context;
     this.ingest.requeueLost(clock.nowMs());
     const reason = scheduler.reasonNow(this.receives, uptime.spans());
@@ -158,14 +152,9 @@ export class CompanyRuntime {
     // Nobody asks a worker of a fleet.
     const orders = hooks
       ? null
-      : serveCommands({
-          file: files.socket,
-          context,
-          manifest,
-          closed,
-          runQueue,
+      : serveCommands(this.company, {
           replay: (ids, into) => this.ingest.replay(ids, clock.nowMs(), into),
-          prune: () => pruner.prune(),
+          prune: pruner.prune,
         });
     // Nobody waits for its end: the other process may hang. It leaves the mirror alone once this is closed.
     hooks?.followInbox(this, closed).catch(this.failure.reject);

@@ -5,8 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
-import { DemoSetup } from "../../src/cli/demo/demo-setup.ts";
-import { serveWebhooks } from "../../src/cli/commands/demo.ts";
+import { DemoSetup, serveWebhooks } from "../../src/cli/commands/demo.ts";
 import { look } from "../support/truth/compare.ts";
 import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/program/cli.ts";
 

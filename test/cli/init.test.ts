@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { jobText } from "../../src/cli/init/start-job.ts";
+import { jobText } from "../../src/cli/commands/init.ts";
 import { runCommand, temporaryFolder, type InvocationParts } from "../support/program/cli.ts";
 import { program } from "../support/program/process-env.ts";
 import { fakeTool } from "../support/program/fake-tool.ts";

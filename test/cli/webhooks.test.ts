@@ -14,8 +14,9 @@ import {
 import { isoTime, minuteMs, systemClock } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { serveCommands } from "../../src/host/commands.ts";
+import type { OpenCompany } from "../../src/host/host-context.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
-import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { CompanyIngest, type ReplayResult } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { jsonLines, runCommand, type InvocationParts } from "../support/program/cli.ts";
@@ -320,15 +321,14 @@ describe("replay", () => {
     onTestFinished(() => lock.release());
     const closed = new AbortController();
     onTestFinished(() => closed.abort());
-    serveCommands({
-      file: path.join(setup.cwd, "data/acme.sock"),
+    const held = {
+      settings: { files: { socket: path.join(setup.cwd, "data/acme.sock") } },
       context: { clock: systemClock, log: recordingLog().log },
-      manifest,
       closed: closed.signal,
-      runQueue: { run: unused, progress: () => null },
-      replay: (ids, into) => ingest.replay(ids, startMs, into),
-      prune: unused,
-    });
+      // Only what a replay needs of a company.
+    } as unknown as OpenCompany;
+    const replay = (ids: readonly string[], into: ReplayResult) => ingest.replay(ids, startMs, into);
+    serveCommands(held, { replay, prune: unused });
     const { code, stdout } = await setup.run("replay evt_0 evt_1 evt_7");
     expect(code).toBe(1);
     expect(stdout).toContain("replayed 2 (1 to read, 1 without anything to read); the daemon reads them now");

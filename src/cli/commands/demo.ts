@@ -1,10 +1,17 @@
+import { spawn } from "node:child_process";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import path from "node:path";
+import { makeFolders } from "../../base/files/atomic-file.ts";
+import { isoTime } from "../../base/clock.ts";
+import { MirrorError, messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
+import type { CommandContext, RunningSandbox } from "../program/command.ts";
+import { ownEntry } from "../program/own-process.ts";
 import { shortPath } from "../../config/load.ts";
 import { InboxView } from "../../state/inbox/inbox.ts";
 import { Runs } from "../../state/runs.ts";
 import { readDatabase } from "../../store/database.ts";
-import { DemoSetup, writeTokenVariable } from "../demo/demo-setup.ts";
 import type { CommandRun } from "../program/command-table.ts";
 
 /** Faster than the real service, so that hours take a minute. */
@@ -156,4 +163,199 @@ async function mirrorMissedChanges(demo: DemoSetup): Promise<void> {
 function areAllDelivered(demo: DemoSetup): boolean {
   const { events, delivered } = demo.deliveries();
   return delivered === events;
+}
+
+const demoCompany = "acme";
+/** Variable with the token that may write, for `webhooks create` alone. */
+const writeTokenVariable = "DEMO_WRITE_TOKEN";
+const marker = ".fintoro-mirror-demo";
+
+type DemoProcess = Awaited<ReturnType<DemoSetup["start"]>>;
+
+/** Of what a command prints. */
+const mostLines = 3;
+
+/**
+ * What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. No process
+ * outlives it: its end and the end of this process kill those that still run.
+ */
+export class DemoSetup {
+  readonly folder: string;
+  readonly database: string;
+  readonly report: string;
+  private readonly context: CommandContext;
+  readonly sandbox: RunningSandbox;
+  private readonly printLine: (line: string) => Promise<void>;
+  private readonly running = new Set<DemoProcess>();
+  private readonly killAll = () => {
+    for (const { child } of this.running) child.kill("SIGKILL");
+  };
+
+  /** Empties the folder and writes a config into it. Throws MirrorError `usage` when it holds files that no demo made. */
+  constructor(
+    context: CommandContext,
+    sandbox: RunningSandbox,
+    folder: string,
+    printLine: (line: string) => Promise<void>,
+  ) {
+    emptyFolder(folder);
+    this.context = context;
+    this.sandbox = sandbox;
+    this.printLine = printLine;
+    this.folder = folder;
+    this.database = this.inFolder(`${demoCompany}.db`);
+    this.report = this.inFolder(`${demoCompany}.report.db`);
+    this.writeConfig("");
+    process.once("exit", this.killAll);
+  }
+
+  /** Prints a finding. Throws MirrorError `protocol` with it where it is not as it should be. */
+  async print(text: string, isRight = true): Promise<void> {
+    if (!isRight) throw new MirrorError("protocol", `this is not as it should be: ${text}`);
+    await this.printLine(`   ${text}`);
+  }
+
+  inFolder(name: string): string {
+    return path.join(this.folder, name);
+  }
+
+  /** Starts a command, and prints how it is called. */
+  async start(...args: readonly string[]) {
+    await this.print(`$ fintoro-mirror ${args.join(" ")}`);
+    const { token, companies } = this.sandbox;
+    const tokens = { DEMO_TOKEN: companies[0]?.readToken ?? token, [writeTokenVariable]: token };
+    const env = { ...process.env, ...tokens };
+    const command = [ownEntry(), ...args, "--config", this.inFolder("config.yaml")];
+    const child = spawn(process.execPath, command, { env, stdio: ["ignore", "pipe", "pipe"] });
+    /** `ended`: the exit code; null when a signal ended it. */
+    const { promise: ended, resolve } = Promise.withResolvers<number | null>();
+    const started = { child, ended, isOver: false, stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (started.stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (started.stderr += text));
+    child.once("error", (error) => (started.stderr += messageOf(error)));
+    child.once("close", (code) => {
+      started.isOver = true;
+      this.running.delete(started);
+      resolve(code);
+    });
+    this.running.add(started);
+    return started;
+  }
+
+  /** Runs a command to its end, and prints what it printed. Throws MirrorError `protocol` when it exits with anything but 0. */
+  async run(...args: readonly string[]): Promise<void> {
+    const started = await this.start(...args);
+    if ((await started.ended) !== 0) throw failedCommand(args, started);
+    await this.printOutput(started);
+  }
+
+  /** Resolves once `serve` has printed where it listens. */
+  async serve(): Promise<DemoProcess> {
+    const started = await this.start("serve");
+    await this.waitFor("serve listens", () => started.stdout.includes("\n") || started.isOver);
+    if (started.isOver) throw failedCommand(["serve"], started);
+    await this.printOutput(started);
+    return started;
+  }
+
+  private async printOutput({ stdout }: DemoProcess): Promise<void> {
+    const lines = stdout.trimEnd().split("\n");
+    for (const line of lines.slice(0, mostLines)) await this.print(line);
+    if (lines.length > mostLines) await this.print("  ...");
+  }
+
+  /** Makes `serve` listen on a free port, and deliveries go there. */
+  async receive(): Promise<void> {
+    const port = await this.freePort();
+    this.writeConfig(`    webhook:
+      secrets: ["\${file:./${demoCompany}.webhook-secret}"]
+      public_url: http://127.0.0.1:${port}/webhooks/${demoCompany}
+serve: { listen: "127.0.0.1:${port}" }
+`);
+  }
+
+  /** Events sent so far and those answered with 2xx; attempts to send them, and those without such an answer. */
+  deliveries(): Record<"events" | "delivered" | "attempts" | "failed", number> {
+    const attempts = this.sandbox.attempts();
+    const good = attempts.filter(({ outcome }) => outcome === "delivered");
+    const eventsOf = (some: typeof attempts) => new Set(some.map(({ eventId }) => eventId)).size;
+    const failed = attempts.length - good.length;
+    return { events: eventsOf(attempts), delivered: eventsOf(good), attempts: attempts.length, failed };
+  }
+
+  /** Makes the changes of an ordinary morning at the service, each when it is asked for; timed from just before. */
+  *makeChanges() {
+    for (const change of this.sandbox.changes())
+      yield { since: this.now(), elapsedMs: this.stopwatch(), ...change.make() };
+  }
+
+  /** The wall clock, ISO: what the mirror writes from now on is not older. */
+  now(): string {
+    return isoTime(this.context.clock.nowMs());
+  }
+
+  stopwatch(): () => number {
+    const { clock } = this.context;
+    const startedMs = clock.monotonicMs();
+    return () => Math.ceil(clock.monotonicMs() - startedMs);
+  }
+
+  /** Waits until `isSo` holds, asked every 5 ms. Throws MirrorError `protocol` after that time, `stopped` when it is to stop. */
+  async waitFor(what: string, isSo: () => boolean, withinMs = 30_000): Promise<void> {
+    const { clock, signal } = this.context;
+    for (const elapsedMs = this.stopwatch(); !isSo(); await clock.sleep(5, signal)) {
+      if (signal.aborted) throw new MirrorError("stopped", "the demo was stopped");
+      if (elapsedMs() < withinMs) continue;
+      throw new MirrorError("protocol", `after ${formatDuration(withinMs)} it does not hold that ${what}`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.killAll();
+    await Promise.all([...this.running].map(({ ended }) => ended));
+    process.off("exit", this.killAll);
+  }
+
+  private writeConfig(more: string): void {
+    const text = `base_url: ${this.sandbox.url}
+data_dir: .
+companies:
+  ${demoCompany}:
+    token: "\${env:DEMO_TOKEN}"
+${more}`;
+    writeFileSync(this.inFolder("config.yaml"), text);
+  }
+
+  /** Not of the range that systems give out: the port stays free while `serve` is killed and started again. */
+  private async freePort(): Promise<number> {
+    for (let tries = 0; tries < 100; tries++) {
+      const port = 20_000 + Math.floor(this.context.random.next() * 12_000);
+      if (await isFree(port)) return port;
+    }
+    throw new MirrorError("usage", "no port from 20000 to 32000 is free");
+  }
+}
+
+function failedCommand(args: readonly string[], { stdout, stderr }: DemoProcess): MirrorError {
+  return new MirrorError("protocol", `${args.join(" ")} of the demo failed: ${stdout}${stderr}`.trimEnd());
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
+
+/** Also marks the folder as one that a demo may empty. */
+function emptyFolder(folder: string): void {
+  makeFolders(folder);
+  const files = readdirSync(folder);
+  if (files.length > 0 && !files.includes(marker))
+    throw new MirrorError("usage", `${folder} holds other files`, {
+      hint: "name an empty folder with --out",
+    });
+  for (const file of files) rmSync(path.join(folder, file), { recursive: true, force: true });
+  writeFileSync(path.join(folder, marker), "made by `fintoro-mirror demo`; may be deleted\n");
 }

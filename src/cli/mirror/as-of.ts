@@ -1,13 +1,15 @@
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { localDate } from "../../base/clock.ts";
 import { makeFolders } from "../../base/files/atomic-file.ts";
+import { guardedFile } from "../../base/files/hashed-file.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { overlayWithHistory, overlayAsOf } from "../../state/as-of/overlays.ts";
 import { copyPages, databaseError, openDatabase } from "../../store/database.ts";
 import { OverlayOutdated } from "../../store/snapshot/snapshot-views.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
-import { withScratchFolder } from "./scratch-folder.ts";
 
 /** A company's scope whose mirror is an overlay as of an earlier moment. Its other files are those of now. */
 export interface ScopeAsOf extends CompanyScope {
@@ -99,4 +101,29 @@ export async function withOverlay<T>(make: () => Promise<void>, work: () => T | 
 export function momentName(asked: AskedMoment, { seq, at }: MirrorMoment, timezone: string): string {
   if (asked.kind === "day") return asked.day;
   return `${localDate(Date.parse(at), timezone)}-${seq}`;
+}
+
+/**
+ * Runs `work` with a folder of its own beside the mirror, for files that are made to be used elsewhere. It is gone
+ * afterwards; what a killed process left goes with the next run.
+ *
+ * @throws MirrorError `locked` while another process works in it; `database`: it cannot be used; what `work` throws
+ */
+export async function withScratchFolder<T>(
+  { config, company }: Pick<CompanyScope, "config" | "company">,
+  /** Each use has a folder of its own. */
+  use: "package" | "upload" | "as-of" | "own-copy",
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = path.join(config.dataDir, `.${company.name}.${use}`);
+  const files = path.join(folder, "files");
+  await guardedFile(folder, async () => makeFolders(folder));
+  using _ = takeWriterLock(path.join(folder, "lock"), use, `the folder ${folder}`);
+  try {
+    await rm(files, { recursive: true, force: true });
+    return await work(files);
+  } finally {
+    // With the lock still held: another process may take the folder as soon as it is free.
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -55,38 +55,13 @@ export function commandTree(
   print: (text: string) => unknown = () => undefined,
   run: (command: Command, node: Node) => unknown = () => undefined,
 ): Node {
-  const newNode = (name: string) => parserNode(name, Math.min(columns, widest), print);
   const [firstSteps = ""] = helpGroups.values();
   const help = new Node("help").argument("[command]").helpOption(false).helpGroup(firstSteps);
-  const root = newNode(program)
+  const root = refusingInOwnWords(new Node(program))
     .description(
       "A local SQLite mirror of a company: complete, crash-proof and provably equal to the service.",
     )
     .version(version, "-V, --version", "print the version")
-    .addHelpCommand(help.description("print the help of a command"))
-    .addHelpText("afterAll", ({ command }) => examplesText(commands, wordsOf(command)));
-  addOptions(root, globalOptions);
-  for (const command of commands) {
-    const words = command.name.split(" ");
-    const node = newNode(words.at(-1) ?? "")
-      .description(command.summary)
-      .summary(/^[^:;]*/.exec(command.summary)?.[0] ?? "")
-      .action(() => void run(command, node));
-    for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
-    addOptions(node, command.options, command.conflicts);
-    groupOf(root, words.slice(0, -1), newNode).addCommand(node);
-  }
-  for (const child of root.commands) child.helpGroup(helpGroups.get(child.name()) ?? "Commands:");
-  return root;
-}
-
-function parserNode(name: string, columns: number, print: (text: string) => unknown): Node {
-  const node: Node = new Node(name);
-  return node
-    .exitOverride((error) => {
-      throw error.exitCode === 0 ? new Printed() : usageError(node, error);
-    })
-    .helpCommand(false)
     .helpOption("-h, --help", "print this help")
     .configureHelp({
       showGlobalOptions: true,
@@ -99,18 +74,39 @@ function parserNode(name: string, columns: number, print: (text: string) => unkn
     .configureOutput({
       writeOut: print,
       writeErr: () => undefined,
-      getOutHelpWidth: () => columns,
-    });
+      getOutHelpWidth: () => Math.min(columns, widest),
+    })
+    .addHelpText("afterAll", ({ command }) => examplesText(commands, wordsOf(command)));
+  addOptions(root, globalOptions);
+  for (const command of commands) {
+    const words = command.name.split(" ");
+    const node = childOf(groupOf(root, words.slice(0, -1)), words.at(-1) ?? "")
+      .description(command.summary)
+      .summary(/^[^:;]*/.exec(command.summary)?.[0] ?? "")
+      .action(() => void run(command, node));
+    for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
+    addOptions(node, command.options, command.conflicts);
+  }
+  for (const child of root.commands) child.helpGroup(helpGroups.get(child.name()) ?? "Commands:");
+  return root.addHelpCommand(help.description("print the help of a command"));
+}
+
+function refusingInOwnWords(node: Node): Node {
+  return node.helpCommand(false).exitOverride((error) => {
+    throw error.exitCode === 0 ? new Printed() : usageError(node, error);
+  });
+}
+
+/** Takes over how its parent shows help. */
+function childOf(parent: Node, word: string): Node {
+  return refusingInOwnWords(parent.command(word));
 }
 
 /** The parent of `connector check`, created with its first command. */
-function groupOf(root: Node, words: readonly string[], newNode: (name: string) => Node): Node {
+function groupOf(root: Node, words: readonly string[]): Node {
   return words.reduce((parent, word) => {
     const present = parent.commands.find((node) => node.name() === word);
-    if (present) return present;
-    const group = newNode(word).description(groupSummaries[word] ?? `commands about ${word}`);
-    parent.addCommand(group);
-    return group;
+    return present ?? childOf(parent, word).description(groupSummaries[word] ?? `commands about ${word}`);
   }, root);
 }
 

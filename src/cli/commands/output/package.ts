@@ -19,9 +19,8 @@ import {
 import type { ExportRequest } from "../../../export/plan/export-request.ts";
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import type { MonthFindings } from "../../../verify/findings.ts";
-import { withMoment, type ScopeAsOf, withOverlay } from "../../mirror/as-of.ts";
+import { withMoment, withScratchFolder, type ScopeAsOf, withOverlay } from "../../mirror/as-of.ts";
 import { type CompanyScope, readExisting } from "../../mirror/company-scope.ts";
-import { withScratchFolder } from "../../mirror/scratch-folder.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
 import { resultOfMonth, verifyCompany } from "../upkeep/verify.ts";

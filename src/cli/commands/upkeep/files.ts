@@ -17,7 +17,7 @@ import {
 import { StoredFiles, type DocumentFile } from "../../../state/files/stored-files.ts";
 import { readArchivePosition } from "../../../state/meta.ts";
 import { filesStep } from "../../../status/after-run-record.ts";
-import { openDatabase, type Db } from "../../../store/database.ts";
+import { openDatabase } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { assertOwnToken, readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 import { failureOf } from "../../console/console.ts";
@@ -74,15 +74,6 @@ export function fetchCompanyFiles(scope: CompanyScope, request: FilesRequest) {
   });
 }
 
-async function fetchAlone(scope: CompanyScope, request: FilesRequest) {
-  const { files } = scope;
-  // There must be a mirror: opening one for writing would make it.
-  await readExisting(scope, () => null);
-  using _ = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
-  using db = openDatabase(files.mirror);
-  return await fetchLocked(scope, request, db);
-}
-
 /** The files of these documents, fetched where missing, as far as the service gives them; `isStoredEnough`: failures are logged. */
 export async function filesOfDocuments(
   scope: CompanyScope,
@@ -115,12 +106,12 @@ const mostFileBytes = 100_000_000;
 /** Requests in flight at once: the budget allows two a second, and each may hold a part of a large file. */
 const mostAtOnce = 2;
 
-async function fetchLocked(
-  scope: CompanyScope,
-  { kinds, question, mostRequests, closed }: FilesRequest,
-  db: Db,
-) {
+async function fetchAlone(scope: CompanyScope, { kinds, question, mostRequests, closed }: FilesRequest) {
   const { context, config, company, files } = scope;
+  // There must be a mirror: opening one for writing would make it.
+  await readExisting(scope, () => null);
+  using _ = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
+  using db = openDatabase(files.mirror);
   const { clock, log, signal } = context;
   const resources = filedResources(scope.resources).filter((one) => kinds.includes(one.files.kind));
   const archive = FileArchive.open(files.folder, db, clock);
