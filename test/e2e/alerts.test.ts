@@ -96,7 +96,7 @@ test("serve watches the free space of the disk once for all companies", async ()
   expect(sink.received.map(({ json }) => json["event"])).toEqual(["begin", "end"]);
 });
 
-test("`alerts test` names each target that does not take a test alert", async () => {
+test("`alerts test` names each target that does not take a test alert, and tells none of a company that there is not", async () => {
   const company = await aCompany({ records: 1 });
   const sink = await openSink();
   sink.treat(403);
@@ -116,6 +116,8 @@ test("`alerts test` names each target that does not take a test alert", async ()
       expect.stringMatching(/^fail {2}sh \w+: it ended with exit code 7: no such mailbox$/),
     ],
   ]);
+  const typo = await runCommand(["alerts", "test", "--company", "acmee", "-c", config], { env });
+  expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining("acmee")]);
   expect(sink.received.map(({ json }) => json)).toMatchObject([{ event: "test", kind: "test" }]);
 });
 

@@ -1,7 +1,7 @@
 import { isoTime } from "../../../base/clock.ts";
 import { messageOf, MirrorError } from "../../../base/errors.ts";
 import { createRedactor } from "../../../base/secret.ts";
-import { secretTexts } from "../../../config/companies.ts";
+import { chosenCompanies, secretTexts } from "../../../config/companies.ts";
 import type { Config } from "../../../config/config.ts";
 import { createAlerters } from "../../../host/incident-watch.ts";
 import type { Alert } from "../../../status/alerts/incidents.ts";
@@ -19,6 +19,8 @@ export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { co
     throw new MirrorError("config", "the config has no alerts", {
       hint: "docs/monitoring.md shows two: mail by a command, and a chat by its webhook.",
     });
+  // Refuses a name that the config does not have, which the targets would take for a company.
+  chosenCompanies(config, globals.company);
   const redact = createRedactor(secretTexts(config));
   const alert: Alert = {
     id: `${random.uuid()}-test`,
