@@ -4,7 +4,7 @@ import { MirrorError, messageOf, type ErrorKind, valueOr } from "../../../base/e
 import { counted, formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";
 import { selectResources } from "../../../config/companies.ts";
-import { shortPath } from "../../../config/load.ts";
+import { shortPath, type LoadedConfig } from "../../../config/load.ts";
 import { sourcesOf, type Resource } from "../../../connector/resource.ts";
 import { companyScopes, judgeOwnToken, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami } from "../../../sync/identity/identify.ts";
@@ -51,22 +51,30 @@ export const checkCommand: CommandRun<"check"> = async (context) => {
   return failed.length > 0 ? "failed" : "complete";
 };
 
+const ofAll = (name: string, found: CheckResult) => ({ company: null, name, ...found });
+
 /** Gives each result as soon as it is known. */
 async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> {
-  const { config, results } = checkConfig(context);
-  for (const found of results) yield { company: null, name: "config", ...found };
-  if (config === null) return;
-  const shared = {
-    node: checkNode(process.execPath),
-    base_url: checkBaseUrl(config.baseUrl, context.connector.manifest.baseUrl),
-    data_dir: checkDataDir(config.dataDir),
-    resources: checkResources(selectResources(context.connector.manifest, config.resources)),
-    disk: judgeFreeSpace(freeBytesAt(config.dataDir)),
-    modes: checkModes(config),
-  };
-  for (const [name, found] of Object.entries(shared)) yield { company: null, name, ...found };
+  let loaded: LoadedConfig;
+  try {
+    loaded = context.config();
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const failed = failFrom(error);
+    yield* error.message.split("\n").map((detail) => ofAll("config", { ...failed, detail }));
+    return;
+  }
+  const { config, path: file } = loaded;
+  const companies = counted(config.companies.length, "company", "companies");
+  yield ofAll("config", ok(`${shortPath(file, context.cwd)}, ${companies}`));
+  yield ofAll("node", checkNode(process.execPath));
+  yield ofAll("base_url", checkBaseUrl(config.baseUrl, context.connector.manifest.baseUrl));
+  yield ofAll("data_dir", checkDataDir(config.dataDir));
+  yield ofAll("resources", checkResources(selectResources(context.connector.manifest, config.resources)));
+  yield ofAll("disk", judgeFreeSpace(freeBytesAt(config.dataDir)));
+  yield ofAll("modes", checkModes(config));
   for (const receiver of config.notify)
-    yield { company: null, name: "notify", ...(await checkReceiver(receiver, context.onSecrets)) };
+    yield ofAll("notify", await checkReceiver(receiver, context.onSecrets));
   for (const scope of companyScopes(context, config)) {
     const own = { ...(await checkToken(scope)), lock: checkLock(scope), webhook: await checkWebhook(scope) };
     for (const [name, found] of Object.entries(own)) yield { company: scope.company.name, name, ...found };
@@ -91,18 +99,6 @@ function checkResources(resources: readonly Resource[]): CheckResult {
   });
   if (missing.length === 0) return ok(counted(resources.length, "table"));
   return warn(`not read: ${missing.join(", ")}`, "resources leaves out what brings them");
-}
-
-function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
-  try {
-    const { config, path: file } = context.config();
-    const companies = counted(config.companies.length, "company", "companies");
-    return { config, results: [ok(`${shortPath(file, context.cwd)}, ${companies}`)] };
-  } catch (error) {
-    if (!(error instanceof MirrorError)) throw error;
-    const failed = failFrom(error);
-    return { config: null, results: error.message.split("\n").map((detail) => ({ ...failed, detail })) };
-  }
 }
 
 function lineOf({ status, company, name, detail, hint }: CompanyCheck): string {
