@@ -30,7 +30,7 @@ it("an upload goes out as a form, every file under the field files, name and typ
     new File(["%PDF"], "zmluva č. 1.pdf", { type: "application/pdf" }),
     new File(["x"], "b.txt"),
   ];
-  await client.contactActivityAttachments.upload(files);
+  await client.contactActivityAttachments.upload({ files });
   const parts = sent[0]?.form?.getAll("files") ?? [];
   expect(parts.map((part) => (part instanceof File ? [part.name, part.type] : part))).toEqual([
     ["zmluva č. 1.pdf", "application/pdf"],

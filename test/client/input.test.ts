@@ -29,7 +29,7 @@ const refusals: readonly (readonly [what: string, operation: string, args: unkno
   ["a sort key that the service does not take", "businessCases.list", [{ sortBy: "id" }], "sortBy: "],
   ["a day that is none", "invoices.list", [{ issueDateFrom: "2026-02-30" }], "issueDateFrom: must be a date"],
   ["a mail to nobody", "documentMails.send", [mail], "to[0]: must be an e-mail address"],
-  ["an upload of nothing", "contactActivityAttachments.upload", [[]], "files: "],
+  ["an upload of nothing", "contactActivityAttachments.upload", [{ files: [] }], "files: "],
   ["a subscription without a web address", "webhookSubscriptions.create", [hook], noUrl],
   ["an id that is words", "invoices.show", ["7/../8"], `${noId}, not '7/../8'`],
   ["an id that a double cannot hold", "invoices.show", [2 ** 53], noId],

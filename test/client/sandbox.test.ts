@@ -106,9 +106,9 @@ describe("the service", () => {
       { name: "zmluva č. 1.txt", text: "ľščťžýáíé\r\n" },
       { name: "b.txt", text: "" },
     ];
-    const uploads = await client.contactActivityAttachments.upload(
-      files.map(({ name, text }) => new File([text], name, { type: "text/plain" })),
-    );
+    const uploads = await client.contactActivityAttachments.upload({
+      files: files.map(({ name, text }) => new File([text], name, { type: "text/plain" })),
+    });
     const attachmentUploadTokens = uploads.map(({ uploadToken }) => uploadToken);
     const { id: clientId } = await client.clients.create({ name: "Pekáreň" });
     const note = { clientId, type: "note", metadata: { content: "x" }, attachmentUploadTokens } as const;

@@ -126,7 +126,7 @@ const logList = op.pagedList("/contact-activity-logs", contactActivityLog, 200, 
 });
 
 /** The answer to an upload; its token is given when an event is created or updated. */
-export const attachmentUpload = record(
+const attachmentUpload = record(
   allStated({ ...each("uploadToken fileName mimeType", text()), size: integer() }),
 );
 
