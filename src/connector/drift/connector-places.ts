@@ -4,8 +4,7 @@ import type { Manifest } from "../connector-manifest.ts";
 import type { Operation } from "../operation.ts";
 import { knownFact, originalOf } from "../record-schema.ts";
 import type { Resource } from "../resource.ts";
-import { schemaPlace, type SchemaObject, type Place } from "./place.ts";
-import { parameterNames, routeKey } from "./reference.ts";
+import { parameterNames, routeKey, schemaPlace, type Place, type SchemaObject } from "./place.ts";
 
 type SchemaOf = (type: z.ZodType) => SchemaObject;
 

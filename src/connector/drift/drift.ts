@@ -1,7 +1,7 @@
 import type { Manifest } from "../connector-manifest.ts";
 import { connectorPlaces } from "./connector-places.ts";
-import { lowerLimits, upperLimits, type PlaceFacts, type Place } from "./place.ts";
-import { publishedPlace, readReference, routeKey } from "./reference.ts";
+import { lowerLimits, publishedPlace, readReference, routeKey, upperLimits } from "./place.ts";
+import type { Place, PlaceFacts } from "./place.ts";
 
 export interface Drift {
   /** `breaking`: the connector relies on something else. `addition`: the service has more. `note`: neither. */
