@@ -1,14 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { syncToDisk } from "../../src/base/files/atomic-file.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
-import { findMoment } from "../../src/state/as-of/moment.ts";
-import { overlayAsOf } from "../../src/state/as-of/overlays.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { exportParts, plainRequest } from "../support/export/export-request.ts";
 import { peakBytesIn } from "../support/program/peak-memory.ts";
@@ -22,8 +20,8 @@ export interface Measured {
   readonly bytes: number;
 }
 
-/** What can be made of the mirror of the exports' bench: a copy, the report, the report as of a day, an export. */
-type Product = "vacuum" | PublishWay | `${number} days ago` | "csv" | "parquet" | "xlsx";
+/** What can be made of the mirror of the exports' bench: a copy, the report, an export. */
+type Product = "vacuum" | PublishWay | "csv" | "parquet" | "xlsx";
 
 /** Makes it beside the mirror, or in the folder `out`, in a process of its own, so that its memory is its own. */
 export async function measure(product: Product, mirror: string, out = ""): Promise<Measured> {
@@ -37,9 +35,7 @@ export async function measure(product: Product, mirror: string, out = ""): Promi
 
 async function make(product: Product, mirror: string, out: string): Promise<number> {
   if (product === "csv" || product === "parquet" || product === "xlsx") return exportTo(out, product, mirror);
-  const daysAgo = /^(\d+) days ago$/.exec(product)?.[1];
-  if (daysAgo !== undefined) return publishAsOf(mirror, Number(daysAgo));
-  return product === "vacuum" ? vacuum(mirror) : publishTo(mirror, product as PublishWay);
+  return product === "vacuum" ? vacuum(mirror) : publishTo(mirror, product);
 }
 
 /** On the disk when it is done, as the report is. */
@@ -50,20 +46,6 @@ function vacuum(mirror: string): number {
   db.close();
   syncToDisk(copy);
   return statSync(copy).size;
-}
-
-async function publishAsOf(mirror: string, daysAgo: number): Promise<number> {
-  const nowMs = systemClock.nowMs();
-  const db = openDatabase(mirror, { readonly: true });
-  const atMs = nowMs - daysAgo * 86_400_000;
-  const moment = findMoment(db, { kind: "time", atMs }, { nowMs, timezone: "UTC" });
-  db.close();
-  const copy = `${mirror}.then`;
-  const { signal } = new AbortController();
-  await overlayAsOf(mirror, copy, benchManifest, moment, { clock: systemClock, signal });
-  const bytes = await publishTo(copy, "anew");
-  rmSync(copy);
-  return bytes;
 }
 
 async function publishTo(mirror: string, way: PublishWay): Promise<number> {

@@ -1,11 +1,7 @@
-import { benchAsOf } from "./as-of.ts";
 import { benchDisk } from "./disk.ts";
-import { benchCompanies } from "./companies.ts";
 import { benchIdleFleet } from "./fleet/bench-idle.ts";
 import { benchFleetCompany } from "./fleet/company-cost.ts";
 import { benchExport } from "./export.ts";
-import { benchFleetMemory } from "./fleet/memory.ts";
-import { benchMonth } from "./fleet/month-cost.ts";
 import { benchFleetQuestion } from "./fleet/question.ts";
 import { benchFleetReceiver } from "./fleet/receiver.ts";
 import { benchPlan } from "./plan.ts";
@@ -22,23 +18,20 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size`, `fleet-month`, `fleet-idle` and
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size`, `fleet-idle` and
  * `fleet-question`. Nothing here is asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
   receiver: benchReceiver,
-  fleet: async () => [...(await benchFleetMemory()), ...(await benchFleetReceiver())],
+  fleet: benchFleetReceiver,
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,
   size: () => benchSize(args.includes("--large")),
   publish: benchPublish,
-  "as-of": benchAsOf,
   export: benchExport,
   startup: benchStartup,
-  companies: benchCompanies,
   "fleet-company": benchFleetCompany,
-  "fleet-month": () => benchMonth(args.includes("--large")),
   "fleet-idle": () => benchIdleFleet(args.includes("--large")),
   "fleet-question": () => benchFleetQuestion(args.includes("--large")),
   page: benchStatusPage,

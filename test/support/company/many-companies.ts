@@ -71,11 +71,3 @@ function targetOf(descriptor: string): string | null {
     return null;
   }
 }
-
-/** One page of a daemon, and how long it took. */
-export async function askPage(port: number, page: string) {
-  const startedMs = performance.now();
-  const response = await fetch(`http://127.0.0.1:${port}${page}`);
-  const text = await response.text();
-  return { text, tookMs: performance.now() - startedMs };
-}
