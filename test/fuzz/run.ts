@@ -1,23 +1,16 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { answersWithOddRecords } from "./answers.ts";
-import { configTargets } from "./config.ts";
+import { configWithToken } from "./config.ts";
 import { exportTargets } from "./export.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
-import { grownColumns } from "./growth.ts";
 import { jsonTargets } from "./json.ts";
 import { statementsOfAssistants } from "./queries.ts";
-import { bytesToTheReceiver } from "./receiver.ts";
-import { signedHeaders } from "./signature.ts";
 
 /** The tests run each once with a fixed seed. */
 const allTargets: readonly FuzzTarget[] = [
-  ...Object.values({ ...configTargets, ...exportTargets, ...jsonTargets }),
-  answersWithOddRecords,
-  grownColumns,
+  ...Object.values({ ...exportTargets, ...jsonTargets }),
+  configWithToken,
   statementsOfAssistants,
-  bytesToTheReceiver,
-  signedHeaders,
 ];
 
 /**

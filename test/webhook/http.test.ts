@@ -71,6 +71,7 @@ describe("only POST /webhooks/<company> takes deliveries", () => {
 });
 
 describe("connections are used as HTTP allows", () => {
+  // Fault: webhook | deliveries, a forged one, pages and a missing path in one packet | a raw socket | each answered in its order; 204 only for what is committed (I6)
   test("pipelined requests are answered in their order, whatever each of them is", async () => {
     const receiver = await aReceiver({ pages: { "/healthz": () => page } });
     const line = await dial(receiver.port);

@@ -20,6 +20,7 @@ const now = () => Math.floor(Date.now() / 1000);
 describe("an invalid delivery is refused, and nothing of it is stored", () => {
   // Fault: webhook | a true delivery of one company is sent to another one | a request to a receiver with another secret | 401, and nothing is stored
   // Fault: webhook | ten invalid deliveries, each wrong in one way | requests to the receiver | each is refused and logged, and nothing is stored
+  // Fault: webhook | headers missing, doubled, changed, or signed by another secret | request headers | refused for the right reason, nothing stored
   test("each for its own reason, with a text of our own, counted and logged", async () => {
     const receiver = await aReceiver();
     for (const [what, make, status] of refusals) {

@@ -179,7 +179,7 @@ export const missingPage: Reply = {
 };
 
 /** The same answer with other text. */
-export function rewritten(reply: Reply, change: (text: string) => string): Reply {
+function rewritten(reply: Reply, change: (text: string) => string): Reply {
   return { ...reply, body: Buffer.from(change(reply.body.toString("utf8"))) };
 }
 

@@ -127,7 +127,7 @@ export interface OpenShop {
 }
 
 /** When the change log of a new mirror begins with 1. */
-export const numberedFromOne = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 1) };
+const numberedFromOne = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 1) };
 
 /** A mirror of the shop in a real file, closed when the test ends. Its changes are numbered from 1. */
 export async function openShop(options: OpenShop = {}): Promise<Mirror> {

@@ -58,9 +58,6 @@ function trueRecords(records: ReadonlyMap<number, object>) {
   return new Map(Array.from(records, ([id, json]) => [String(id), trueRecord(json)]));
 }
 
-/** Empty where it has none. */
-export const idOf = ({ id }: Dict) => (typeof id === "number" ? String(id) : "");
-
 /** Arrays whose parts are rows; `payments` are records, other arrays are kept as JSON text. */
 const partKeys = ["items", "stocks", "attachments"];
 

@@ -180,11 +180,11 @@ export async function servePages(options: Partial<ServerOptions>, log = silentLo
 }
 
 /** The server's side of every connection that is accepted from now on, until the end. */
-export function acceptedSockets(atEnd: (end: () => void) => void = onTestFinished): readonly Socket[] {
+export function acceptedSockets(): readonly Socket[] {
   const accepted: Socket[] = [];
   const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
   subscribe("net.server.socket", remember);
-  atEnd(() => void unsubscribe("net.server.socket", remember));
+  onTestFinished(() => void unsubscribe("net.server.socket", remember));
   return accepted;
 }
 
