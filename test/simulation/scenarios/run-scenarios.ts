@@ -4,9 +4,7 @@ import { fileURLToPath } from "node:url";
 import { removeSimulations } from "../machine/simulation-folders.ts";
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import type { SeedReport } from "./scenario-worker.ts";
-import type { Scenario } from "./scenario.ts";
-import { shrink } from "./shrink.ts";
-import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
+import { simulateScenario } from "./simulate-scenario.ts";
 
 /** Which seeds, and for how long. */
 export interface SeedRange {
@@ -47,7 +45,7 @@ export async function runSeeds({ from, count, minutes, profile }: SeedRange): Pr
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, runAll));
-  if (failing.length > 0) await printFailure(Math.min(...failing), profile);
+  if (failing.length > 0) await replaySeed(Math.min(...failing), profile);
   print(`${sum.count} seeds from ${from}, ${sum.requests} requests: ${failing.length} broken`);
   removeSimulations();
   return failing.length === 0;
@@ -55,11 +53,14 @@ export async function runSeeds({ from, count, minutes, profile }: SeedRange): Pr
 
 /** Simulates one seed again, and prints its whole story. Returns whether it went well. */
 export async function replaySeed(seed: number, profile?: Profile): Promise<boolean> {
-  const result = await simulateScenario(scenarioFromSeed(seed, profile), { isVerbose: true });
-  printStory(result);
-  print(`seed ${seed}, trace ${result.traceHash}: ${result.broken.length} broken`);
+  const { story, broken, traceHash } = await simulateScenario(scenarioFromSeed(seed, profile), {
+    isVerbose: true,
+  });
+  for (const line of story) print(line);
+  for (const what of broken.slice(0, 10)) print(`BROKEN ${what}`);
+  print(`seed ${seed}, trace ${traceHash}: ${broken.length} broken`);
   removeSimulations();
-  return result.broken.length === 0;
+  return broken.length === 0;
 }
 
 /** One worker process, until its seeds are simulated or `onReport` says that no more are wanted. Rejects when it dies. */
@@ -78,27 +79,6 @@ function runWorker(
       else reject(new Error(`the worker of the seeds ${seeds.join(", ")} ended with ${code}`));
     });
   });
-}
-
-/** Of the smallest scenario that fails in the same way. */
-async function printFailure(seed: number, profile: Profile | undefined): Promise<void> {
-  const scenario = scenarioFromSeed(seed, profile);
-  const kind = kindOf(await simulateScenario(scenario));
-  const fails = async (candidate: Scenario) => kindOf(await simulateScenario(candidate)) === kind;
-  const smallest = kind === "" ? scenario : await shrink(scenario, fails);
-  print(`seed ${seed} is shrunk to ${JSON.stringify(smallest)}`);
-  printStory(await simulateScenario(smallest));
-  print(`replay: npm run simulate -- --seed ${seed}${profile ? ` --profile ${profile}` : ""}`);
-}
-
-/** The invariant, or the first words: what a smaller scenario must show too. */
-function kindOf({ broken }: SeedResult): string {
-  return (broken[0] ?? "").split(" ", 2).join(" ");
-}
-
-function printStory({ story, broken }: SeedResult): void {
-  for (const line of story) print(line);
-  for (const what of broken.slice(0, 10)) print(`BROKEN ${what}`);
 }
 
 function print(line: string): void {
