@@ -189,6 +189,23 @@ describe("for any documents", () => {
     expect(answer("vat_of_month", { month: "2026-02" })).toMatchObject([{ documents: 2, vat_eur: null }]);
   });
 
+  test("what sells best counts what was sold less what credit notes took back, and no advance", () => {
+    const db = emptySummary();
+    fill(db, [
+      { ...plain, lines: [{ net: 100, gross: 123, rate: 23 }] },
+      { ...plain, lines: [{ net: 100, gross: 123, rate: 23 }] },
+    ]);
+    db.exec(`UPDATE invoices SET type = 'payment_receipt' WHERE id = 1;
+      UPDATE invoice_items SET price_list_item_id = 7, quantity = 10;
+      INSERT INTO credit_notes (id, issue_date, currency_id, currency_rate, total, total_with_vat)
+        VALUES (5, '2026-03-02', 1, 1, -0.4, -0.49);
+      INSERT INTO credit_note_items (credit_note_id, position, price_list_item_id, quantity, unit_price, total, total_with_vat)
+        VALUES (5, 0, 7, 4, -0.1, -0.4, -0.49)`);
+    const { sql = "" } = questions.find(({ name }) => name === "best_items") ?? {};
+    const sold = db.prepare(sql).all({ from_day: "2026-01-01" });
+    expect(sold).toMatchObject([{ quantity: 6, revenue_eur: 0.6 }]);
+  });
+
   test("a document in EUR whose detail is not read yet has no rate, and counts with 1", () => {
     const db = emptySummary();
     fill(db, [plain]);

@@ -27,8 +27,9 @@ FROM v_client_summary GROUP BY buyer ORDER BY sum(revenue_eur) DESC LIMIT 50`,
   {
     name: "best_items",
     title: "What sells best?",
-    doc: "Items of the price list by revenue without VAT, from the day given (such as 2026-01-01)",
-    sql: `SELECT price_list_item_name, round(sum(quantity), 3) AS quantity, unit, ${total("revenue_eur")}
+    doc: "Items of the price list by revenue without VAT, from the day given (such as 2026-01-01), less what credit notes take back; advances sell nothing yet",
+    sql: `SELECT price_list_item_name, round(sum(CASE WHEN receipted_advances <> 0 THEN 0
+  WHEN document_type = 'credit_note' THEN -abs(quantity) ELSE quantity END), 3) AS quantity, unit, ${total("revenue_eur")}
 FROM v_sales_lines WHERE price_list_item_id IS NOT NULL AND issue_date >= :from_day
 GROUP BY price_list_item_id, unit ORDER BY sum(revenue_eur) DESC LIMIT 50`,
   },
