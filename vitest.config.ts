@@ -40,6 +40,7 @@ const long = [
   "fleet/reports/reports",
   "fleet/processes/reports",
   "fleet/processes/packages",
+  "fleet/processes/files",
   "crash/small-disk",
   "e2e/contradiction",
   "crash/owner",

@@ -1,14 +1,16 @@
-import { existsSync, rmSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { dayMs, isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError, throwIfAborted } from "../base/errors.ts";
-import { manifestText } from "../base/files/hashed-file.ts";
+import { manifestText, writeNewFile } from "../base/files/hashed-file.ts";
 import type { MirrorFiles } from "../store/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
-import { ownRight, putChecked, type FileStore, type WriteRight } from "../file-store/file-store.ts";
-import { manifestName as archiveManifestName, objectsName } from "../files/archive.ts";
+import { ownRight, putChecked } from "../file-store/file-store.ts";
+import type { FileStore, ReadableStore, WriteRight } from "../file-store/file-store.ts";
+import { manifestName as archiveManifestName, objectPath } from "../files/archive.ts";
+import { contentsOf, readArchiveManifest } from "../files/archive-manifest.ts";
+import { readFile } from "../files/published-files.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { copyMirror } from "./copy-mirror.ts";
 import {
@@ -28,6 +30,8 @@ interface BackupParts {
   /** Where the config's webhook secrets are from, in its order; null: webhook keys are left out. */
   readonly keyPlaces: readonly SecretPlace[] | null;
   readonly store: FileStore;
+  /** Where the contents of files are; null: in the company's folder. */
+  readonly contents: ReadableStore | null;
   /** How many of the company's backups stay; null: all. */
   readonly keep: number | null;
   readonly clock: Clock;
@@ -47,7 +51,7 @@ interface BackupParts {
 export async function makeBackup(
   company: string,
   files: MirrorFiles,
-  { keyPlaces, store, keep, clock, version, signal }: BackupParts,
+  { keyPlaces, store, contents, keep, clock, version, signal }: BackupParts,
 ) {
   if (!existsSync(files.mirror))
     throw new MirrorError("database", `there is no mirror of ${company} to back up: ${files.mirror}`, {
@@ -70,7 +74,8 @@ export async function makeBackup(
       const mirror = path.join(files.backupStaging, mirrorName);
       makeFolders(files.backupStaging);
       const content = await copyMirror(files.mirror, mirror, signal);
-      const stored = await putAll(store, `${company}/${id}/`, sourcesOf(mirror, files, keyPlaces), right);
+      const sources = sourcesOf(mirror, files, keyPlaces, contents, signal);
+      const stored = await putAll(store, `${company}/${id}/`, sources, right);
       const head = { format: 1, company, number: lastNumber + 1, taken_at, version } as const;
       const manifest = { ...head, ...content, files: stored };
       await store.put(`${company}/${id}/${manifestName}`, Buffer.from(manifestText(manifest)), right);
@@ -112,25 +117,22 @@ async function putAll(
 /** Files by their names in the backup. The archive's manifest before what it names: files are only ever added. */
 async function* sourcesOf(
   mirror: string,
-  { secrets, folder }: MirrorFiles,
+  { secrets, folder, backupStaging }: MirrorFiles,
   keyPlaces: BackupParts["keyPlaces"],
+  contents: BackupParts["contents"],
+  signal: AbortSignal,
 ): AsyncGenerator<readonly [file: string, source: string]> {
   yield [mirrorName, mirror];
   rmSync(mirror);
   if (keyPlaces) yield [retiredKeysName, secrets];
   for (const [index, from] of (keyPlaces ?? []).entries())
     if (from.kind === "file") yield [keyName(index), from.path];
-  yield [documentsPrefix + archiveManifestName, path.join(folder, archiveManifestName)];
-  const entries = existsSync(folder) ? await readdir(folder, { recursive: true, withFileTypes: true }) : [];
-  for (const entry of entries) {
-    const source = path.join(entry.parentPath, entry.name);
-    const name = path.relative(folder, source).split(path.sep).join("/");
-    if (entry.isFile() && name !== archiveManifestName && !isRemade(name, source))
-      yield [documentsPrefix + name, source];
+  const manifest = path.join(folder, archiveManifestName);
+  yield [documentsPrefix + archiveManifestName, manifest];
+  const staged = path.join(backupStaging, "content");
+  for (const file of contentsOf(readArchiveManifest(manifest).entries)) {
+    const object = objectPath(file.sha256);
+    if (contents) await writeNewFile(staged, readFile(folder, contents, file, signal), 0o600);
+    yield [documentsPrefix + object, contents ? staged : path.join(folder, object)];
   }
-}
-
-/** Is it a link to a content that is in the backup? A restore makes it again. */
-function isRemade(name: string, source: string): boolean {
-  return !name.startsWith(`${objectsName}/`) && (statSync(source, { throwIfNoEntry: false })?.nlink ?? 1) > 1;
 }

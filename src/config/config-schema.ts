@@ -241,6 +241,8 @@ function files({ resources: all }: KnownConnector) {
   return section(hasFiles ? fileKeys : {}).transform((each: { pdf?: boolean; attachments?: boolean }) => ({
     pdf: each.pdf ?? false,
     attachments: each.attachments ?? false,
+    // Where a worker keeps them, by its own config. Null: in the data folder.
+    store: null as string | null,
   }));
 }
 

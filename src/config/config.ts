@@ -36,7 +36,7 @@ const sectionUses = {
   serve: [],
   exports: ["fleet"],
   backup: ["runtime", "fleet"],
-  files: ["runtime"],
+  files: ["runtime", "fleet"],
   report: ["fleet"],
   retention: ["runtime", "fleet"],
   alerts: ["fleet"],

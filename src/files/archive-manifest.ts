@@ -96,6 +96,12 @@ export function appendToManifest(
 /** What says that a file is there. */
 export type PresentEntry = ManifestEntry & { readonly sha256: string };
 
+/** The last file of each content, with older versions. */
+export function contentsOf(entries: readonly ManifestEntry[]): PresentEntry[] {
+  const present = entries.flatMap(({ sha256, ...rest }) => (sha256 === null ? [] : [{ ...rest, sha256 }]));
+  return [...new Map(present.map((entry) => [entry.sha256, entry])).values()];
+}
+
 /** The files as they are after all lines, by path. */
 export function filesAfter(entries: readonly ManifestEntry[]): Map<string, PresentEntry> {
   const files = new Map<string, PresentEntry>();

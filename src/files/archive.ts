@@ -44,24 +44,30 @@ export class FileArchive {
   private readonly folder: string;
   private readonly stored: StoredFiles;
   private readonly clock: Clock;
+  private readonly isLinked: boolean;
   private position: ArchivePosition;
   /** Who has a path, by its key. */
   private readonly owners: Map<string, string>;
 
-  private constructor(folder: string, db: Db, clock: Clock) {
+  private constructor(folder: string, db: Db, clock: Clock, isLinked: boolean) {
     this.folder = folder;
     this.clock = clock;
+    this.isLinked = isLinked;
     this.stored = new StoredFiles(db);
     for (const name of [incomingName, objectsName]) makeFolders(this.at(name));
     this.position = this.takeOver(db);
     const files = this.stored.all();
     this.owners = new Map(files.map((file) => [pathKey(file.path), ownerOf(file)]));
-    this.repairLinks(files);
+    if (isLinked) this.repairLinks(files);
   }
 
-  /** Opens the archive, whose lock the caller holds, and finishes what a crash left. What is lost is asked for again. */
-  static open(folder: string, db: Db, clock: Clock): FileArchive {
-    return guarded(folder, () => new FileArchive(folder, db, clock));
+  /**
+   * Opens the archive, whose lock the caller holds, and finishes what a crash left. What is lost is asked for again.
+   *
+   * @param isLinked false: contents are moved to a store from here, so nobody reads them by their names
+   */
+  static open(folder: string, db: Db, clock: Clock, isLinked: boolean): FileArchive {
+    return guarded(folder, () => new FileArchive(folder, db, clock, isLinked));
   }
 
   /** Does `work` with an empty folder for what an answer brings. What is left there is removed. */
@@ -88,7 +94,7 @@ export class FileArchive {
       this.append(read, at, gone, changed);
       for (const { path: old } of gone) this.removeLink(old);
       for (const { sha256 } of next) if (existsSync(this.incoming(sha256))) this.keepContent(sha256);
-      for (const file of next) link(this.folder, file);
+      if (this.isLinked) for (const file of next) link(this.folder, file);
       this.stored.replace(read, next, this.position);
       for (const file of next) this.owners.set(pathKey(file.path), owner);
       return { written: changed.length, bytes: changed.reduce((sum, { size_bytes }) => sum + size_bytes, 0) };

@@ -1,11 +1,18 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { hashOf } from "../base/files/hashed-file.ts";
-import { messageOf, throwIfAborted } from "../base/errors.ts";
+import { hashOf, type ContentFacts } from "../base/files/hashed-file.ts";
+import { messageOf, MirrorError, throwIfAborted } from "../base/errors.ts";
+import type { ReadableStore } from "../file-store/file-store.ts";
 import type { ArchivePosition } from "../state/meta.ts";
 import type { DocumentFile } from "../state/files/stored-files.ts";
 import { incomingName, manifestName, objectPath } from "./archive.ts";
-import { filesAfter, goesOnFrom, readArchiveManifest, type ArchiveManifest } from "./archive-manifest.ts";
+import {
+  contentsOf,
+  filesAfter,
+  goesOnFrom,
+  readArchiveManifest,
+  type ArchiveManifest,
+} from "./archive-manifest.ts";
 
 interface FileDamage {
   /** Relative to the company's folder of files. */
@@ -21,6 +28,8 @@ export type ArchiveCheck = Awaited<ReturnType<typeof checkArchive>>;
 
 interface ArchiveCheckParts {
   readonly folder: string;
+  /** Where contents are that the folder has not, nor links to them; null: the folder has all. */
+  readonly store: ReadableStore | null;
   /** What the mirror knows; null: there is no mirror that knows of files. */
   readonly mirror: {
     readonly position: ArchivePosition | null;
@@ -61,13 +70,14 @@ class ArchiveReading {
   async run() {
     const { entries, position } = this.manifest;
     const files = filesAfter(entries);
-    const contents = new Map(
-      entries.flatMap(({ sha256, size_bytes }) => (sha256 === null ? [] : [[sha256, size_bytes]])),
-    );
+    const contents = contentsOf(entries);
     this.checkChain();
-    for (const [sha256, size] of contents) await this.checkContent(sha256, size);
-    for (const [place, { sha256, size_bytes }] of files) await this.checkLink(place, sha256, size_bytes);
-    this.findExtra(new Set([...files.keys(), ...[...contents.keys()].map(objectPath), manifestName]));
+    for (const content of contents) await this.checkContent(content);
+    if (!this.parts.store) {
+      for (const [place, { sha256, size_bytes }] of files) await this.checkLink(place, sha256, size_bytes);
+      const objects = contents.map(({ sha256 }) => objectPath(sha256));
+      this.findExtra(new Set([...files.keys(), ...objects, manifestName]));
+    }
     this.checkIndex([...files.values()]);
     const { damaged, bytes } = this;
     return {
@@ -75,7 +85,7 @@ class ArchiveReading {
       /** As the records have them now. */
       files: files.size,
       /** Older versions among them. */
-      contents: contents.size,
+      contents: contents.length,
       bytes,
       /** Of the manifest. Who keeps the last one elsewhere can prove that no line before it was changed. */
       lines: position.lines,
@@ -92,11 +102,11 @@ class ArchiveReading {
     this.add(manifestName, "chain", what);
   }
 
-  private async checkContent(sha256: string, size: number): Promise<void> {
+  private async checkContent({ sha256, size_bytes: size }: ContentFacts): Promise<void> {
     const place = objectPath(sha256);
     // A fetch, or a crash of one, has it beside its place.
     if (this.inode(place) === null && this.inode(`${incomingName}/${sha256}`) !== null) return;
-    if (await this.hasContent(place, sha256, size)) this.sound.add(sha256);
+    if (await this.hasContent(place, sha256, size, this.parts.store)) this.sound.add(sha256);
   }
 
   private async checkLink(place: string, sha256: string, size: number): Promise<void> {
@@ -107,18 +117,26 @@ class ArchiveReading {
   }
 
   /** Names what is wrong with it. */
-  private async hasContent(place: string, sha256: string, size: number): Promise<boolean> {
-    throwIfAborted(this.parts.signal, "the check was interrupted");
-    if (this.inode(place) === null) return this.add(place, "missing", "the file is not there");
+  private async hasContent(
+    place: string,
+    sha256: string,
+    size: number,
+    store: ReadableStore | null = null,
+  ): Promise<boolean> {
+    const { folder, signal } = this.parts;
+    throwIfAborted(signal, "the check was interrupted");
+    if (!store && this.inode(place) === null) return this.add(place, "missing", "the file is not there");
     try {
-      const found = await hashOf(path.join(this.parts.folder, place));
+      const found = await hashOf(store?.read(place, signal) ?? path.join(folder, place));
       this.bytes += found.size_bytes;
       this.parts.onProgress(this.bytes);
       if (found.sha256 === sha256) return true;
       const what = found.size_bytes === size ? "" : `: ${found.size_bytes} bytes, and ${size} were fetched`;
       return this.add(place, "changed", `its bytes are not those that were fetched${what}`);
     } catch (error) {
-      return this.add(place, "unreadable", messageOf(error));
+      throwIfAborted(signal, "the check was interrupted");
+      const isLost = error instanceof MirrorError && error.kind === "not_found";
+      return this.add(place, isLost ? "missing" : "unreadable", messageOf(error));
     }
   }
 

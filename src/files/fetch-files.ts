@@ -11,7 +11,7 @@ import type { FileRead, StoredFiles } from "../state/files/stored-files.ts";
 import type { FileArchive, NewFile } from "./archive.ts";
 import { hashOf } from "../base/files/hashed-file.ts";
 import { archivePath } from "./file-names.ts";
-import { readZip, ZipError } from "./zip-entries.ts";
+import { readZip, UnusableAnswer } from "./zip-entries.ts";
 
 interface FetchParts {
   readonly archive: FileArchive;
@@ -21,7 +21,6 @@ interface FetchParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly concurrency: number;
 }
 
 export interface FetchTally {
@@ -34,6 +33,9 @@ export interface FetchTally {
   problems: number;
 }
 
+/** Requests in flight at once: the budget allows two a second, and each may hold a part of a large file. */
+const mostAtOnce = 2;
+
 /** Other kinds of errors concern every request. */
 const ownProblems = new Set(["not_found", "forbidden", "invalid", "protocol", "unavailable", "network"]);
 
@@ -42,8 +44,6 @@ const mostInRow = 5;
 /** Answers in a row that a resource has no such file. */
 const mostRefused = 20;
 const recordsAtOnce = 100;
-
-class UnusableAnswer extends Error {}
 
 /**
  * Fetches the files of these resources that are missing or whose record changed. Each is stored before the next is asked
@@ -78,12 +78,12 @@ class ResourceFetch {
   }
 
   async run(question: FilesQuestion): Promise<void> {
-    const { pending, concurrency, log } = this.parts;
+    const { pending, log } = this.parts;
     while (this.refused < mostRefused) {
       const found = pending.next(this.resource, question, recordsAtOnce + this.doubtful.length);
       const records = found.filter((record) => !this.tried.has(stateOf(record)));
       if (records.length === 0) return this.endDoubtful();
-      await this.fetchAll(records, concurrency);
+      await this.fetchAll(records);
     }
     log.warn(
       `${this.resource.name}: ${mostRefused} answers in a row brought no file: left for the next time`,
@@ -91,7 +91,7 @@ class ResourceFetch {
   }
 
   /** Ends when all that was sent is stored, also where one failed. */
-  private async fetchAll(records: readonly PendingRecord[], concurrency: number): Promise<void> {
+  private async fetchAll(records: readonly PendingRecord[]): Promise<void> {
     const left = records.values();
     const failures: unknown[] = [];
     const work = async () => {
@@ -101,7 +101,7 @@ class ResourceFetch {
         if (failures.length > 0 || this.refused >= mostRefused) return;
       }
     };
-    await Promise.all(Array.from({ length: concurrency }, work));
+    await Promise.all(Array.from({ length: mostAtOnce }, work));
     if (failures.length > 0) throw failures[0];
   }
 
@@ -188,13 +188,7 @@ async function contentsOf({ mediaType }: RecordFiles, answer: string) {
     if (!(await isPdf(answer, size))) throw new UnusableAnswer("the answer is no PDF, or only a part of one");
     return [{ name: null, file: answer, ...(await hashOf(answer)) }];
   }
-  try {
-    return await readZip(answer);
-  } catch (error) {
-    if (error instanceof ZipError)
-      throw new UnusableAnswer(`the ZIP archive cannot be used: ${error.message}`);
-    throw error;
-  }
+  return await readZip(answer);
 }
 
 /** What readers look for: the head within the first kilobyte, the end within the last. */

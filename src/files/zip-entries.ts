@@ -11,8 +11,10 @@ interface ZipEntry extends ContentFacts {
   readonly file: string;
 }
 
-/** The archive cannot be used. */
-export class ZipError extends Error {}
+/** What a record's files came as cannot be used. */
+export class UnusableAnswer extends Error {}
+
+const unusable = (why: string) => new UnusableAnswer(`the ZIP archive cannot be used: ${why}`);
 
 /** What one archive may hold, and how much more that may be than its bytes. */
 const mostEntries = 1_000;
@@ -26,7 +28,7 @@ const ratioFromBytes = 1_000_000;
  * encrypted, and what would fill the disk: by the sizes that it declares, before anything is inflated, and what is
  * inflated is never more than that.
  *
- * @throws ZipError; MirrorError `database` where the disk fails
+ * @throws UnusableAnswer; MirrorError `database` where the disk fails
  */
 export async function readZip(archive: string): Promise<ZipEntry[]> {
   const options = { autoClose: false, decodeStrings: false, validateEntrySizes: true };
@@ -35,9 +37,9 @@ export async function readZip(archive: string): Promise<ZipEntry[]> {
     zip = await yauzl.openPromise(archive, options);
     return await readEntries(zip, archive);
   } catch (error) {
-    if (error instanceof ZipError || error instanceof MirrorError) throw error;
+    if (error instanceof UnusableAnswer || error instanceof MirrorError) throw error;
     if (error instanceof Error && "syscall" in error) throw databaseError(archive, error);
-    throw new ZipError(error instanceof Error ? error.message : "it cannot be read");
+    throw unusable(error instanceof Error ? error.message : "it cannot be read");
   } finally {
     zip?.close();
   }
@@ -64,11 +66,11 @@ async function readEntries(zip: ZipFile, archive: string): Promise<ZipEntry[]> {
 
 function assertHarmless(entry: Entry, count: number, bytes: number): void {
   const { compressedSize, uncompressedSize } = entry;
-  if (count > mostEntries) throw new ZipError(`it has more than ${mostEntries} files`);
-  if (bytes > mostBytes) throw new ZipError(`its files are larger than ${mostBytes} bytes`);
+  if (count > mostEntries) throw unusable(`it has more than ${mostEntries} files`);
+  if (bytes > mostBytes) throw unusable(`its files are larger than ${mostBytes} bytes`);
   if (uncompressedSize > ratioFromBytes && uncompressedSize > compressedSize * mostRatio)
-    throw new ZipError(`a file is more than ${mostRatio} times as large as its compressed bytes`);
-  if (entry.isEncrypted()) throw new ZipError("it is encrypted");
+    throw unusable(`a file is more than ${mostRatio} times as large as its compressed bytes`);
+  if (entry.isEncrypted()) throw unusable("it is encrypted");
 }
 
 async function writeContent(zip: ZipFile, entry: Entry, file: string): Promise<ContentFacts> {
@@ -80,6 +82,6 @@ async function writeContent(zip: ZipFile, entry: Entry, file: string): Promise<C
     }
   };
   const facts = await writeNewFile(file, content(), 0o600);
-  if (checksum !== entry.crc32) throw new ZipError("a checksum is wrong");
+  if (checksum !== entry.crc32) throw unusable("a checksum is wrong");
   return facts;
 }

@@ -41,7 +41,7 @@ const checkEveryMs = 15_000;
 export class CompanyAfterRun {
   private readonly company: OpenCompany;
   private readonly changes: Changes;
-  private isFetching = false;
+  isFetching = false;
 
   constructor(company: OpenCompany) {
     this.company = company;
@@ -92,8 +92,7 @@ export class CompanyAfterRun {
   /** Has files fetched, if the config asks for them, until none is left or a run begins. To be called after runs and events. */
   fetchFiles(): void {
     const { settings, context, mirror, closed, runQueue } = this.company;
-    const kinds = fileKinds(settings.config);
-    const filed = filedResources(settings.resources).filter(({ files }) => kinds.includes(files.kind));
+    const filed = filedResources(settings.resources, fileKinds(settings.config));
     if (filed.length === 0 || this.isFetching) return;
     const pending = new PendingFiles(mirror.db);
     const isDue = () =>

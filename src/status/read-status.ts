@@ -9,7 +9,7 @@ import { openBudgetFile } from "../state/budget-file.ts";
 import { quotaOf } from "../rate-limit/monthly-quota.ts";
 import type { BudgetView, SpentMinute } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
-import { fileKinds, filedResources, PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
+import { fileKinds, filedResources, PendingFiles } from "../state/files/pending-files.ts";
 import { ScrubCandidates } from "../state/scrub-candidates.ts";
 import { changesOf, earliest } from "../state/sweeps.ts";
 import { readyItems } from "../state/work-item.ts";
@@ -71,18 +71,13 @@ export function readStatus(question: StatusQuestion) {
     health,
     events,
     /** How the files of the kinds that the config asks for stand. */
-    files: db && new PendingFiles(db).counts(wantedFiles(question)),
+    files: db && new PendingFiles(db).counts(filedResources(question.resources, fileKinds(question.config))),
     /** What the last `verify` of this mirror found; null: none was made. */
     verified: db && readProof(files.verified, db),
     /** What is wrong, as /readyz names it; what makes that one not ready first. */
     conditions:
       health && events ? openConditions({ ...withNotes(view, health, events, running), limits }, nowMs) : [],
   };
-}
-
-function wantedFiles({ config, resources }: CompanySettings): FiledResource[] {
-  const kinds = fileKinds(config);
-  return filedResources(resources).filter(({ files: { kind } }) => kinds.includes(kind));
 }
 
 /**

@@ -32,10 +32,14 @@ export function accessTokenFile({ dataDir, baseUrl }: Config, credentials: strin
   return path.join(dataDir, `.${createHash("sha256").update(of).digest("hex").slice(0, 16)}.access.json`);
 }
 
-type FilePlaces = Pick<Config, "dataDir"> & { readonly report: Pick<Config["report"], "out"> };
+interface FilePlaces extends Pick<Config, "dataDir"> {
+  readonly report: Pick<Config["report"], "out">;
+  readonly files?: Pick<Config["files"], "store">;
+}
 
 /** The paths of one company's files, absolute. */
-export function mirrorFiles({ dataDir, report }: FilePlaces, company: string) {
+export function mirrorFiles({ dataDir, report, files }: FilePlaces, company: string) {
+  const unstoredFiles = path.join(dataDir, ".files", company);
   const named = (ending: string) => path.join(dataDir, `${company}${ending}`);
   return {
     mirror: named(".db"),
@@ -70,8 +74,10 @@ export function mirrorFiles({ dataDir, report }: FilePlaces, company: string) {
     parquetFolder: path.join(dataDir, ".parquet", company),
     // Exports of a company of the fleet, a folder for each entry, on their way to where its owner sends them.
     unsentExports: path.join(dataDir, ".exports", company),
-    // PDFs and attachments; the lock is of the one process that writes them.
-    folder: named(".files"),
+    // PDFs and attachments; the lock is of the one process that writes them. In a fleet they are in its store, but for
+    // those that no snapshot has yet, and their manifest.
+    folder: typeof files?.store === "string" ? unstoredFiles : named(".files"),
+    unstoredFiles,
     folderLock: named(".files.lock"),
   };
 }

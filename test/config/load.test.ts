@@ -35,7 +35,7 @@ describe("a config", () => {
       },
       serve: { host: "127.0.0.1", port: 8787, hosts: [], afterRun: 1, pageToken: null },
       exports: [],
-      files: { pdf: false, attachments: false },
+      files: { pdf: false, attachments: false, store: null },
       report: { out: null, mode: null, redact: [] },
       retention: { runsMs: 34_560_000_000, inboxBodiesMs: 34_560_000_000, changesMs: null },
       mcp: { content: false },
@@ -71,7 +71,7 @@ describe("a config", () => {
           month: "previous",
         },
       ],
-      files: { pdf: true, attachments: false },
+      files: { pdf: true, attachments: false, store: null },
       report: {
         out: "/srv/reports",
         mode: 0o640,

@@ -89,13 +89,13 @@ describeWithPostgres("fleet add", () => {
   acme: { token: "\${env:ACME}" }
   beta: { token: literal-token-1 }
   gamma: { token: literal-token-2 }
-files: { pdf: on }
+backup: { to: ./backups }
 ${fleet}`;
     const { code, stderr } = await one.run("add --all", config);
     expect(code).toBe(2);
     expect(jsonLines(stderr).map(({ msg }) => msg)).toEqual([
       expect.stringContaining("companies.beta.token, companies.gamma.token stand in the file itself"),
-      expect.stringContaining("config.yaml:5:10: files.pdf is on"),
+      expect.stringContaining("config.yaml:5:11: backup.to is a folder beside this config"),
       expect.stringContaining("config.yaml:3:11: companies.beta.token stands in the file itself"),
       expect.stringContaining("config.yaml:4:12: companies.gamma.token stands in the file itself"),
     ]);
@@ -158,7 +158,7 @@ describeWithPostgres("fleet remove", () => {
     await one.run("add --all");
     await new OwnersTable(one.postgres).claim("acme", "worker-7", 60_000);
     const inReports = ["pointers/acme.json", "company=acme/", "packages/*/acme/"];
-    const stays = ["mirrors/acme/", ...inReports.map((key) => `reports/${key}`)];
+    const stays = ["mirrors/acme/", "mirrors/.files/acme/", ...inReports.map((key) => `reports/${key}`)];
     const acme = {
       outcome: "removed",
       released_by: "worker-7",

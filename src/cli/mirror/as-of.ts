@@ -6,7 +6,7 @@ import { guardedFile } from "../../base/files/hashed-file.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { overlayWithHistory, overlayAsOf } from "../../state/as-of/overlays.ts";
-import { copyPages, databaseError, openDatabase } from "../../store/database.ts";
+import { databaseError } from "../../store/database.ts";
 import { OverlayOutdated } from "../../store/snapshot/snapshot-views.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
@@ -32,9 +32,7 @@ export async function withMoment<T>(
   const at = { nowMs: context.clock.nowMs(), timezone: scope.config.schedule.timezone };
   const moment = await readExisting(scope, (db) => findMoment(db, asked, at));
   const make = (overlay: string) => overlayAsOf(files.mirror, overlay, manifest, moment, context);
-  return overScope(scope, "as-of", `reading the books as of ${moment.at}`, make, (then) =>
-    work({ ...then, moment }),
-  );
+  return overScope(scope, `reading the books as of ${moment.at}`, make, (then) => work({ ...then, moment }));
 }
 
 /** Runs `work` on an overlay of the mirror that shows all versions of each table's rows. */
@@ -45,32 +43,17 @@ export async function withHistory<T>(
   const { manifest, files, context } = scope;
   await readExisting(scope, () => null);
   const make = (overlay: string) => overlayWithHistory(files.mirror, overlay, manifest, context);
-  return overScope(scope, "as-of", "reading its history", make, (all) => work({ ...all, moment: null }));
-}
-
-/** Runs `work` on a copy of the mirror as it is, with a folder of files of its own: what it fetches is gone afterwards. */
-export function withOwnCopy<T>(scope: CompanyScope, work: (scope: ScopeAsOf) => Promise<T>): Promise<T> {
-  const copy = async (mirror: string) => {
-    // Not as a file: to open and close it would end this process's locks on it.
-    using db = openDatabase(scope.files.mirror, { readonly: true });
-    db.exec("BEGIN");
-    await copyPages(db, mirror, scope.context.signal, "the copy of the mirror was not finished");
-  };
-  return overScope(scope, "own-copy", "copying the mirror", copy, (own) => {
-    const folder = `${own.files.mirror}.files`;
-    return work({ ...own, moment: null, files: { ...own.files, folder, folderLock: `${folder}.lock` } });
-  });
+  return overScope(scope, "reading its history", make, (all) => work({ ...all, moment: null }));
 }
 
 function overScope<T>(
   scope: CompanyScope,
-  use: "as-of" | "own-copy",
   doing: string,
   make: (overlay: string) => Promise<void>,
   work: (scope: CompanyScope) => Promise<T>,
 ): Promise<T> {
   const { context, company, files } = scope;
-  return withScratchFolder(scope, use, async (folder) => {
+  return withScratchFolder(scope, "as-of", async (folder) => {
     makeFolders(folder);
     const mirror = path.join(folder, path.basename(files.mirror));
     const shown = () =>
@@ -112,7 +95,7 @@ export function momentName(asked: AskedMoment, { seq, at }: MirrorMoment, timezo
 export async function withScratchFolder<T>(
   { config, company }: Pick<CompanyScope, "config" | "company">,
   /** Each use has a folder of its own. */
-  use: "package" | "upload" | "as-of" | "own-copy",
+  use: "package" | "upload" | "as-of" | "month" | "snapshot",
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = path.join(config.dataDir, `.${company.name}.${use}`);

@@ -18,7 +18,8 @@ import { ZipStream } from "../files/zip-stream.ts";
 /** A file of a month's folder: its path in it, and where its content is from. */
 export interface MonthFile {
   readonly path: string;
-  readonly from: { readonly file: string } | { readonly text: string };
+  readonly from:
+    { readonly file: string } | { readonly content: AsyncIterable<Uint8Array> } | { readonly text: string };
   /** What its content must be; absent: anything. */
   readonly sha256?: string;
 }
@@ -86,7 +87,7 @@ export async function writeMonthFolder(
 
 async function* contentOf({ from }: MonthFile): AsyncGenerator<Uint8Array> {
   if ("text" in from) yield Buffer.from(from.text);
-  else yield* partsOf(from.file);
+  else yield* "file" in from ? partsOf(from.file) : from.content;
 }
 
 async function* zipOf(

@@ -1,4 +1,5 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
+import { Semaphore } from "../../base/semaphore.ts";
 import { writeFileAtomically } from "../../base/files/atomic-file.ts";
 import type { CompanySettings } from "../../store/mirror-files.ts";
 import { CompanySupervisor } from "../../host/company-supervisor.ts";
@@ -52,6 +53,10 @@ export class Assignment {
   private readonly context: NodeContext;
   private readonly host: HostContext;
   private readonly releasing = new AbortController();
+  /** Of a package or a fetch: both write the files. */
+  private readonly filesTurn = new Semaphore(1);
+  /** For a minute, since it is held. */
+  private hasFetched = false;
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
   private readonly permits: ReturnType<typeof createFleetPermits>;
@@ -97,7 +102,12 @@ export class Assignment {
     // What was received before may be lost with what the backup lacks.
     const fromMs = Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs);
     const mergeReceived = (uptime: UptimeLog) => uptime.merge(receivedSpans(), fromMs);
-    this.supervisor = new CompanySupervisor(host, settings, {
+    const afterRuns: HostContext["afterRuns"] = {
+      isPending: (name) => host.afterRuns.isPending(name),
+      add: (name, scope, closed) =>
+        scope === "files" ? this.fetchFiles() : host.afterRuns.add(name, scope, closed),
+    };
+    this.supervisor = new CompanySupervisor({ ...host, afterRuns }, settings, {
       isHeld: () => lease.isHeld(),
       requests: this.permits,
       mergeReceived,
@@ -113,8 +123,9 @@ export class Assignment {
       onPushed: () => this.snapshots.noteNews(),
     });
     this.snapshots = createCompanySnapshots(lease, context, host, this.supervisor, snapshotCounts);
+    const { permits, supervisor, filesTurn } = this;
     const publishMirror = () => this.snapshots.publish("a month was packed", true);
-    this.packages = createMonthPackages(lease, context, host, this.permits, this.supervisor, publishMirror);
+    this.packages = createMonthPackages(lease, context, host, permits, supervisor, publishMirror, filesTurn);
     lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
     this.ended = this.hold(timeline, row.lastSeq);
   }
@@ -144,10 +155,10 @@ export class Assignment {
       supervisor.start();
       alerting = alerts.follow(AbortSignal.any([lease.lost, over.signal]));
       await this.workUntilReleased();
-      await this.packages.stop();
       const nextWorkMs = this.permits.hasRival()
         ? host.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
+      await this.stopMaking();
       await supervisor.stop(this.permits.hasRival() ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publishLast("last");
       if (!lease.isHeld()) return this.lost();
@@ -158,7 +169,7 @@ export class Assignment {
         failure: null,
       };
     } catch (error) {
-      await this.packages.stop();
+      await this.stopMaking();
       await supervisor.stop(0);
       if (!lease.isHeld()) return this.lost();
       host.log.error(messageOf(error), hintOf(error));
@@ -167,6 +178,26 @@ export class Assignment {
       over.abort();
       await alerting;
     }
+  }
+
+  /** Fetches files for a while, by the permits of this ownership, which no other process has. */
+  private async fetchFiles(): Promise<void> {
+    const { lease, supervisor, snapshots, permits, host, company } = this;
+    const { packagePlaces, cutOff, publish } = this.context;
+    const signal = AbortSignal.any([lease.lost, cutOff, this.releasing.signal]);
+    using place = await packagePlaces.acquire(signal);
+    using turn = place && (await this.filesTurn.acquire(signal));
+    if (!turn) return;
+    const isAll = await publish.files(supervisor.settings, permits, signal).finally(snapshots.noteNews);
+    this.hasFetched = true;
+    if (isAll) void host.afterRuns.add(company, "report");
+  }
+
+  /** Resolves when no package is made and no file is fetched any more. */
+  private async stopMaking(): Promise<void> {
+    this.releasing.abort();
+    await this.packages.stop();
+    await this.filesTurn.acquire();
   }
 
   private lost(): AssignmentEnd {
@@ -223,7 +254,9 @@ export class Assignment {
     const { company, supervisor, context } = this;
     const { clock, afterRuns } = this.host;
     const idleMs = this.idleMs();
-    const nextMs = supervisor.nextWorkMs();
+    // Where no place is free others have theirs first: it is taken again at once for what is left.
+    const isOthersTurn = this.hasFetched && idleMs === context.times.fullIdleMs;
+    const nextMs = supervisor.nextWorkMs(!isOthersTurn);
     const isBusy =
       (nextMs !== null && nextMs < clock.nowMs() + idleMs) ||
       !context.inboxWatch.isDrained(company) ||

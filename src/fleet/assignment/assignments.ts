@@ -1,6 +1,4 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
-import { secretTexts } from "../../config/companies.ts";
-import type { CompanySettings } from "../../store/mirror-files.ts";
 import { companyLog, type HostContext } from "../../host/host-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../host/after-run-queue.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
@@ -105,7 +103,7 @@ export class Assignments {
     if (!assignment) return;
     if (row.removed) assignment.release("it has left the fleet");
     else if (JSON.stringify(row.config) !== assignment.document)
-      await this.logged(row.name, async () => assignment.change(await this.load(row), row.config));
+      await this.logged(row.name, async () => assignment.change(await this.context.load(row), row.config));
   }
 
   /** Releases everything and takes nothing more. Resolves when everything has ended. */
@@ -132,7 +130,7 @@ export class Assignments {
     try {
       const row = await tables.companies.find(company);
       if (!row || row.removed) return await keeper.release(lease);
-      const settings = await this.load(row);
+      const settings = await this.context.load(row);
       const host = { ...this.host, log: companyLog(this.host.log, company) };
       const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
       const { snapshots } = this.counts;
@@ -158,12 +156,6 @@ export class Assignments {
     if (nextWorkMs !== null)
       await this.logged(company, () => engine.sendLater(company, nextWorkMs - host.clock.nowMs()));
     this.held.delete(company);
-  }
-
-  private async load(row: CompanyRow): Promise<CompanySettings> {
-    const settings = await this.context.load(row);
-    this.host.onSecrets(secretTexts(settings.config));
-    return settings;
   }
 
   /** Never rejects. */

@@ -88,11 +88,12 @@ export function discardReport({ report, afterRun, parquetFolder, unsentExports }
  *
  * @throws MirrorError `locked` while a process writes it: an earlier one of this node, or another program
  */
-export function discardMirror({ mirror, lock: lockFile, verified, compared }: MirrorFiles): void {
+export function discardMirror(files: MirrorFiles): void {
+  const { mirror, lock: lockFile, verified, compared, unstoredFiles } = files;
   makeFolders(path.dirname(mirror));
   using _ = takeWriterLock(lockFile, "worker");
   removeMirror(mirror);
-  for (const about of [verified, compared]) rmSync(about, { force: true });
+  for (const about of [verified, compared, unstoredFiles]) rmSync(about, { recursive: true, force: true });
 }
 
 /** Removes a mirror that cannot be used. Throws MirrorError `database` with the reason. */

@@ -1,3 +1,4 @@
+import type { Semaphore } from "../../base/semaphore.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { CompanySupervisor } from "../../host/company-supervisor.ts";
@@ -30,6 +31,8 @@ export function createMonthPackages(
   guard: RequestGuard,
   supervisor: Pick<CompanySupervisor, "opened" | "progress" | "settings">,
   publishMirror: () => Promise<boolean>,
+  /** Of whoever writes the company's files. */
+  filesTurn: Semaphore,
 ) {
   const { company, epoch } = lease;
   const stopping = new AbortController();
@@ -58,7 +61,8 @@ export function createMonthPackages(
   const makeDue = async (): Promise<void> => {
     for (let asked = await packages.next(company); asked; asked = await packages.next(company)) {
       using place = await packagePlaces.acquire(signal);
-      if (!place) return;
+      using own = place && (await filesTurn.acquire(signal));
+      if (!own) return;
       try {
         await make(asked);
       } catch (error) {

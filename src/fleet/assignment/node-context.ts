@@ -13,7 +13,7 @@ import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
-import type { InboxWatch } from "./inbox-watch.ts";
+import type { InboxWatch } from "./drain.ts";
 
 export interface NodeParts {
   readonly host: HostProcess;
@@ -45,6 +45,8 @@ export interface NodePublishing {
     signal: AbortSignal,
     key: string,
   ) => Promise<StoredPackage | string>;
+  /** Fetches files that are missing for a minute, and records how it went. True: none is missing, and a report shows them. */
+  readonly files: (company: CompanySettings, guard: RequestGuard, signal: AbortSignal) => Promise<boolean>;
 }
 
 export interface NodeSettings {

@@ -30,7 +30,7 @@ export function companyDocument(file: LoadedConfig, name: string): DocumentOfFil
   const { raw, config } = file;
   const company = { companies: { [name]: valueAt(raw, ["companies", name]) } };
   const [alerts, notify] = ["alerts", "notify"].map((key) => valueAt(raw, [key]));
-  const problems = [...secretProblems({ ...company, alerts, notify }), ...fileProblems(raw, config)];
+  const problems = [...secretProblems({ ...company, alerts, notify }), ...folderProblems(raw, config)];
   if (problems.length > 0) {
     const lines = problems.map(({ at, message }) => `${file.placeOf(at)}: ${message}`);
     throw new MirrorError("config", lines.join("\n"), {
@@ -66,24 +66,17 @@ function secretProblems(document: unknown): DocumentProblem[] {
   });
 }
 
-function fileProblems(raw: unknown, { files, backup, exports }: Config): DocumentProblem[] {
-  const kept = (["pdf", "attachments"] as const).flatMap((key) => {
-    const message = `files.${key} is on, and workers keep no files: switch it off, and fetch them with \`files\` on a machine of their own`;
-    return files[key] ? [{ at: ["files", key], message }] : [];
-  });
+function folderProblems(raw: unknown, { backup, exports }: Config): DocumentProblem[] {
   const places: readonly Path[] = [
     ...(backup.to === null ? [] : [["backup", "to"]]),
     ...exports.flatMap(({ to }, index) => (to === null ? [["exports", index, "out"]] : [])),
   ];
   const beside = places.filter((at) => !/^(?:s3:\/\/|\/)/.test(String(valueAt(raw, at))));
   const instead = "name one that all share by its absolute path, or s3://bucket/prefix";
-  return [
-    ...kept,
-    ...beside.map((at) => {
-      const what = `${pathText(at)} is a folder beside this config, which other machines do not have`;
-      return { at, message: `${what}; ${instead}${at[0] === "exports" ? " as `to`" : ""}` };
-    }),
-  ];
+  return beside.map((at) => {
+    const what = `${pathText(at)} is a folder beside this config, which other machines do not have`;
+    return { at, message: `${what}; ${instead}${at[0] === "exports" ? " as `to`" : ""}` };
+  });
 }
 
 /** Without a folder for readers, and programs that get alerts: they are one machine's. */

@@ -10,8 +10,6 @@ export type NodeLoops = ReturnType<typeof createNodeLoops>;
  * when it is back. A step that may fail for another reason has loops of its own.
  *
  * Guarantee: a step that fails ends neither itself nor another.
- * Source of truth: none.
- * Worst outcome of a crash: none.
  *
  * @param again what is said when no step fails any more
  */

@@ -40,7 +40,6 @@ const lookedAtOnce = 100;
  * Guarantee: a company that joins, changes or leaves does so here within 15 s. One whose secret or connector is missing
  * on this node concerns nobody else. Until the companies were read once, deliveries are refused as "send again".
  * Source of truth: tables `companies` and `inbox`; the environment and the files of this node for secrets.
- * Worst outcome of a crash: none; everything is read again.
  */
 export class FleetCompanies implements Companies {
   private readonly parts: FleetCompaniesParts;

@@ -15,7 +15,7 @@ import { tablesOfManifest } from "../../store/snapshot/snapshot-tables.ts";
 import { exportStep, readSteps, recordStep, reportStep } from "../../status/after-run-record.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { unsentExports } from "./send-exports.ts";
-import { runMirrorTask } from "../snapshot/mirror-tasks.ts";
+import { runMirrorTask } from "../snapshot/mirror-snapshots.ts";
 import type { RowOf } from "../postgres/fleet-database.ts";
 import type { ReportsTable } from "../postgres/tables/reports-table.ts";
 

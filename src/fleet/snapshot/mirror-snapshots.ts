@@ -1,15 +1,19 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { makeFolders } from "../../base/files/atomic-file.ts";
+import { makeFolders, replaceFile } from "../../base/files/atomic-file.ts";
 import { eitherSignal } from "../../base/cancellation.ts";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { manifestText } from "../../base/files/hashed-file.ts";
 import { Semaphore } from "../../base/semaphore.ts";
+import { runInThread, threadFile } from "../../base/threads.ts";
 import type { CompanySettings, MirrorFiles } from "../../store/mirror-files.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
+import { manifestName } from "../../files/archive.ts";
+import { storeFiles } from "../../files/published-files.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
+import { readArchivePosition } from "../../state/meta.ts";
 import { readLog } from "../../state/log-identity.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
@@ -21,16 +25,16 @@ import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
 import { epochBase, type Timeline } from "../postgres/tables/timeline-table.ts";
-import { runMirrorTask } from "./mirror-tasks.ts";
 import type { MirrorTask, PackedMirror } from "./mirror-thread.ts";
 import { addRequests, beginning, readMirrorPosition, readSummary } from "./snapshot-facts.ts";
 import {
+  factsOf,
+  filesKey,
   idOfSnapshot,
   manifestKey,
   mirrorKey,
   pointerOf,
   positionOf,
-  requestHoursOf,
   unpackedOf,
   type SnapshotManifest,
   type SnapshotName,
@@ -81,40 +85,44 @@ export class MirrorSnapshots {
     isNoted = false,
   ): Promise<SnapshotPointer | null> {
     const { company } = ownership;
-    const { mirror, snapshotStaging: staging, verified } = scope.files;
+    const { store, snapshots, clock, version } = this.#parts;
+    const { mirror, snapshotStaging: staging, verified, unstoredFiles } = scope.files;
     await rm(staging, { recursive: true, force: true });
     const position = positionAt(mirror);
-    const published = await this.#parts.snapshots.current(company);
+    const published = await snapshots.current(company);
     if (published && published.epoch > ownership.epoch) throw noOwner(ownership);
     if (!isNoted && isDeepStrictEqual(position, published ? positionOf(published) : beginning)) return null;
     ownership.assertHeld();
     makeFolders(staging);
     const [copy, packed] = [path.join(staging, "mirror.db"), path.join(staging, "mirror.db.zst")];
     try {
-      const takenAtMs = this.#parts.clock.nowMs();
+      const takenAtMs = clock.nowMs();
       const ending = eitherSignal(ownership.lost, signal);
-      const { manifest: known, resources } = scope;
-      const sources = scrubSources({ manifest: known.resources, resources, parentsPerRun: "auto" });
+      const { manifest: declared, resources } = scope;
+      const sources = scrubSources({ manifest: declared.resources, resources, parentsPerRun: "auto" });
       const task = { kind: "pack", mirror, copy, packed, sources } as const;
       const made = await this.#inThread<PackedMirror>(task, ending);
       const { packed: stored, unpacked, oldestReadMs, ...content } = made;
-      const hours = addRequests(requestHoursOf(published), takenAtMs, requests);
+      const hours = addRequests(factsOf(published).request_hours ?? {}, takenAtMs, requests);
       using db = openDatabase(copy, { readonly: true });
       const proof = readProof(verified, db);
       const reads = { oldestMs: oldestReadMs, verifiedAt: proof?.match ? proof.at : null };
+      const { epoch, node } = ownership;
+      const name = { company, epoch, id: idOfSnapshot(takenAtMs, content.seq) };
+      const [right, known] = [writeRight(ownership, signal), readArchivePosition(db)];
+      const files = await storeFiles(store, company, unstoredFiles, known, filesKey(name), right);
       const manifest: SnapshotManifest = {
         format: 1,
-        company,
-        epoch: ownership.epoch,
-        node: ownership.node,
-        id: idOfSnapshot(takenAtMs, content.seq),
+        ...name,
+        node,
         taken_at: isoTime(takenAtMs),
-        version: this.#parts.version,
+        version,
         ...content,
         summary: readSummary(db, scope, hours, reads, takenAtMs),
         request_hours: hours,
         packed: stored,
         unpacked,
+        files,
       };
       return await this.#store(ownership, manifest, packed, published, db, ending);
     } finally {
@@ -151,17 +159,23 @@ export class MirrorSnapshots {
    *   damaged, `stopped`, and those of the store
    */
   async restore(pointer: SnapshotPointer, files: MirrorFiles, signal: AbortSignal): Promise<void> {
-    const { mirror, restoreStaging: staging, verified, compared } = files;
+    const { mirror, restoreStaging: staging, verified, compared, unstoredFiles } = files;
+    const { store } = this.#parts;
     const expected = unpackedOf(pointer);
     makeFolders(path.dirname(mirror));
     using _ = takeWriterLock(files.lock, "worker");
     try {
       await rm(staging, { recursive: true, force: true });
       const [packed, unpacked] = [path.join(staging, "mirror.db.zst"), path.join(staging, "mirror.db")];
-      const lost = (cause?: unknown) => damaged(pointer, this.#parts.store, cause);
-      await fetchChecked(this.#parts.store, mirrorKey(pointer), pointer, packed, signal, lost);
-      const about = [verified, compared];
+      const [manifest, ofFiles] = [path.join(staging, manifestName), factsOf(pointer).files];
+      const lost = (cause?: unknown) => damaged(pointer, store, cause);
+      await fetchChecked(store, mirrorKey(pointer), pointer, packed, signal, lost);
+      if (ofFiles) await fetchChecked(store, filesKey(pointer), ofFiles, manifest, signal, lost);
+      const about = [verified, compared, unstoredFiles];
       await this.#inThread({ kind: "place", packed, unpacked, expected, mirror, about }, signal);
+      if (!ofFiles) return;
+      makeFolders(unstoredFiles);
+      replaceFile(manifest, path.join(unstoredFiles, manifestName));
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
@@ -195,6 +209,11 @@ export class MirrorSnapshots {
     if (!place) throw new MirrorError("stopped", "the work was interrupted");
     return await runMirrorTask<Value>(task, signal);
   }
+}
+
+/** Does a task in a thread of its own. Throws as `mirror-thread.ts` does, and `stopped`. */
+export function runMirrorTask<Value>(task: MirrorTask, signal: AbortSignal): Promise<Value> {
+  return runInThread<Value>(threadFile(new URL("./mirror-thread.ts", import.meta.url)), task, signal);
 }
 
 /** Where there is no mirror it is at its beginning. */

@@ -1,6 +1,7 @@
 import { dayMs, hourMs, isoOrNull, isoTime } from "../../base/clock.ts";
 import { HandOverCounts } from "../../state/as-of/hand-overs.ts";
-import { inboxPosition, Meta } from "../../state/meta.ts";
+import { fileKinds, filedResources, PendingFiles } from "../../state/files/pending-files.ts";
+import { inboxPosition, Meta, readArchivePosition } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
 import { readView, type CompanyStatusView } from "../../status/company-view.ts";
@@ -15,7 +16,13 @@ import { lastFailedStart } from "../../sync/run/run-outcome.ts";
 export type MirrorPosition = ReturnType<typeof readMirrorPosition>;
 
 /** Of a mirror that nothing was read into. */
-export const beginning: MirrorPosition = { seq: 0, inbox_seq: 0, last_run: null, failed_start: null };
+export const beginning: MirrorPosition = {
+  seq: 0,
+  inbox_seq: 0,
+  last_run: null,
+  failed_start: null,
+  files_head: null,
+};
 
 /** Reads a few small facts, also beside a running writer. */
 export function readMirrorPosition(db: Db) {
@@ -30,6 +37,8 @@ export function readMirrorPosition(db: Db) {
     last_run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     /** Outcome of the run after it, where that failed before it began to write; another one like it is nothing new. */
     failed_start: lastFailedStart(meta)?.outcome ?? null,
+    /** The hash of the last line of the manifest of files; null: it has none. */
+    files_head: readArchivePosition(db)?.head ?? null,
   };
 }
 
@@ -62,6 +71,7 @@ export function readSummary(
     whole_at: isoOrNull(view.wholeRunMs),
     /** Reads that were to be made when the snapshot was: how far a run under way has come. */
     reads_waiting: readyItems(view.queue),
+    files: new PendingFiles(db).counts(filedResources(scope.resources, fileKinds(scope.config))),
     /** Requests in the day before the snapshot. Of the mirror alone: those of runs, without those for events. */
     day_requests: Math.max(new Runs(db).requestsSince(isoTime(nowMs - dayMs)), requests),
     /** What was wrong, without what depends on the time: that is judged when somebody asks. */

@@ -15,22 +15,24 @@ export interface SnapshotManifest extends Owner, MirrorManifest, Omit<MirrorPosi
   readonly packed: ContentFacts;
   /** The mirror in it. */
   readonly unpacked: ContentFacts;
+  /** The manifest of its files; null: it knows of none. */
+  readonly files: ContentFacts | null;
 }
 
 export type SnapshotName = Pick<SnapshotPointer, "company" | "epoch" | "id">;
 
-/** Under which the packed mirror is stored: `acme/e7/2026-11-22T20-52-47-123Z-4711.db.zst`. */
-export function mirrorKey({ company, epoch, id }: SnapshotName): string {
-  return `${company}/e${epoch}/${id}.db.zst`;
-}
+const keyWith = (ending: string) => (name: SnapshotName) =>
+  `${name.company}/e${name.epoch}/${name.id}${ending}`;
 
-export function manifestKey({ company, epoch, id }: SnapshotName): string {
-  return `${company}/e${epoch}/${id}.json`;
-}
+/** Under which the packed mirror is stored: `acme/e7/2026-11-22T20-52-47-123Z-4711.db.zst`. */
+export const mirrorKey = keyWith(".db.zst");
+/** The manifest of its files. */
+export const filesKey = keyWith(".jsonl");
+export const manifestKey = keyWith(".json");
 
 /** Which snapshot a key of the store belongs to, finished or not; null: to none. */
 function nameOfKey(key: string): SnapshotName | null {
-  const pattern = /^([\w-]+)\/e(\d+)\/([\w-]+)\.(?:db\.zst|json)(?:(?:\.\w+)?\.partial)?$/;
+  const pattern = /^([\w-]+)\/e(\d+)\/([\w-]+)\.(?:db\.zst|jsonl?)(?:(?:\.\w+)?\.partial)?$/;
   const [, company, epoch, id] = pattern.exec(key) ?? [];
   if (company === undefined || epoch === undefined || id === undefined) return null;
   return { company, epoch: Number(epoch), id };
@@ -44,32 +46,30 @@ export function idOfSnapshot(takenAtMs: number, seq: number): string {
 /** What Postgres keeps of a snapshot that is published after another one. */
 export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer | null): SnapshotPointer {
   const { company, epoch, node, id, seq, inbox_seq, taken_at, packed } = manifest;
-  const { identity, last_run, failed_start, summary, request_hours, version, unpacked } = manifest;
+  const { identity, last_run, failed_start, files_head, summary, request_hours } = manifest;
+  const { version, unpacked, files } = manifest;
   const previous = published && { company, epoch: published.epoch, id: published.id };
-  const facts = { identity, last_run, failed_start, summary, request_hours, version, unpacked, previous };
+  const ofMirror = { identity, last_run, failed_start, files_head, summary, request_hours };
+  const facts = { ...ofMirror, version, unpacked, files, previous };
   return { company, epoch, node, id, seq, inbox_seq, taken_at, ...packed, facts };
 }
 
-/** The snapshot that was published before this one; null: none, or nobody knows. */
-function previousOf({ facts }: SnapshotPointer): SnapshotName | null {
-  return (facts["previous"] as SnapshotName | null | undefined) ?? null;
-}
-
-/** What was sent for the company in the day before its snapshot; nothing where nobody knows. */
-export function requestHoursOf(pointer: SnapshotPointer | null): RequestHours {
-  return (pointer?.facts["request_hours"] as RequestHours | undefined) ?? {};
+/** What a pointer says of its snapshot; anything may be missing where another version wrote it. */
+export function factsOf(pointer: SnapshotPointer | null) {
+  return (pointer?.facts ?? {}) as Partial<SnapshotManifest & { previous: SnapshotName | null }>;
 }
 
 /** How far the mirror in a published snapshot is. */
-export function positionOf({ seq, inbox_seq, facts }: SnapshotPointer): MirrorPosition {
-  const { last_run = null, failed_start = null } = facts as Partial<SnapshotManifest>;
-  return { seq, inbox_seq, last_run, failed_start };
+export function positionOf(pointer: SnapshotPointer): MirrorPosition {
+  const { last_run = null, failed_start = null, files_head = null } = factsOf(pointer);
+  return { seq: pointer.seq, inbox_seq: pointer.inbox_seq, last_run, failed_start, files_head };
 }
 
 /** The content that a published snapshot unpacks to. @throws MirrorError `database` where the pointer has none */
-export function unpackedOf({ company, id, facts }: SnapshotPointer): ContentFacts {
-  const { size_bytes, sha256 } = (facts["unpacked"] ?? {}) as Partial<ContentFacts>;
+export function unpackedOf(pointer: SnapshotPointer): ContentFacts {
+  const { size_bytes, sha256 }: Partial<ContentFacts> = factsOf(pointer).unpacked ?? {};
   if (typeof size_bytes === "number" && typeof sha256 === "string") return { size_bytes, sha256 };
+  const { company, id } = pointer;
   throw new MirrorError("database", `the pointer to snapshot ${id} of ${company} cannot be used`, {
     hint: "A newer version wrote it: update fintoro-mirror on this node.",
   });
@@ -116,7 +116,7 @@ export async function pruneSnapshots(
   before: SnapshotPointer | null,
   right: WriteRight,
 ): Promise<void> {
-  const known = before?.epoch === pointer.epoch ? previousOf(before) : null;
+  const known = before?.epoch === pointer.epoch ? factsOf(before).previous : null;
   const kept = new Set([pointer, before].flatMap((name) => (name ? keysOf(name) : [])));
   const isOld = (key: string) => (nameOfKey(key)?.epoch ?? Infinity) <= pointer.epoch && !kept.has(key);
   const old = known ? keysOf(known) : (await store.list(`${pointer.company}/`, right.signal)).filter(isOld);
@@ -125,5 +125,5 @@ export async function pruneSnapshots(
     await store.remove(key, right);
 }
 
-const keysOf = (name: SnapshotName) => [manifestKey(name), mirrorKey(name)];
+const keysOf = (name: SnapshotName) => [manifestKey(name), filesKey(name), mirrorKey(name)];
 const isMirror = (key: string) => key.includes(".db.zst");

@@ -1,5 +1,6 @@
 import { alignedColumn } from "../../base/terminal-text.ts";
 import { counted, formatCount, formatDuration, formatSize } from "../../base/units.ts";
+import { fileLines } from "../../status/render/status-text.ts";
 import type { FleetCompanyStatus } from "./judge-company.ts";
 import type { NodeRow } from "../postgres/tables/heartbeats.ts";
 import type { Radar, RadarCompany } from "../postgres/tables/radar-view.ts";
@@ -116,7 +117,8 @@ function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
   const snapshot = snapshotAt === null ? "no snapshot" : `snapshot ${age(snapshotAt, nowMs)} ago`;
   const waiting = company.waiting_deliveries;
   const deliveries = waiting === 0 ? "" : `, ${counted(waiting, "delivery", "deliveries")} not in it`;
-  return `${owner}; ${read}; ${snapshot}${deliveries}${reads}`;
+  const files = fileLines(company).map((line) => `;${line.slice(1)}`);
+  return [`${owner}; ${read}; ${snapshot}${deliveries}${reads}`, ...files].join("");
 }
 
 function age(iso: string, nowMs: number): string {

@@ -11,7 +11,7 @@ import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/ow
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
-import { createInboxWatch } from "../assignment/inbox-watch.ts";
+import { createInboxWatch } from "../assignment/drain.ts";
 import { pruneMirrors } from "./mirror-cache.ts";
 import { createTimelineWatch, type TimelineWatch } from "./timeline-watch.ts";
 

@@ -19,7 +19,6 @@ export type TimelineWatch = ReturnType<typeof createTimelineWatch>;
  *
  * Guarantee: after `start`, and after each `look`, the database was not set back behind what this node or the store knew.
  * Source of truth: tables and mark as in `TimelineTable`.
- * Worst outcome of a crash: none; the next node compares again.
  */
 export function createTimelineWatch(
   table: Pick<TimelineTable, "read" | "beat" | "begin" | "isMarkDue">,

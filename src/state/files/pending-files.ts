@@ -28,8 +28,10 @@ export interface FileCounts {
 
 export type FiledResource = Resource & Required<Pick<Resource, "files">>;
 
-export function filedResources(resources: readonly Resource[]): FiledResource[] {
-  return resources.filter((resource): resource is FiledResource => resource.files !== undefined);
+/** Those with files of these kinds. */
+export function filedResources(resources: readonly Resource[], kinds: readonly FileKind[]): FiledResource[] {
+  const isFiled = ({ files }: Resource) => files !== undefined && kinds.includes(files.kind);
+  return resources.filter((resource): resource is FiledResource => isFiled(resource));
 }
 
 /** Everything that is due without a person who asks for it. */

@@ -76,7 +76,8 @@ function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): str
   return [`  size: ${files}; of these about ${parts}`, disk];
 }
 
-function fileLines({ files }: CompanyStatus): string[] {
+/** None where there are no files, and none are asked for. */
+export function fileLines({ files }: Pick<CompanyStatus, "files">): string[] {
   if (!files || files.stored + files.pending + files.problems === 0) return [];
   const parts = [
     `${counted(files.stored, "file")} stored, ${formatSize(files.stored_bytes)}`,

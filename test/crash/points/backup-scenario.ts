@@ -1,8 +1,9 @@
 import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { endOf } from "../../support/program/cli.ts";
+import { storePdf } from "../../support/company/stored-file.ts";
 import { soundly, startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
@@ -16,8 +17,7 @@ export async function backupScenario(what: "backup" | "restore"): Promise<CrashS
   await changeMirror(base, ({ meta }) =>
     meta.set("identity", { name: "Acme", salt: "salt", fingerprint: "f", businessId: null }),
   );
-  mkdirSync(path.join(base, "acme.files"));
-  writeFileSync(path.join(base, "acme.files/1.pdf"), "%PDF");
+  storePdf(path.join(base, "acme.files"));
   await succeed(base, backup);
   await changeMirror(base, ({ db }) => db.exec("UPDATE clients SET name = 'changed'"));
   if (what === "restore") rmSync(path.join(base, "acme.files"), { recursive: true });
@@ -82,7 +82,7 @@ function damagedMirror(folder: string): string[] {
 }
 
 function restored(folder: string): string[] {
-  const document = path.join(folder, "acme.files/1.pdf");
+  const document = path.join(folder, "acme.files/2026/01/invoices/1.pdf");
   return [
     ...(namesIn(folder) === backedUp ? [] : ["the mirror is not the backup"]),
     ...(existsSync(document) && readFileSync(document, "utf8") === "%PDF"

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
 import { serve, writeServeConfig } from "../../support/program/serve.ts";
+import { storePdf } from "../../support/company/stored-file.ts";
 import { deliver, eventAbout, secret } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -83,9 +84,7 @@ test("a restored mirror is equal to the service after one run, whatever changed 
   const company = await aCompany({ records: 5 });
   const key = writeKeyConfig(company);
   const backups = path.join(company.folder, "backups");
-  const document = path.join(company.folder, "acme.files/invoices/1.pdf");
-  mkdirSync(path.dirname(document), { recursive: true });
-  writeFileSync(document, "%PDF");
+  const document = storePdf(path.join(company.folder, "acme.files"));
   let daemon = await serve(company);
   await eventually(() => wholeRuns(company) === 1, "a run");
   const { control } = company.sandbox;

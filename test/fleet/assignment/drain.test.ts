@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { drainInbox, followInbox } from "../../../src/fleet/assignment/drain.ts";
-import { createInboxWatch } from "../../../src/fleet/assignment/inbox-watch.ts";
+import { createInboxWatch } from "../../../src/fleet/assignment/drain.ts";
 import { inboxPosition } from "../../../src/state/meta.ts";
 import { test as fleetTest } from "../../support/fleet/fleet-test.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";

@@ -33,6 +33,7 @@ describeWithPostgres("the packages of a company", () => {
         publish: {
           report: () => Promise.resolve(null),
           exports: () => Promise.resolve(false),
+          files: () => Promise.resolve(true),
           month: (...[, , , , , key]) =>
             Promise.resolve(`${keys.push(key)} of 3 documents equal the service`),
         },
@@ -41,6 +42,7 @@ describeWithPostgres("the packages of a company", () => {
       { guard: (rateLimiter) => rateLimiter, assertMaySend: () => undefined },
       { opened: null, settings: scopeIn(tempFolder()), progress: () => current },
       () => Promise.resolve(true),
+      new Semaphore(1),
     );
     const pack = async () => {
       packages.makeIfAsked();

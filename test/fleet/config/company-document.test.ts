@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { companyDocument, configOfCompany } from "../../../src/fleet/config/company-document.ts";
 import { errorOf } from "../../support/errors.ts";
-import { load, minimal, pocketConnector } from "../../support/connector/config.ts";
+import { load, pocketConnector } from "../../support/connector/config.ts";
 
 const names = ["acme", "beta"];
 const companies = `companies:
@@ -68,6 +68,7 @@ notify: [{ url: "https://example.com/changes", secret: "\${env:KEY}", tables: [c
 report: { mode: "0640", redact: { clients.email: drop } }
 retention: { runs: 30d }
 exports: [{ format: csv, out: /mnt/shared, after: sync }]
+files: { pdf: on, attachments: on }
 `;
     const file = load(`${companies}${keys}`, { env, files });
     for (const name of names) {
@@ -140,12 +141,6 @@ describe("what no other machine could use", () => {
       `${companies}exports: [{ format: csv, out: ./out, after: sync }]`,
       /^config\.yaml:4:\d+: exports\[0\]\.out is a folder beside this config, which [^\n]+ as `to`$/,
     ],
-    [
-      "PDFs: workers keep no files",
-      minimal("files: { pdf: on }\n"),
-      /^config\.yaml:4:10: files\.pdf is on, and workers keep no files/,
-    ],
-    ["attachments", minimal("files: { attachments: on }\n"), /^config\.yaml:4:10: files\.attachments is on/],
   ])("is refused: %s", (_, text, message) => {
     expect(errorOf(() => documentOf(text)).message).toMatch(message);
   });

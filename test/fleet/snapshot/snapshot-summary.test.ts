@@ -41,6 +41,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
       whole_at: expect.stringContaining(hoursAgo(3).slice(0, 13)) as string,
       // Of the config's resources, of which there is none.
       reads_waiting: 0,
+      files: { stored: 0, stored_bytes: 0, pending: 0, problems: 0 },
       day_requests: 15,
       conditions: [{ kind: "failed", subject: "reading", blocks: true, message }],
       radar: { needs_someone: false, token: "accepted", webhook: "off", ...reads },

@@ -15,6 +15,7 @@ import { fleetStatusOutcome, readFleetStatus } from "../../../fleet/status/read-
 import { readRadar } from "../../../fleet/postgres/tables/radar-view.ts";
 import { assertPackable } from "../../../export/plan/period.ts";
 import { readPackageStatus } from "../../../fleet/status/package-status.ts";
+import { contentsAddress } from "../../../files/published-files.ts";
 import { unknownName } from "../../../base/names.ts";
 import { NodesTable } from "../../../fleet/postgres/tables/heartbeats.ts";
 import { PackagesTable } from "../../../fleet/postgres/tables/packages-table.ts";
@@ -134,7 +135,7 @@ function whatStays(config: Config, name: string): string[] {
   const { snapshots, reports } = fleetOf(config);
   const published = [`pointers/${name}.json`, `company=${name}/`, `packages/*/${name}/`];
   const inReports = reports === null ? [] : published.map((key) => below(reports, key));
-  return [below(snapshots, `${name}/`), ...inReports];
+  return [below(snapshots, `${name}/`), `${contentsAddress(snapshots, name)}/`, ...inReports];
 }
 
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, config }) =>

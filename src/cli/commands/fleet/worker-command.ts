@@ -23,7 +23,7 @@ import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
 import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
-import { soleCompany } from "../../../config/companies.ts";
+import { secretTexts, soleCompany } from "../../../config/companies.ts";
 import { mirrorFiles, settingsOf } from "../../../store/mirror-files.ts";
 import { readSecretFile } from "../../../config/secrets.ts";
 import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
@@ -32,6 +32,7 @@ import type { NodeParts, NodePublishing, NodeSettings } from "../../../fleet/ass
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
 import { sendExports } from "../../../fleet/reports/send-exports.ts";
+import { contentsAddress } from "../../../files/published-files.ts";
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { hostProcess } from "../../runs/host-process.ts";
@@ -231,15 +232,18 @@ export async function openNodeParts(
     load: async ({ name: member, config: document }) => {
       const surroundings = { dataDir, env, readFile: readSecretFile, connectors };
       const read = configOfCompany(member, document, surroundings);
+      context.onSecrets(secretTexts(read));
       const { manifest } = await loadConnector(context, read.connector);
-      const own = withReports(read, member, published === null ? null : manifest);
+      const files = { ...read.files, store: contentsAddress(snapshots, member) };
+      const own = withReports({ ...read, files }, member, published === null ? null : manifest);
       return settingsOf(own, soleCompany(own), manifest);
     },
     publish: {
       report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
       exports: (...made) => sendExports(...made, context),
       month: async (...asked) =>
-        (await import("./publish-month.ts")).publishMonth(context, published, ...asked),
+        (await import("./fleet-company.ts")).publishMonth(context, published, ...asked),
+      files: async (...owned) => (await import("./fleet-company.ts")).fetchOwnedFiles(context, ...owned),
     },
   };
 }

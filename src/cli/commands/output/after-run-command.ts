@@ -52,7 +52,7 @@ export async function afterRun({ context, config, ...company }: CompanyScope, on
         return backupCompany(scope);
       }),
     );
-  else if (only === "files") outcomes.push(await filesOne(scope, AbortSignal.timeout(filesSliceMs)));
+  else if (only === "files") outcomes.push(await filesOne(scope));
   else if (only === "report" || config.schedule.publish === "after_sync")
     outcomes.push(await publishOne(scope));
   for (const wanted of config.exports)
@@ -71,7 +71,12 @@ function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {
  * Fetches files until none is missing or `closed` aborts, and writes the report again when that was all. Gives an outcome
  * where it fails; one record without its file is no failure.
  */
-export async function filesOne(scope: CompanyScope, closed: AbortSignal, mostRequests?: number) {
+export async function filesOne(
+  scope: CompanyScope,
+  closed = AbortSignal.timeout(filesSliceMs),
+  mostRequests?: number,
+  publish = publishOne,
+) {
   const { config, context } = scope;
   const question = usualQuestion(context.clock.nowMs());
   const request = { kinds: fileKinds(config), question, closed, mostRequests };
@@ -82,7 +87,7 @@ export async function filesOne(scope: CompanyScope, closed: AbortSignal, mostReq
     isAll = fetched.pending === 0;
     return fetched;
   });
-  return isAll && config.schedule.publish === "after_sync" ? publishOne(scope) : outcome;
+  return isAll && config.schedule.publish === "after_sync" ? publish(scope) : outcome;
 }
 
 function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOutcome | null> {

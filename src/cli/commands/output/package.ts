@@ -234,9 +234,9 @@ async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[], isS
   const pdfs = found.filter(({ kind }) => kind === "pdf");
   const has = new Set(pdfs.map(({ document, document_id: id }) => `${document} ${id}`));
   return {
-    pdfs: pdfs.map(({ path: place, file, sha256 }) => ({
+    pdfs: pdfs.map(({ path: place, content, sha256 }) => ({
       path: `pdf/${place.split("/").slice(2).join("/")}`,
-      from: { file },
+      from: { content },
       sha256,
     })),
     withoutPdf: documents.filter(({ ref }) => !has.has(`${ref.resource} ${ref.id}`)).map(({ name }) => name),

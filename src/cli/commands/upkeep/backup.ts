@@ -12,6 +12,7 @@ import { openStore } from "../../../file-store/open-store.ts";
 import { backupStep } from "../../../status/after-run-record.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
+import { storeOfFiles } from "./files.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
 export const backupCommand: CommandRun<"backup"> = (context, { options, config }) =>
@@ -29,7 +30,7 @@ export function backupCompany(
   const keyPlaces = keys && config.backup.keys ? company.webhook.places : null;
   return recorded(scope, backupStep, async () => {
     const store = openStore(to, context, 0o600);
-    const parts = { keyPlaces, store, keep, clock, version, signal };
+    const parts = { keyPlaces, store, contents: storeOfFiles(scope), keep, clock, version, signal };
     const { id, ids, manifest, removed } = await makeBackup(company.name, files, parts);
     warnOfFuture(scope, ids);
     const { seq, taken_at } = manifest;

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { abortAfter } from "../../../base/cancellation.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import type { RecordRef } from "../../../base/ids.ts";
@@ -6,7 +5,9 @@ import { formatCount, formatSize } from "../../../base/units.ts";
 import type { FileKind } from "../../../connector/resource.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { FileArchive } from "../../../files/archive.ts";
-import { checkArchive } from "../../../files/check-archive.ts";
+import { readFile } from "../../../files/published-files.ts";
+import type { FileStore } from "../../../file-store/file-store.ts";
+import { openStore } from "../../../file-store/open-store.ts";
 import { fetchFiles, type FetchTally } from "../../../files/fetch-files.ts";
 import {
   fileKinds,
@@ -14,15 +15,14 @@ import {
   PendingFiles,
   type FilesQuestion,
 } from "../../../state/files/pending-files.ts";
-import { StoredFiles, type DocumentFile } from "../../../state/files/stored-files.ts";
-import { readArchivePosition } from "../../../state/meta.ts";
+import { StoredFiles } from "../../../state/files/stored-files.ts";
 import { filesStep } from "../../../status/after-run-record.ts";
 import { openDatabase } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
-import { assertOwnToken, readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
+import { assertOwnToken, readExisting, type CompanyScope } from "../../mirror/company-scope.ts";
 import { failureOf } from "../../console/console.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
+import { forEachCompany, recorded } from "../../runs/each-company.ts";
 
 export const filesCommand: CommandRun<"files"> = (context, { options, config }) => {
   const { month, maxRequests: mostRequests, maxDuration } = options;
@@ -79,7 +79,7 @@ export async function filesOfDocuments(
   scope: CompanyScope,
   documents: readonly RecordRef[],
   isStoredEnough = false,
-): Promise<(DocumentFile & { readonly file: string })[]> {
+) {
   const question = { retryBeforeMs: scope.context.clock.nowMs(), records: documents };
   try {
     await fetchAlone(scope, { kinds: ["pdf", "attachment"], question });
@@ -96,15 +96,19 @@ export function storedFilesOf(scope: CompanyScope, documents: readonly RecordRef
   return readExisting(scope, (db) => {
     const stored = new StoredFiles(db);
     const found = documents.flatMap((ref) => stored.of(ref));
-    return found.map((each) => ({ ...each, file: path.join(scope.files.folder, each.path) }));
+    const { folder } = scope.files;
+    const store = storeOfFiles(scope);
+    return found.map((each) => ({ ...each, content: readFile(folder, store, each, scope.context.signal) }));
   });
+}
+
+/** Where a worker keeps contents; null: they are in the company's folder. */
+export function storeOfFiles({ config: { files }, context }: CompanyScope): FileStore | null {
+  return files.store === null ? null : openStore(files.store, context);
 }
 
 /** One answer, at most. It is on the disk, not in memory. */
 const mostFileBytes = 100_000_000;
-
-/** Requests in flight at once: the budget allows two a second, and each may hold a part of a large file. */
-const mostAtOnce = 2;
 
 async function fetchAlone(scope: CompanyScope, { kinds, question, mostRequests, closed }: FilesRequest) {
   const { context, config, company, files } = scope;
@@ -113,8 +117,8 @@ async function fetchAlone(scope: CompanyScope, { kinds, question, mostRequests, 
   using _ = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
   using db = openDatabase(files.mirror);
   const { clock, log, signal } = context;
-  const resources = filedResources(scope.resources).filter((one) => kinds.includes(one.files.kind));
-  const archive = FileArchive.open(files.folder, db, clock);
+  const resources = filedResources(scope.resources, kinds);
+  const archive = FileArchive.open(files.folder, db, clock, config.files.store === null);
   const [pending, stored] = [new PendingFiles(db), new StoredFiles(db)];
   const left = () => pending.count(resources, question);
   const of = left();
@@ -140,7 +144,7 @@ async function fetchAlone(scope: CompanyScope, { kinds, question, mostRequests, 
     await context.showing(async (show) => {
       show(line);
       await assertOwnToken(scope, transport);
-      const parts = { archive, pending, stored, transport, clock, log, signal, concurrency: mostAtOnce };
+      const parts = { archive, pending, stored, transport, clock, log, signal };
       await fetchFiles(parts, resources, question, tally);
     });
     return end("complete", transport.stats().requests);
@@ -149,38 +153,4 @@ async function fetchAlone(scope: CompanyScope, { kinds, question, mostRequests, 
     if (!isLimit) throw error;
     return end("stopped", transport.stats().requests);
   }
-}
-
-export const filesCheckCommand: CommandRun<"files check"> = (context, { config }) =>
-  forEachCompany(context, config, checkFiles, { failed: { match: false } });
-
-async function checkFiles(scope: CompanyScope): Promise<CompanyResult> {
-  const { context, files } = scope;
-  const { name } = scope.company;
-  const mirror = await readMirror(
-    scope,
-    (db) => db && { position: readArchivePosition(db), files: new StoredFiles(db).all() },
-  );
-  const check = await context.showing((show) => {
-    show(() => `${name}: checking files`);
-    const onProgress = (bytes: number) => show(() => `${name}: checked ${formatSize(bytes)}`);
-    return checkArchive({ folder: files.folder, mirror, signal: context.signal, onProgress });
-  });
-  const { match, damaged, contents, bytes, lines, head } = check;
-  const outcome = match ? "complete" : "difference";
-  const none = `${name}: no files yet in ${files.folder}; \`fintoro-mirror files\` fetches them`;
-  if (match && lines === 0) return { outcome, document: check, lines: [none] };
-  const verdict = match ? "are whole" : `are damaged in ${formatCount(damaged.length)} places`;
-  const facts = `${formatCount(contents)} contents, ${formatSize(bytes)}, ${formatCount(lines)} lines of the manifest, the last ${head}`;
-  const remedy =
-    "  remove a damaged file, or restore it: `fintoro-mirror files` fetches again what is missing";
-  return {
-    outcome,
-    document: check,
-    lines: [
-      `${name}: ${formatCount(check.files)} files ${verdict} (${facts})`,
-      ...damaged.map(({ path: file, problem, message }) => `  ${problem} ${file}: ${message}`),
-      ...(match ? [] : [remedy]),
-    ],
-  };
 }

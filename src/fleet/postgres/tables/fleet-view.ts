@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { jsonBuildObject } from "kysely/helpers/postgres";
+import type { FileCounts } from "../../../state/files/pending-files.ts";
 import type { NamedCondition } from "../../../status/conditions.ts";
 import type { Postgres } from "../connection.ts";
 import { isoText, now } from "../fleet-database.ts";
@@ -46,6 +47,8 @@ export function readCompanyViews({ db }: Postgres) {
       // Reads that were to be made when the snapshot was, and requests in the day before it.
       sql<number>`coalesce((s.facts -> 'summary' -> 'reads_waiting')::bigint, 0)`.as("reads_waiting"),
       sql<number>`coalesce((s.facts -> 'summary' -> 'day_requests')::bigint, 0)`.as("day_requests"),
+      // How the files that its config asks for stood then; null: there is no snapshot.
+      sql<FileCounts | null>`s.facts -> 'summary' -> 'files'`.as("files"),
       jsonBuildObject({
         added_at: isoText(eb.ref("c.added_at")),
         losses: relevantLosses,

@@ -20,7 +20,6 @@ export interface NodeRow extends NodeFacts {
  * The nodes of the fleet: for people and for `fleet drain`. Nothing is decided from a missing heartbeat; ownerships
  * expire by themselves.
  *
- * Guarantee: none but what the last heartbeat said.
  * Source of truth: table `nodes`.
  * Worst outcome of a crash: the node is shown with its last heartbeat until it is forgotten.
  */

@@ -1,0 +1,108 @@
+import { hash } from "node:crypto";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import type { ArchiveCheck } from "../../../src/files/check-archive.ts";
+import { readPackageStatus } from "../../../src/fleet/status/package-status.ts";
+import type { SnapshotSummary } from "../../../src/fleet/snapshot/snapshot-facts.ts";
+import { eventually } from "../../support/eventually.ts";
+import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
+import { tempFolder } from "../../support/temporary-folder.ts";
+import { look } from "../../support/truth/compare.ts";
+
+const isFile = (asked: string) => /\/(?:pdf|attachments)$/.test(asked);
+
+/** The paths of all files that were asked for. */
+const askedFiles = ({ company }: WorkedFleet) =>
+  company.proxy.asked.map(({ path: asked }) => asked).filter(isFile);
+
+function contentsIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name));
+}
+
+/** A command of an operator, whose config names the company and where its mirror and backups are. */
+async function run({ company, secrets, url }: WorkedFleet, cwd: string, line: string, more: object) {
+  const config = {
+    base_url: company.proxy.baseUrl,
+    companies: { acme: { token: "${env:TOKEN0}" } },
+    ...more,
+  };
+  const { code, stdout, stderr } = await runCommand([...line.split(" "), "--json"], {
+    cwd: temporaryFolder({ "config.yaml": JSON.stringify({ data_dir: cwd, ...config }) }),
+    env: { ...secrets, DATABASE_URL: url },
+  });
+  const { companies } = JSON.parse(stdout === "" ? "{}" : stdout) as { companies?: { acme: ArchiveCheck } };
+  return { code, stderr, acme: companies?.acme };
+}
+
+describeWithPostgres("the files of a company of the fleet", () => {
+  // Fault: fleet | the owner is killed while it fetches files | process `worker` by SIGKILL | the next owner goes on with the chain that was published, and asks for none again that a snapshot has
+  test("are fetched once by one owner after another, into one chain that checks, backups and packages read", async () => {
+    const fleet = await aWorkedFleet({ records: 4, windowMs: 2_000 });
+    const [reports, backups] = [tempFolder(), tempFolder()];
+    await fleet.add("acme", {
+      rate_limit: { window: "2s" },
+      files: { pdf: "on", attachments: "on" },
+      backup: { to: backups, schedule: "*/15 * * * * *", keep: 100 },
+    });
+    let asked = 0;
+    const clear = fleet.company.proxy.obstruct(({ path: file }) =>
+      isFile(file) && ++asked > 8 ? "hang" : undefined,
+    );
+    const summary = async () =>
+      (await fleet.tables.snapshots.current("acme"))?.facts["summary"] as SnapshotSummary | undefined;
+    const stored = async () => (await summary())?.files.stored ?? 0;
+    const one = await startWorker(fleet, "one", { reports });
+    await eventually(
+      async () => (await stored()) >= 4,
+      () => `a snapshot with files: ${one.said().join("; ")}`,
+    );
+    await one.end("SIGKILL");
+    const before = await stored();
+    clear();
+
+    const two = await startWorker(fleet, "two", { reports });
+    const isAll = async () => (await stored()) > before && (await summary())?.files.pending === 0;
+    await eventually(isAll, () => `a snapshot with all files: ${two.said().join("; ")}`);
+    const times = Object.values(Object.groupBy(askedFiles(fleet), (file) => file)).map((all) => all?.length);
+    expect(times.filter((count) => count !== 1).length).toBeLessThanOrEqual(8 + 2 - before);
+    const snapshots = path.join(fleet.company.folder, "snapshots");
+    const contents = contentsIn(path.join(snapshots, ".files/acme/objects"));
+    for (const file of contents) expect(hash("sha256", readFileSync(file))).toBe(path.basename(file));
+    const folder = path.join(path.dirname(two.company.file), ".files/acme");
+    await eventually(() => contentsIn(path.join(folder, "objects")).length === 0, "no content on the disk");
+
+    const operator = { fleet: { postgres: "${env:DATABASE_URL}", snapshots } };
+    const whole = { match: true, files: await stored(), contents: contents.length, lines: await stored() };
+    expect(await run(fleet, tempFolder(), "files check", operator)).toMatchObject({ code: 0, acme: whole });
+
+    const count = askedFiles(fleet).length;
+    const sql = "SELECT substr(path, 1, 4) || '-' || substr(path, 6, 2) FROM document_files LIMIT 1";
+    const month = look(two.company.file, (db) => db.prepare(sql).pluck().get()) as string;
+    await fleet.tables.packages.ask(["acme"], month, false);
+    const isPacked = async () =>
+      (await readPackageStatus(fleet.postgres, month, null)).companies["acme"]?.outcome === "done";
+    await eventually(isPacked, () => `a package: ${two.said().join("; ")}`);
+    expect(askedFiles(fleet).length).toBe(count);
+
+    const names = contents.map((file) => path.basename(file));
+    const hasAll = (text: string) => names.every((name) => text.includes(name));
+    const isWhole = (file: string) =>
+      path.basename(file) === "manifest.json" && hasAll(readFileSync(file, "utf8"));
+    await eventually(
+      () => contentsIn(backups).some(isWhole),
+      () => `a backup: ${two.said().join("; ")}`,
+    );
+    expect((await two.end("SIGTERM")).code).toBe(0);
+    const machine = tempFolder();
+    await run(fleet, machine, `restore --from ${backups}`, {});
+    expect(await run(fleet, machine, "files check", {})).toMatchObject({ code: 0, acme: whole });
+
+    appendFileSync(contents[0] ?? "", "%");
+    const { code, acme } = await run(fleet, tempFolder(), "files check", operator);
+    expect([code, acme?.damaged.map(({ problem }) => problem)]).toEqual([1, ["changed"]]);
+  });
+});
