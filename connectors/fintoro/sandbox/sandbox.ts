@@ -18,7 +18,7 @@ import type { Reply, WholeRequest } from "./service/messages.ts";
 import { Sender, type SenderOptions } from "./webhooks/sender.ts";
 import { z } from "zod";
 import { randomFor, SeededRandom } from "./base/seeded-random.ts";
-import { Actor } from "./made-up/record-inputs.ts";
+import { actorIn } from "./made-up/record-inputs.ts";
 import { demoChanges, doSomeWork, trigger } from "./made-up/company-changes.ts";
 
 interface BooksOptions {
@@ -151,7 +151,7 @@ function controlOf(
 ) {
   const at = (index = 0) => present(companies[index]);
   const ownRandom = new SeededRandom(seed);
-  const actor = (index?: number, random = ownRandom) => new Actor(at(index).company, random);
+  const actor = (index?: number, random = ownRandom) => actorIn(at(index).company, random);
   return {
     parts,
     companies,

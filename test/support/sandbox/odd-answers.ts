@@ -23,12 +23,7 @@ export function eachRecord(rewrite: (text: string, record: Dict) => string): Ans
 const withFields = (fields: string) =>
   eachRecord((text) => (text === "{}" ? `{${fields}}` : `${text.slice(0, -1)},${fields}}`));
 
-const html = "<!doctype html><title>Maintenance</title><h1>Hneď sme späť…</h1>";
-
 const answers = {
-  html: (whole) => {
-    return { ...whole, headers: { "Content-Type": "text/html; charset=UTF-8" }, body: Buffer.from(html) };
-  },
   /** A careless error page that prints the request. */
   echo_token: (whole, authorization) => {
     const message = `Server Error while handling Authorization: ${authorization}`;

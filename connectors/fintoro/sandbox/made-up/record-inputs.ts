@@ -11,32 +11,24 @@ import { nextReceiptNumber, type Side } from "../resources/stock.ts";
 import { present } from "../rules/rules.ts";
 import words from "../samples/words.json" with { type: "json" };
 
+export type Actor = ReturnType<typeof actorIn>;
+
 /** A person at work in a company, who chooses records by seeded random. */
-export class Actor {
-  readonly company: Company;
-  readonly random: SeededRandom;
-
-  constructor(company: Company, random: SeededRandom) {
-    this.company = company;
-    this.random = random;
-  }
-
+export function actorIn(company: Company, random: SeededRandom) {
   /** Some live record that passes the test, old ones far more often than new ones. */
-  find(table: keyof Company["tables"], test: (row: BookRow) => boolean = () => true): BookRow | undefined {
-    const rows = this.company.tables[table];
+  const find = (table: keyof Company["tables"], test: (row: BookRow) => boolean = () => true) => {
+    const rows = company.tables[table];
     for (let tries = 0; tries < 8; tries++) {
-      const place = Math.floor(this.random.next() * this.random.next() * (rows.nextId - rows.firstId));
+      const place = Math.floor(random.next() * random.next() * (rows.nextId - rows.firstId));
       const row = rows.get(rows.firstId + place);
       if (row && test(row)) return row;
     }
     const all = rows.where(test);
-    return all.length === 0 ? undefined : this.random.pick(all);
-  }
-
-  /** @throws Missing where no live record passes the test */
-  any(table: keyof Company["tables"], test?: (row: BookRow) => boolean): BookRow {
-    return present(this.find(table, test));
-  }
+    return all.length === 0 ? undefined : random.pick(all);
+  };
+  /** Throws Missing where no live record passes the test. */
+  const any: (...which: Parameters<typeof find>) => BookRow = (...which) => present(find(...which));
+  return { company, random, find, any };
 }
 
 /** What is sent to create a record; `turn` is the number of the record, and small ones make the usual records. */

@@ -12,8 +12,8 @@ import { creditInvoice, documents } from "../resources/documents.ts";
 import { payments } from "../resources/payments.ts";
 import { receipts } from "../resources/stock.ts";
 import words from "../samples/words.json" with { type: "json" };
-import { activityInput, Actor, dealInput, inboundInput } from "./record-inputs.ts";
-import { newRecords, outboundInput } from "./record-inputs.ts";
+import { activityInput, actorIn, dealInput, inboundInput, newRecords } from "./record-inputs.ts";
+import { outboundInput, type Actor } from "./record-inputs.ts";
 
 /** What documents show of the company at an index. */
 export function companySnapshot(index: number) {
@@ -55,7 +55,7 @@ function pastOf(company: Company, seed: number, size: number) {
     actor: (topic: string, index: number, day: number) => {
       const random = randomFor(seed, topic, index);
       const momentMs = momentOf(day, random.int(420, 1100)) + random.int(0, 59) * 1000;
-      return new Actor({ ...company, today: day, random, nowMs: () => momentMs, events }, random);
+      return actorIn({ ...company, today: day, random, nowMs: () => momentMs, events }, random);
     },
     /** The day of the record at an index, where `count` are spread evenly up to `lastDay`. */
     dayOf: (index: number, count: number, lastDay: number) =>
