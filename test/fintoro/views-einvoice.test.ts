@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase, type Db } from "../../src/store/database.ts";
+import { questions } from "../../connectors/fintoro/report/questions.ts";
 import { docs } from "../support/docs/docs.ts";
-import { publishedCompany, rowsOf, type PublishedCompany } from "../support/export/published.ts";
+import {
+  emptySummary,
+  publishedCompany,
+  rowsOf,
+  type PublishedCompany,
+} from "../support/export/published.ts";
 import * as re from "../support/export/recount.ts";
 import type { Row } from "../support/export/recount.ts";
 import { testDay as today } from "../support/sandbox/control.ts";
@@ -165,4 +171,12 @@ describe("v_einvoice_gaps, compared with drafts that the published rules judge",
     );
     expect(unexplained).toEqual([]);
   });
+});
+
+test("a person with blank numbers is a consumer, and not counted as not ready", () => {
+  const db = emptySummary();
+  db.exec("INSERT INTO clients (id, name, type, subject_id, tax_id) VALUES (1, 'A', 'person', '', ' ')");
+  db.exec("INSERT INTO clients (id, name, type, subject_id, tax_id) VALUES (2, 'B', 'person', '', '123')");
+  const { sql = "" } = questions.find(({ name }) => name === "einvoice_readiness") ?? {};
+  expect(rowsOf(db, sql)).toMatchObject([{ clients: 1 }]);
 });

@@ -57,7 +57,8 @@ FROM credit_notes WHERE client_name LIKE '%' || :client || '%' ORDER BY issue_da
     sql: `SELECT count(*) AS clients, ${total("turnover_eur")}, round(100 * ${sum("turnover_eur")} / (SELECT turnover_eur
   FROM v_einvoice_gaps WHERE term = 'buyer_reference'), 1) AS percent
 FROM (SELECT DISTINCT client_id, turnover_eur FROM v_einvoice_gaps WHERE party = 'client' AND severity = 'fails'
-  AND client_id IN (SELECT id FROM clients WHERE type <> 'person' OR coalesce(subject_id, tax_id, vat_id) IS NOT NULL))`,
+  AND client_id IN (SELECT id FROM clients WHERE type <> 'person'
+    OR trim(coalesce(subject_id, '') || coalesce(tax_id, '') || coalesce(vat_id, '')) <> ''))`,
     inStatus: ({ clients, percent }) => {
       const who = `${counted(Number(clients), "client")}, ${percent ?? "?"} % of turnover, ${clients === 1 ? "is" : "are"}`;
       return clients === 0 ? null : `${who} not ready for electronic invoices: see v_einvoice_gaps`;
