@@ -46,6 +46,7 @@ describe("a list answer", () => {
     ["an error page", "<html>", 0, "an object", '"<"'],
     ["no data", '{"a":1}', 6, '"data"', '"}"'],
     ["data that is an object", '{"data":{"0":1}}', 8, "an array", '"{"'],
+    ["data that ends like an object", '{"data":[}}', 9, "a value", '"}"'],
     ["two data, one in disguise", '{"data":[1],"d\\u0061ta":[2]}', 12, 'only one "data"', '"""'],
     ["something after the document", '{"data":[]} {', 12, "nothing after the document", '"{"'],
     ["a record cut short", '{"data":[{"id":1', 16, "the rest of a value", "the end"],
@@ -102,6 +103,7 @@ describe("cutting", () => {
   test.each([
     [0xef, 0x20, 0xbf],
     [0x20, 0xbb, 0xbf],
+    [0xef, 0xbb, 0x20],
   ])("takes a part of a byte order mark for none: %i %i %i", (...mark) => {
     expect(() => cutArray(Buffer.from([...mark, 0x5b, 0x5d]))).toThrow("expected an array, found 0x");
   });
