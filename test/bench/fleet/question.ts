@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
+import { Client } from "pg";
 import { ofAll, readersOf } from "../../support/fleet/readers.ts";
+import { startPostgres } from "../../support/postgres/server.ts";
 import { benchFolder, markdownTable, median, type BenchResult } from "../result.ts";
+import { treeProcessorSeconds } from "./process-cost.ts";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { exportTables } from "../../../src/export/export-tables.ts";
@@ -33,12 +36,19 @@ interface Time {
 
 type Ask = (sql: string) => Promise<unknown>;
 
-/** A way to ask; `reopen` begins anew, with nothing of its files in memory. */
-type Way = ReturnType<typeof duckWay>;
+/** A way to ask. */
+interface Way {
+  readonly name: string;
+  readonly from: (table: string) => string;
+  /** Begins anew, with nothing of its files in memory. */
+  reopen(): Promise<Ask>;
+  /** So far. */
+  cpuMs(): number;
+}
 
 /**
- * Questions over all companies of a fleet: by the page's statements over files as workers publish them, and over the
- * same rows in one file. 5,000 companies (`--large`) are 3.5 million invoices. Needs python3.
+ * Questions over all companies of a fleet: by the page's statements over files as workers publish them, over the same
+ * rows in one file, and in Postgres. 5,000 companies (`--large`) are 3.5 million invoices. Needs python3.
  */
 export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[]> {
   await using resources = new AsyncDisposableStack();
@@ -47,14 +57,15 @@ export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[
   await publishCompanies(folder, companies);
   const files = duckWay("a file for each company", folder, ofAll, readersOf(folder));
   const copying = await files.reopen();
-  const copied = await timed(async () => {
+  const copied = await timed(files, async () => {
     for (const table of askedTables)
       await copying(`COPY (FROM ${ofAll(table)}) TO '${folder}/${table}.parquet' (COMPRESSION zstd)`);
   });
   console.log(`\ncopying all of it into one file: ${timeText(copied)}`);
   const one = duckWay("one file", folder, (table) => `'${folder}/${table}.parquet'`);
+  const ways = [one, files, await postgresWay(resources, folder)];
   const times = new Map<string, readonly [Time, Time]>();
-  for (const way of [one, files])
+  for (const way of ways)
     for (const [question, sql] of Object.entries(questions))
       times.set(`${way.name}: ${question}`, await ask(way, sql(way.from)));
   const rows = [...times].map(([what, each]) => [what, ...each.map(timeText)]);
@@ -72,18 +83,17 @@ export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[
 /** The first time, and the median of some more. */
 async function ask(way: Way, sql: string): Promise<readonly [Time, Time]> {
   const run = await way.reopen();
-  const first = await timed(() => run(sql));
+  const first = await timed(way, () => run(sql));
   const again: Time[] = [];
-  for (let round = 0; round < warmRounds; round++) again.push(await timed(() => run(sql)));
+  for (let round = 0; round < warmRounds; round++) again.push(await timed(way, () => run(sql)));
   const middle = (time: keyof Time) => median(again.map((each) => each[time]));
   return [first, { wallMs: middle("wallMs"), cpuMs: middle("cpuMs") }];
 }
 
-async function timed(work: () => Promise<unknown>): Promise<Time> {
-  const [startMs, before] = [performance.now(), process.cpuUsage()];
+async function timed(way: Way, work: () => Promise<unknown>): Promise<Time> {
+  const [startMs, usedMs] = [performance.now(), way.cpuMs()];
   await work();
-  const { user, system } = process.cpuUsage(before);
-  return { wallMs: performance.now() - startMs, cpuMs: (user + system) / 1_000 };
+  return { wallMs: performance.now() - startMs, cpuMs: way.cpuMs() - usedMs };
 }
 
 function timeText({ wallMs, cpuMs }: Time): string {
@@ -91,7 +101,7 @@ function timeText({ wallMs, cpuMs }: Time): string {
 }
 
 /** `before`: what is run first, and counts as part of the first question. */
-function duckWay(name: string, folder: string, from: (table: string) => string, before = "") {
+function duckWay(name: string, folder: string, from: Way["from"], before = ""): Way {
   const reopen = async (): Promise<Ask> => {
     forget(folder);
     const duck = await openDuck();
@@ -102,11 +112,55 @@ function duckWay(name: string, folder: string, from: (table: string) => string, 
       await duck.runAndReadAll(sql);
     };
   };
-  return { name, from, reopen };
+  return { name, from, reopen, cpuMs: ownCpuMs };
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 async function openDuck(): Promise<DuckDBConnection> {
   return (await DuckDBInstance.create(":memory:")).connect();
+}
+
+async function postgresWay(resources: AsyncDisposableStack, folder: string): Promise<Way> {
+  const server = await startPostgres({ durable: true });
+  resources.defer(() => server.end());
+  const connect = async () => {
+    const client = new Client(server.url("postgres"));
+    client.on("error", () => undefined);
+    await client.connect();
+    return client;
+  };
+  const loading = await connect();
+  const [{ data_directory: data }] = (await loading.query("SHOW data_directory")).rows as [
+    Record<string, string>,
+  ];
+  const duck = await openDuck();
+  chmodSync(folder, 0o755);
+  for (const table of askedTables) {
+    const [rows, csv] = [`FROM '${folder}/${table}.parquet'`, `${folder}/${table}.csv`];
+    await duck.run(`COPY (${rows}) TO '${csv}'`);
+    const columns = (await duck.runAndReadAll(`DESCRIBE ${rows}`)).getRows();
+    const typed = columns.map(
+      ([name, type]) => `"${String(name)}" ${String(type).replace("DOUBLE", "float8")}`,
+    );
+    await loading.query(
+      `CREATE TABLE ${table} (${typed.join(", ")}); COPY ${table} FROM '${csv}' (FORMAT csv, HEADER)`,
+    );
+    await loading.query(`VACUUM ANALYZE ${table}`);
+  }
+  await loading.end();
+  const reopen = async (): Promise<Ask> => {
+    await server.stop();
+    forget(data ?? "");
+    await server.start();
+    const client = await connect();
+    return (sql) => client.query(sql);
+  };
+  const cpuMs = () => treeProcessorSeconds(server.pid) * 1_000;
+  return { name: "Postgres", from: (table) => table, reopen, cpuMs };
 }
 
 /** Has the system keep nothing of these files in memory; Node itself cannot ask for it. */
