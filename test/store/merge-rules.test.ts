@@ -109,6 +109,14 @@ describe("a record that comes", () => {
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
+  test("into quarantine holds an older answer back", ({ mirror }) => {
+    put(mirror, "people", person(1));
+    const early = send(mirror);
+    expect(put(mirror, "people", person(1, { name: { odd: true } }))).toBe("quarantined");
+    const stamp = early.receive();
+    expect(put(mirror, "people", person(1, { name: "older" }), { stamp })).toBe("stale");
+  });
+
   test("stays in quarantine when only an older answer says what the mirror holds", ({ mirror }) => {
     put(mirror, "people", person(1));
     const early = send(mirror);

@@ -53,10 +53,13 @@ describe("I5: what a 404 proves", () => {
     expect(verdict).toMatchObject({ kind, ...(kind === "probe" && { candidates: [3] }) });
   });
 
+  // Fault: service | a record's route answers 200 with a message in place of the record | the verdict on a 404 | nothing is proved: no deletion (I5)
   test("a detail that was read proves its route for the run, and for that resource only", ({ run }) => {
     const verdict = (name: string) => deletionVerdict(asking(run, name, 7), notFound("Not Found")).kind;
+    const item = detailWork(run, "people", 1);
+    expect(() => detail(run, "people", { message: "wait" }, item)).toThrow("no such record came");
     expect(verdict("people")).toBe("unproven");
-    detail(run, "people", person(1), detailWork(run, "people", 1));
+    detail(run, "people", person(1), item);
     expect([verdict("people"), verdict("notes")]).toEqual(["deleted", "unproven"]);
   });
 });
