@@ -347,6 +347,18 @@ describe("the plan", () => {
     expect(made.companies.acme.scrub.read).toBe(total);
   });
 
+  test("of one company is made also where the token of another one is refused, which is named", async () => {
+    const company = await aCompany({ records: 3 });
+    const { token } = company.sandbox;
+    writeServeConfig(company, "", [
+      { name: "refused", token: "wrong-token-0123456789" },
+      { name: "acme", token },
+    ]);
+    expect((await dryRun(company)).requests.list).toBeGreaterThan(10);
+    const { code, stderr } = await run(company, "sync", "--dry-run");
+    expect([code, stderr]).toEqual([3, expect.stringContaining("refused: GET /")]);
+  });
+
   test("stands in status, with the stalest detail and parent's list of each resource", async () => {
     const company = writeServeConfig(await aMirroredCompany());
     const total = count(company.file, "SELECT count(*) FROM _parents") + detailsOf(company);

@@ -24,7 +24,6 @@ import { counted, formatCount, formatDuration } from "../../base/units.ts";
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, config }) => {
   const { shard } = options;
   const { scopes, refused } = scopesWithToken(context, config, shard);
-  const left: CommandOutcome[] = refused.map(() => "partial");
   const { manifest } = context.connector;
   const resources = selectResources(manifest, config.resources, args);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
@@ -35,8 +34,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const scrub = options.scrub && !quick;
   if (shard && scopes.length + refused.length === 0)
     context.log.info(`shard ${shardText(shard)} has no companies: there is nothing to do`);
-  if (options.dryRun)
-    return worstOutcome([await dryRun(context, scopes, { resources, full, scrub }), ...left]);
+  if (options.dryRun) return dryRun(context, config, shard, { resources, full, scrub });
   if (resources.length === 0)
     throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
   const closed = maxDuration === undefined ? new AbortController().signal : abortAfter(maxDuration);
@@ -76,7 +74,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   await sendAlerts(context, config, summaries);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
   await printSummaries(context, summaries);
-  return worstOutcome([...outcomes, ...failures, ...left]);
+  return worstOutcome([...outcomes, ...failures, ...refused.map(() => "partial" as const)]);
 };
 
 /**

@@ -1,4 +1,5 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
+import type { Config } from "../../config/config.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { wholeListSettings, type RunRequest } from "../../runs/company-run.ts";
 import { connectService } from "../../runs/service-connection.ts";
@@ -8,6 +9,7 @@ import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import { changesOf } from "../../state/sweeps.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
+import type { Shard } from "../../status/shards.ts";
 import { scrubQuestion } from "../../status/read-status.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
@@ -24,6 +26,7 @@ import {
 import { unfinishedRun } from "../../sync/run/begin-run.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
+import { forEachCompany } from "./each-company.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
@@ -32,18 +35,23 @@ type EstimatedRun = Pick<RunRequest, "resources" | "full" | "scrub">;
 type Estimate = ReturnType<typeof sumOf>;
 
 /** `sync --dry-run`: prints the requests that a run would need, and the time they take. Writes nothing. */
-export async function dryRun(context: CommandContext, scopes: readonly CompanyScope[], asked: EstimatedRun) {
-  const companies: Record<string, Estimate> = {};
-  const lines: string[] = [];
-  for (const scope of scopes) {
-    const { name } = scope.company;
+export function dryRun(
+  context: CommandContext,
+  config: Config,
+  shard: Shard | undefined,
+  asked: EstimatedRun,
+) {
+  const estimateOne = async (scope: CompanyScope) => {
     const { estimate, budget } = await estimateOf(scope, asked);
-    companies[name] = estimate;
-    const pace = `at ${budget.granted} in ${formatDuration(scope.config.rateLimit.windowMs)}`;
-    lines.push(...estimateLines(name, estimate, pace));
-  }
-  await context.print({ dry_run: true, companies }, lines);
-  return "complete" as const;
+    const pace = `at ${budget.granted} in ${formatDuration(config.rateLimit.windowMs)}`;
+    return { document: estimate, lines: estimateLines(scope.company.name, estimate, pace) };
+  };
+  return forEachCompany(context, config, estimateOne, {
+    isPartial: true,
+    isAnswer: true,
+    shard,
+    finish: () => Promise.resolve({ document: { dry_run: true }, lines: [] }),
+  });
 }
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
