@@ -1,3 +1,4 @@
+import type { Clock } from "../../../src/base/clock.ts";
 import type { Random } from "../../../src/base/random.ts";
 import type { LimiterKind } from "../../support/rate-limit/simulated-budget.ts";
 
@@ -14,18 +15,6 @@ export const tableNames = [
 ] as const;
 export type TableName = (typeof tableNames)[number];
 
-/** Where the service reads the time. */
-export interface ServiceClock {
-  nowMs(): number;
-  monotonicMs(): number;
-}
-
-/**
- * How reads lag behind changes. `none`: a change shows at once, with its event. `commit`: a change shows up to
- * `lagMs` after its event, in the order of changes. `replica`: each read shows the state of up to `lagMs` ago.
- */
-export type LagKind = "none" | "commit" | "replica";
-
 /** What a service is like unless its options say otherwise. */
 export const usualService = {
   /** Records of each resource at the start, about. */
@@ -34,7 +23,11 @@ export const usualService = {
   limit: 120,
   /** Requests of other clients in each second, on the same budget. */
   othersPerSecond: 0,
-  lag: "none" as LagKind,
+  /**
+   * How reads lag behind changes. `none`: a change shows at once, with its event. `commit`: a change shows up to
+   * `lagMs` after its event, in the order of changes. `replica`: each read shows the state of up to `lagMs` ago.
+   */
+  lag: "none" as "none" | "commit" | "replica",
   lagMs: 5_000,
   /** The most that `perPage` may ask for; more is refused with 422. */
   mostPerPage: 500,
@@ -62,7 +55,7 @@ export const usualService = {
 /** How one simulated company differs from the usual one. */
 export interface ServiceOptions extends Partial<Readonly<typeof usualService>> {
   readonly random: Random;
-  readonly clock: ServiceClock;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
   readonly limiter: LimiterKind;
 }
 

@@ -4,15 +4,13 @@ import type { Shown, TableName, Version } from "./service-types.ts";
 export class VersionLog {
   private readonly tables = new Map<TableName, Map<number, Version[]>>();
 
-  /** Adds a version, unless the record shows the same already. Returns whether it was added. */
-  write(table: TableName, id: number, shown: Shown | null, fromMs: number): boolean {
+  /** Adds a version, unless the record shows the same already. */
+  write(table: TableName, id: number, shown: Shown | null, fromMs: number): void {
     const records = this.recordsOf(table);
-    const versions = records.get(id);
-    const last = versions?.at(-1)?.shown ?? null;
-    if (last === null ? shown === null : shown !== null && isSame(last, shown)) return false;
-    if (versions) versions.push({ fromMs, shown });
-    else records.set(id, [{ fromMs, shown }]);
-    return true;
+    const versions = records.get(id) ?? [];
+    const last = versions.at(-1)?.shown ?? null;
+    if (last?.detail === shown?.detail && last?.listed === shown?.listed) return;
+    records.set(id, [...versions, { fromMs, shown }]);
   }
 
   /** Oldest first; none for a record that never was. */
@@ -45,10 +43,6 @@ export class VersionLog {
     if (!records) this.tables.set(table, (records = new Map()));
     return records;
   }
-}
-
-function isSame(a: Shown, b: Shown): boolean {
-  return a.detail === b.detail && a.listed === b.listed;
 }
 
 function versionAt(versions: readonly Version[], atMs: number): Version | undefined {
