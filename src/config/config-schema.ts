@@ -17,6 +17,7 @@ import {
   readableText,
   section,
   sizeText,
+  tablesOf,
   within,
 } from "./config-values.ts";
 import { backup, retention, schedule, serve } from "./serve-sections.ts";
@@ -84,10 +85,9 @@ export function configSchema(known: KnownConnector, place: SchemaPlace) {
     report: report(place).prefault({}).describe("The published database."),
     retention: retention.prefault({}).describe("How long what only looks back is kept."),
     alerts: alerts(place).describe("Where word goes when something is wrong, and when it is over."),
-    notify: notify(
-      place,
-      z.array(resourceName(known), { error: "must be a list of tables" }).min(1),
-    ).describe("Who is sent every change by `serve`, signed and in order."),
+    notify: notify(place, tablesOf(resourceName(known))).describe(
+      "Who is sent every change by `serve`, signed and in order.",
+    ),
     mcp: section({
       content: onOrOff()
         .prefault("off")

@@ -91,6 +91,13 @@ export function oneOfWords<const V extends readonly [string, ...string[]]>(value
   });
 }
 
+/** At least one of them. */
+export function tablesOf(table: z.ZodType<string>) {
+  return z
+    .array(table, { error: "must be a list of tables" })
+    .min(1, { error: "must name at least one table" });
+}
+
 /** `on`, `off`, or what YAML makes of them. */
 export function onOrOff() {
   const either = z.union([z.boolean(), z.enum(["on", "off"])], { error: "must be on or off" });

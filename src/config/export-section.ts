@@ -1,7 +1,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { languages } from "../connector/translation.ts";
-import { filledText, oneOfWords, readableText, section } from "./config-values.ts";
+import { filledText, oneOfWords, readableText, section, tablesOf } from "./config-values.ts";
 
 /** By choice its usual value, and the formats that obey another one. */
 const choices: Readonly<Record<string, { readonly usual: unknown; readonly formats: readonly string[] }>> = {
@@ -68,7 +68,7 @@ export function exportEntry({ folder }: { readonly folder: string }) {
     language: oneOfWords(languages)
       .default("en")
       .describe("Of headings, and of values that are words of the service; en: as they are."),
-    tables: z.array(filledText("a table")).optional().describe("Only these tables; every table by default."),
+    tables: tablesOf(filledText("a table")).optional().describe("Only these tables; every table by default."),
     partition_by: oneOfWords(["year", "month"])
       .optional()
       .describe("One folder for each, by the documents' date."),

@@ -83,6 +83,8 @@ test.each([
   ["exports: [{ format: xlsx, out: x, dialect: excel-sk }]", "exports[0].dialect needs format csv"],
   ["exports: [{ format: jsonl, out: x, language: sk }]", "exports[0].language needs format csv or xlsx"],
   ["exports: [{ format: csv }]", 'exports[0] needs "out"'],
+  ["exports: [{ format: csv, out: x, tables: v }]", "exports[0].tables must be a list of tables (it is"],
+  ["exports: [{ format: csv, out: x, tables: [] }]", "exports[0].tables must name at least one table"],
   ["exports: { format: csv }", "exports must be a list (it is a map)"],
   ["resources: { include: [invoices], exclude: [clients] }", "must have include or exclude, not both"],
   ["resources: { contact_activity_logs: { parents_per_run: 0 } }", "must be a whole number from 1"],
