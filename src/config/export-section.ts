@@ -1,23 +1,8 @@
 import path from "node:path";
 import { z } from "zod";
 import { languages } from "../connector/translation.ts";
+import { dialects, formats, partitions, unobeyed } from "../connector/export-choices.ts";
 import { filledText, oneOfWords, readableText, section, tablesOf } from "./config-values.ts";
-
-/** By choice its usual value, and the formats that obey another one. */
-const choices: Readonly<Record<string, { readonly usual: unknown; readonly formats: readonly string[] }>> = {
-  dialect: { usual: "standard", formats: ["csv"] },
-  language: { usual: "en", formats: ["csv", "xlsx"] },
-  nested: { usual: false, formats: ["parquet"] },
-  partition_by: { usual: null, formats: ["csv", "parquet", "jsonl"] },
-  since: { usual: null, formats: ["csv", "parquet", "jsonl"] },
-};
-
-/** The choices that an export's format does not obey, each with the formats that do. */
-export function unobeyed(format: string, given: Readonly<Record<string, unknown>>): [string, string][] {
-  return Object.entries(choices).flatMap(([name, { usual, formats }]) =>
-    (given[name] ?? usual) === usual || formats.includes(format) ? [] : [[name, formats.join(" or ")]],
-  );
-}
 
 type Known = { readonly resources: readonly { readonly name: string }[] };
 
@@ -54,7 +39,7 @@ function isOfSameFiles({ resources }: Known, a: Entry, b: Entry): boolean {
 export function exportEntry({ folder }: { readonly folder: string }) {
   const s3 = "a place such as s3://bucket/prefix";
   return section({
-    format: oneOfWords(["csv", "parquet", "jsonl", "xlsx"]).describe("The kind of file."),
+    format: oneOfWords(formats).describe("The kind of file."),
     out: filledText("a folder")
       .transform((text) => path.resolve(folder, text))
       .describe("Where to; relative to this file."),
@@ -62,16 +47,12 @@ export function exportEntry({ folder }: { readonly folder: string }) {
       .optional()
       .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
     after: oneOfWords(["sync"]).optional().describe("Made after every run."),
-    dialect: oneOfWords(["standard", "excel-sk"])
-      .default("standard")
-      .describe("CSV for machines or for Excel."),
+    dialect: oneOfWords(dialects).default("standard").describe("CSV for machines or for Excel."),
     language: oneOfWords(languages)
       .default("en")
       .describe("Of headings, and of values that are words of the service; en: as they are."),
     tables: tablesOf(filledText("a table")).optional().describe("Only these tables; every table by default."),
-    partition_by: oneOfWords(["year", "month"])
-      .optional()
-      .describe("One folder for each, by the documents' date."),
+    partition_by: oneOfWords(partitions).optional().describe("One folder for each, by the documents' date."),
     month: oneOfWords(["current", "previous"])
       .optional()
       .describe("Only rows of this month, by the day on which it is made, in schedule.timezone."),

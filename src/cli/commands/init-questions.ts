@@ -1,7 +1,7 @@
 import path from "node:path";
 import { hintOf, MirrorError, assert } from "../../base/errors.ts";
 import { shortText } from "../../base/terminal-text.ts";
-import { formats } from "../../export/plan/export-request.ts";
+import { formats } from "../../connector/export-choices.ts";
 import type { Prompts } from "../console/prompts.ts";
 import { askWhoseToken } from "../mirror/company-scope.ts";
 import { keptFiles, type CommandOptions } from "../program/command-table.ts";

@@ -1,5 +1,5 @@
 import { languages } from "../../connector/translation.ts";
-import { formats, partitions } from "../../export/plan/export-request.ts";
+import { dialects, formats, partitions } from "../../connector/export-choices.ts";
 import type { Command, RunCommand } from "./command.ts";
 import {
   choice,
@@ -64,12 +64,7 @@ const outputCommands = {
       ),
       from: day("--from <day>", "only rows since this day, by the table's or view's date"),
       month: month("--month <month>", "only rows of this month, such as 2026-10"),
-      dialect: choice(
-        "--dialect <dialect>",
-        "CSV for machines, or for a Slovak Excel",
-        ["standard", "excel-sk"],
-        "standard",
-      ),
+      dialect: choice("--dialect <dialect>", "CSV for machines, or for a Slovak Excel", dialects, "standard"),
       language: choice("--language <language>", "of headings and of the service's words", languages, "en"),
       partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
       since: position("--since <log:seq>", "only what changed since; seq alone: of now's log"),

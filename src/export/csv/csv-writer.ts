@@ -1,8 +1,8 @@
+import type { ExportConfig } from "../../config/config.ts";
 import { cellEnd, kindOf, nullCell, endOfReal, reprintedReal } from "../columns/cells.ts";
 import type { CellColumn, CellKind } from "../columns/cells.ts";
 
-/** `standard`: comma, decimal point, RFC 4180. `excel-sk`: what a Slovak Excel opens by a double click. */
-export type Dialect = "standard" | "excel-sk";
+export type Dialect = ExportConfig["dialect"];
 
 const comma = 0x2c;
 const semicolon = 0x3b;

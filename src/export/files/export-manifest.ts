@@ -3,13 +3,13 @@ import path from "node:path";
 import { parseManifest } from "../../base/files/hashed-file.ts";
 import type { ExportLanguage } from "../../connector/translation.ts";
 import { historySuffix, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
-import type { ExportRequest, Format, Partition } from "../plan/export-request.ts";
+import type { ExportRequest } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 
 /** What the manifest says of a table, in each of its files. */
 export interface TableFacts {
   readonly table: string;
-  readonly format: Format;
+  readonly format: ExportRequest["format"];
   readonly language: ExportLanguage;
   /** The days that its rows are limited to, by this column; null: it has all rows. */
   readonly period: DatedPeriod | null;
@@ -132,7 +132,7 @@ export function workbookPath({
 const noValue = "__HIVE_DEFAULT_PARTITION__";
 
 /** Every part has the same number of folders, as readers require. */
-function partFolders(part: string, partition: Partition): string[] {
+function partFolders(part: string, partition: NonNullable<ExportRequest["partition"]>): string[] {
   const [year, month] = part === "" ? [noValue, noValue] : part.split("-");
   return partition === "year" ? [`year=${year}`] : [`year=${year}`, `month=${month}`];
 }

@@ -9,7 +9,7 @@ import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { ParquetColumn } from "../parquet/parquet-types.ts";
 import type { KeyRange, RowSource } from "../columns/row-source.ts";
-import type { ExportRequest, Format, Partition } from "./export-request.ts";
+import type { ExportRequest } from "./export-request.ts";
 import { documentDate, periodLimit, type DatedPeriod } from "./period.ts";
 
 /** How one table is read for its files. */
@@ -167,14 +167,14 @@ function changedColumns({ columns, primaryKey, kind }: SnapshotTable): ParquetCo
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-function orderOf({ kind, primaryKey, view }: SnapshotTable, format: Format): string {
+function orderOf({ kind, primaryKey, view }: SnapshotTable, format: ExportRequest["format"]): string {
   const keys = kind === "view" ? [] : primaryKey.map(quoted);
   if (view?.sort && format === "xlsx")
     return `${quoted(view.sort.column)} ${view.sort.descending ? "DESC" : "ASC"}`;
   return ["_part", ...keys].join(", ");
 }
 
-function partSql(partition: Partition, date: string): string {
+function partSql(partition: NonNullable<ExportRequest["partition"]>, date: string): string {
   const day = quoted(date);
   const length = partition === "year" ? 4 : 7;
   return `CASE WHEN ${day} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*' THEN substr(${day}, 1, ${length}) ELSE '' END`;

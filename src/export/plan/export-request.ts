@@ -1,29 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import type { LogPosition } from "../../base/ids.ts";
+import type { ExportConfig } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { ExportLanguage } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../../state/as-of/moment.ts";
 import type { RedactRule } from "../../store/snapshot/redaction.ts";
-import type { Dialect } from "../csv/csv-writer.ts";
 import type { Period } from "./period.ts";
 
-export const formats = ["csv", "parquet", "jsonl", "xlsx"] as const;
-export type Format = (typeof formats)[number];
-
-/** Periods by which an export can be divided into files. */
-export const partitions = ["year", "month"] as const;
-export type Partition = (typeof partitions)[number];
-
 /** How files are made of rows. */
-interface ExportForm {
-  readonly format: Format;
-  readonly dialect: Dialect;
-  /** Of headings, and of values that are words of the service; `en`: as they are. */
-  readonly language: ExportLanguage;
-  readonly partition: Partition | null;
-  /** Parquet: child tables as columns of their parents. */
-  readonly nested: boolean;
+interface ExportForm extends Pick<ExportConfig, "format" | "dialect" | "language" | "nested"> {
+  readonly partition: ExportConfig["partitionBy"];
   /** Each version of each row with its period; the mirror is an overlay with its history. @default false */
   readonly history?: boolean;
   /** Of a workbook. @default what Excel takes */

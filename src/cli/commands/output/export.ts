@@ -3,7 +3,7 @@ import { isCalendarDay, localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
 import { formatSize } from "../../../base/units.ts";
-import { unobeyed } from "../../../config/export-section.ts";
+import { unobeyed } from "../../../connector/export-choices.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import type { ExportParts, ExportRequest, ExportWatch } from "../../../export/plan/export-request.ts";
 import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
