@@ -41,7 +41,7 @@ const checkEveryMs = 15_000;
 export class CompanyAfterRun {
   private readonly company: OpenCompany;
   private readonly changes: Changes;
-  isFetching = false;
+  private isFetching = false;
 
   constructor(company: OpenCompany) {
     this.company = company;

@@ -147,19 +147,14 @@ export class CompanySupervisor {
     return this.runtime ? null : this.closedState.message;
   }
 
-  /**
-   * When there is something to do next, epoch ms; null: nothing is known. What is under way counts as now.
-   *
-   * @param withFiles does a fetch of files count, which may last for hours?
-   */
-  nextWorkMs(withFiles = true): number | null {
+  /** When there is something to do next, epoch ms; null: nothing is known. What is under way counts as now. */
+  nextWorkMs(): number | null {
     const { runtime, settings } = this;
     const nowMs = this.context.clock.nowMs();
     if (!runtime?.mirror.db.open || runtime.runQueue.isBusy || runtime.queue.leased.size > 0) return nowMs;
     const names = settings.resources.map(({ name }) => name);
     const dueMs = [runtime.scheduler.nextMs(nowMs), runtime.queue.nextDueMs(names, "events")];
-    const fetchMs = withFiles && runtime.afterRun.isFetching ? nowMs : null;
-    const ownMs = [fetchMs, runtime.afterRun.publishMs(), ...runtime.pushers.map((one) => one.dueMs(nowMs))];
+    const ownMs = [runtime.afterRun.publishMs(), ...runtime.pushers.map((one) => one.dueMs(nowMs))];
     return nextWorkMs(dueMs, ownMs, runtime.eventWorker.state(), nowMs);
   }
 

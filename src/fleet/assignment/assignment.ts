@@ -55,8 +55,9 @@ export class Assignment {
   private readonly releasing = new AbortController();
   /** Of a package or a fetch: both write the files. */
   private readonly filesTurn = new Semaphore(1);
-  /** For a minute, since it is held. */
+  /** Files were fetched for a minute, since it is held; and are being fetched, or were when it was released. */
   private hasFetched = false;
+  private hasFilesLeft = false;
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
   private readonly permits: ReturnType<typeof createFleetPermits>;
@@ -155,11 +156,11 @@ export class Assignment {
       supervisor.start();
       alerting = alerts.follow(AbortSignal.any([lease.lost, over.signal]));
       await this.workUntilReleased();
-      const nextWorkMs = this.permits.hasRival()
-        ? host.clock.nowMs() + context.times.rivalMs
-        : supervisor.nextWorkMs();
       await this.stopMaking();
-      await supervisor.stop(this.permits.hasRival() ? 0 : stopDeadlines.releasedRequests);
+      const [hasRival, nowMs] = [this.permits.hasRival(), host.clock.nowMs()];
+      const workMs = this.hasFilesLeft ? nowMs : supervisor.nextWorkMs();
+      const nextWorkMs = hasRival ? nowMs + context.times.rivalMs : workMs;
+      await supervisor.stop(hasRival ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publishLast("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
@@ -185,11 +186,13 @@ export class Assignment {
     const { lease, supervisor, snapshots, permits, host, company } = this;
     const { packagePlaces, cutOff, publish } = this.context;
     const signal = AbortSignal.any([lease.lost, cutOff, this.releasing.signal]);
+    this.hasFilesLeft = true;
     using place = await packagePlaces.acquire(signal);
     using turn = place && (await this.filesTurn.acquire(signal));
     if (!turn) return;
     const isAll = await publish.files(supervisor.settings, permits, signal).finally(snapshots.noteNews);
     this.hasFetched = true;
+    this.hasFilesLeft = signal.aborted;
     if (isAll) void host.afterRuns.add(company, "report");
   }
 
@@ -254,10 +257,11 @@ export class Assignment {
     const { company, supervisor, context } = this;
     const { clock, afterRuns } = this.host;
     const idleMs = this.idleMs();
-    // Where no place is free others have theirs first: it is taken again at once for what is left.
+    const nextMs = supervisor.nextWorkMs();
+    // Where no place is free others have theirs first: the company is taken again for what is left.
     const isOthersTurn = this.hasFetched && idleMs === context.times.fullIdleMs;
-    const nextMs = supervisor.nextWorkMs(!isOthersTurn);
     const isBusy =
+      (this.hasFilesLeft && !isOthersTurn) ||
       (nextMs !== null && nextMs < clock.nowMs() + idleMs) ||
       !context.inboxWatch.isDrained(company) ||
       afterRuns.isPending(company) ||

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { companyLog, type HostContext } from "../../host/host-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../host/after-run-queue.ts";
@@ -8,7 +9,6 @@ import type { FleetJob } from "../jobs/job-engine.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { noteUnpublished } from "../reports/publish-reports.ts";
-import { discardExports } from "../reports/send-exports.ts";
 import { Assignment } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import type { NodeContext } from "./node-context.ts";
@@ -167,7 +167,8 @@ export class Assignments {
     const { settings } = supervisor;
     const { files } = settings;
     await this.logged(name, async () => {
-      discardExports(files);
+      // Only what is made by this owner from now on may be sent.
+      rmSync(files.unsentExports, { recursive: true, force: true });
       await supervisor.makeAfterRun(scope);
       if (scope === "backup") return;
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.

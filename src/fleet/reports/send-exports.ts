@@ -3,7 +3,7 @@ import path from "node:path";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Config } from "../../config/config.ts";
-import { mirrorFiles, type CompanySettings, type MirrorFiles } from "../../store/mirror-files.ts";
+import { mirrorFiles, type CompanySettings } from "../../store/mirror-files.ts";
 import {
   keptFiles,
   manifestPath,
@@ -23,11 +23,6 @@ export function unsentExports(config: Config, company: string): Config["exports"
   return config.exports.map(({ to, ...entry }, index) => {
     return { ...entry, out: path.join(folder, String(index)), to: to ?? entry.out };
   });
-}
-
-/** Removes what was made and not sent: only what is made by this owner from now on may be. */
-export function discardExports({ unsentExports: folder }: MirrorFiles): void {
-  rmSync(folder, { recursive: true, force: true });
 }
 
 /**
@@ -71,6 +66,6 @@ export async function sendExports(
       isSent = false;
     }
   }
-  discardExports(files);
+  rmSync(files.unsentExports, { recursive: true, force: true });
   return isSent;
 }

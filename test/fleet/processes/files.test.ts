@@ -1,12 +1,15 @@
 import { hash } from "node:crypto";
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ArchiveCheck } from "../../../src/files/check-archive.ts";
 import { readPackageStatus } from "../../../src/fleet/status/package-status.ts";
+import { filesStep, recordStep } from "../../../src/status/after-run-record.ts";
 import type { SnapshotSummary } from "../../../src/fleet/snapshot/snapshot-facts.ts";
 import { eventually } from "../../support/eventually.ts";
-import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
+import { startNode } from "../../support/fleet/short-node.ts";
+import { aWorkedFleet, little, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
@@ -104,5 +107,30 @@ describeWithPostgres("the files of a company of the fleet", () => {
     appendFileSync(contents[0] ?? "", "%");
     const { code, acme } = await run(fleet, tempFolder(), "files check", operator);
     expect([code, acme?.damaged.map(({ problem }) => problem)]).toEqual([1, ["changed"]]);
+  });
+
+  // Fault: fleet | files of a company take hours, and no place is free | a node with one place | others have it after a while, and the company is taken again for the rest
+  test("keep no other company from its place", async () => {
+    const fleet = await aWorkedFleet({ records: 1, companies: 2 });
+    const fetched: string[] = [];
+    await startNode(fleet, "one", {
+      capacity: 1,
+      publish: {
+        files: async ({ company: { name }, files }) => {
+          if (fetched.at(-1) !== name) fetched.push(name);
+          await pause(50);
+          const step = { outcome: "written", error: null, seq: null } as const;
+          recordStep(files.afterRun, filesStep, step, Date.now(), Date.now());
+          return false;
+        },
+      },
+    });
+    const resources = { include: ["clients", "invoices"] };
+    for (const [index, name] of ["acme", "beta"].entries())
+      await fleet.add(name, { ...little, resources, files: { pdf: "on" } }, index);
+    await eventually(
+      () => fetched.length >= 4,
+      () => `turns: ${fetched.join()}`,
+    );
   });
 });
