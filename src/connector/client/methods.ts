@@ -12,7 +12,7 @@ import { readPages, type ListPage } from "./page.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Lane } from "../../base/lane.ts";
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
   readonly lane?: Lane;
 }
