@@ -189,6 +189,15 @@ test("what was open at the end of a month adds up to the balance of clients when
   expect(expected.length).toBeGreaterThan(0);
 });
 
+test("documents that the config leaves out by now are named as not read whole", async () => {
+  const company = await aMirroredCompany();
+  const { month } = busyMonth(company);
+  writeServeConfig(company, "resources: { exclude: [invoices] }");
+  const { code, companies } = await pack(company, month);
+  expect(code).toBe(3);
+  expect(companies).toMatchObject({ acme: { outcome: "partial", incomplete: ["invoices"] } });
+});
+
 // Fault: data | a document comes while its month is packed | the mirror, behind the open snapshot | it is in neither the workbook nor the list of PDFs
 test("workbook and PDFs are of one moment", async () => {
   const company = await aCompanyWithFiles();

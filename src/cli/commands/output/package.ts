@@ -101,8 +101,9 @@ export function packageCompany(
     const { exported, documents, since } = await exportMonth(scope, packed, month, scratch, changesSince);
     if (proof && exported.manifest.seq !== proof.position)
       return notProved(scope, proof, "the mirror changed meanwhile; try again");
+    const read = new Set(scope.resources.map(({ name }) => name));
     const incomplete = monthPackage.documents.filter(
-      (name) => exported.completeness.get(name)?.isComplete === false,
+      (name) => exported.completeness.get(name)?.isComplete === false || (!scope.moment && !read.has(name)),
     );
     if (deliver && incomplete.length > 0)
       throw new MirrorError("database", `details still to be read: ${incomplete.join(", ")}`);
