@@ -14,7 +14,6 @@ import {
   type ParquetFile,
   parquetFooter,
   parquetMagic,
-  placeRowGroup,
   type RowGroup,
   TypeOverflow,
   widerType,
@@ -135,17 +134,12 @@ async function* contentOf(
   onRows: (rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const rowGroups: RowGroup[] = [];
-  let offset = 0;
-  if (encoding.kind === "parquet") {
-    yield parquetMagic;
-    offset = parquetMagic.length;
-  }
+  if (encoding.kind === "parquet") yield parquetMagic;
   if (encoding.kind === "csv") yield csvHead(encoding.columns, encoding.dialect);
   for await (const { parts, rows } of encodedRows) {
     onRows(rows);
     for (const { bytes, rowGroup } of parts) {
-      if (rowGroup) rowGroups.push(placeRowGroup(rowGroup, offset));
-      offset += bytes.length;
+      if (rowGroup) rowGroups.push(rowGroup);
       yield bytes;
       freeBytes(bytes);
     }

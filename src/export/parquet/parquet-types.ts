@@ -118,27 +118,30 @@ export interface ParquetFile {
   readonly createdBy: string;
 }
 
-/** The bytes after the last row group; the row groups have their offsets in the file. */
+/** The bytes after the last row group. Each row group is placed behind the one before it. */
 export function parquetFooter(file: ParquetFile & { readonly rowGroups: readonly RowGroup[] }): Uint8Array {
   const { columns, nested, rowGroups, facts, createdBy } = file;
   const writer = new ByteWriter();
   const kvMetadata = Object.entries(facts).map(([key, value]) => ({ key, value }));
   const parquet = new ParquetWriter({ writer, schema: fileSchema(columns, nested), kvMetadata, createdBy });
+  let offset = BigInt(parquetMagic.length);
+  for (const group of rowGroups) {
+    placeRowGroup(group, offset);
+    offset += group.total_compressed_size ?? 0n;
+    parquet.num_rows += group.num_rows;
+  }
   parquet.row_groups.push(...rowGroups);
-  parquet.num_rows = rowGroups.reduce((sum, group) => sum + group.num_rows, 0n);
   void parquet.finish();
   return writer.getBytes().slice(parquetMagic.length);
 }
 
-/** Places a row group in the file: its offsets, which count from its own first byte, grow by `at`. */
-export function placeRowGroup(rowGroup: RowGroup, at: number): RowGroup {
-  const offset = BigInt(at);
-  for (const chunk of rowGroup.columns) {
+/** Its offsets, which count from its own first byte, grow by `offset`. */
+function placeRowGroup({ columns }: RowGroup, offset: bigint): void {
+  for (const chunk of columns) {
     chunk.file_offset += offset;
     const meta = chunk.meta_data;
     if (!meta) continue;
     meta.data_page_offset += offset;
     if (meta.dictionary_page_offset !== undefined) meta.dictionary_page_offset += offset;
   }
-  return rowGroup;
 }

@@ -85,12 +85,11 @@ export class RowGroupWriter {
     columns.push(...this.#nestedChunks(parquet));
     const bytes = writer.getBytes().slice();
     freeBytes(writer.getBytes());
-    const sum = (size: (chunk: RowGroup["columns"][number]) => bigint | undefined) =>
-      columns.reduce((total, chunk) => total + (size(chunk) ?? 0n), 0n);
+    const sizes = columns.map((chunk) => chunk.meta_data?.total_uncompressed_size ?? 0n);
     const rowGroup: RowGroup = {
       columns,
-      total_byte_size: sum((chunk) => chunk.meta_data?.total_uncompressed_size),
-      total_compressed_size: sum((chunk) => chunk.meta_data?.total_compressed_size),
+      total_byte_size: sizes.reduce((total, size) => total + size, 0n),
+      total_compressed_size: BigInt(bytes.length),
       num_rows: BigInt(this.#rows),
     };
     this.#finished.push({ bytes, rowGroup });
