@@ -48,7 +48,7 @@ export function readPageFacts(page: PageCompany, nowMs: number) {
     runs: db ? new Runs(db).latest(mostRuns) : [],
     events: db ? new InboxView(db).list({ most: mostEvents }) : [],
     handOvers: db ? handOvers.read(db, settings.manifest) : [],
-    changes: db ? new Changes(db).newestIn({ ...allChanges, most: mostChanges }) : [],
+    changes: db ? new Changes(db).newestBefore(Number.MAX_SAFE_INTEGER, mostChanges) : [],
   });
   try {
     using db = openMirror(page);
@@ -58,8 +58,6 @@ export function readPageFacts(page: PageCompany, nowMs: number) {
     return { ...readFrom(null), unreadable: whyUnreadable(error) };
   }
 }
-
-const allChanges = { fromSeq: 0, beforeSeq: Number.MAX_SAFE_INTEGER, resource: null };
 
 /** Throws MirrorError `database` for a mirror that cannot be read. */
 export async function searchMirror(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
@@ -84,45 +82,35 @@ export interface ChangeQuestion {
 export type FoundChanges = Awaited<ReturnType<typeof searchChanges>>;
 
 /** What one search may cost: further ones go on where it ended. */
-const searchLimits = { found: 30, steps: 40, perStep: 500, ms: 300 };
+const searchLimits = { found: 30, steps: 200, perStep: 100, ms: 300 };
 
 /** Searches the newest changes first, in steps: whatever else the thread has to do comes between them. */
 export async function searchChanges(db: Db, question: ChangeQuestion) {
   const log = new Changes(db);
   const first = log.firstSeq();
-  const start = Math.min(question.beforeSeq ?? Infinity, log.lastSeq() + 1);
   const untilMs = performance.now() + searchLimits.ms;
   const changes: Change[] = [];
-  let beforeSeq = start;
-  for (let step = 0; beforeSeq > first && step < searchLimits.steps && performance.now() < untilMs; step++) {
-    const fromSeq = log.seqBefore(beforeSeq, searchLimits.perStep);
-    const found = findIn(log, question, { fromSeq, beforeSeq });
-    const room = searchLimits.found - changes.length;
-    changes.push(...found.slice(0, room));
-    const last = found[room - 1];
-    beforeSeq = found.length >= room && last ? last.seq : fromSeq;
-    if (changes.length >= searchLimits.found) break;
+  let beforeSeq = Math.min(question.beforeSeq ?? Infinity, log.lastSeq() + 1);
+  let searched = 0;
+  const isFull = () => changes.length >= searchLimits.found;
+  for (let step = 0; beforeSeq > first && step < searchLimits.steps && !isFull(); step++) {
+    if (performance.now() >= untilMs) break;
+    for (const change of log.newestBefore(beforeSeq, searchLimits.perStep)) {
+      if (isFull()) break;
+      searched += 1;
+      beforeSeq = change.seq;
+      if (isAsked(change, question)) changes.push(change);
+    }
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return {
-    changes,
-    /** Where to go on; null: everything was searched. */
-    nextSeq: beforeSeq > first ? beforeSeq : null,
-    searched: log.countBetween(beforeSeq, start),
-  };
+  /** `nextSeq`: where to go on; null: everything was searched. */
+  return { changes, nextSeq: beforeSeq > first ? beforeSeq : null, searched };
 }
 
-function findIn(
-  log: Changes,
-  { text, resource }: ChangeQuestion,
-  range: { readonly fromSeq: number; readonly beforeSeq: number },
-): Change[] {
+function isAsked(change: Change, { text, resource }: ChangeQuestion): boolean {
   const wanted = text.trim().toLowerCase();
-  const most = wanted === "" ? searchLimits.found : searchLimits.perStep;
-  const all = log.newestIn({ ...range, resource, most });
-  if (wanted === "") return all;
-  const id = recordId(wanted);
-  return all.filter((change) => change.recordId === id || textOf(change).includes(wanted));
+  if (resource !== null && change.resource !== resource) return false;
+  return wanted === "" || change.recordId === recordId(wanted) || textOf(change).includes(wanted);
 }
 
 /** Of the record before and after; a service may send letters as `\u017e`. */

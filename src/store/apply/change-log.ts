@@ -6,7 +6,7 @@ import { stringifyLossless } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { Cause, ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
-import { count, hasRow, highest, Repository, statement } from "../own-tables/statement.ts";
+import { hasRow, highest, Repository, statement } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "../tables/table-layout.ts";
 
 /** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
@@ -140,16 +140,6 @@ export class Changes extends Repository {
     return firstSeq.value(this.db, { skipped }) ?? 1;
   }
 
-  /** The number of the first of the last `most` changes before `seq`; `seq` where there are none. */
-  seqBefore(seq: number, most: number): number {
-    const sql = "SELECT min(seq) FROM (SELECT seq FROM _change_log WHERE seq < ? ORDER BY seq DESC LIMIT ?)";
-    return this.selectColumn<number | null>(sql, seq, most)[0] ?? seq;
-  }
-
-  countBetween(fromSeq: number, beforeSeq: number): number {
-    return countBetween.value(this.db, { fromSeq, beforeSeq }) ?? 0;
-  }
-
   has(seq: number): boolean {
     return hasRow(this.db, "_change_log", { seq });
   }
@@ -191,15 +181,9 @@ export class Changes extends Repository {
     return factsAfter.exact(this.db, { seq, most });
   }
 
-  /**
-   * The last `most` changes from one number to before another, the newest first. What was removed is left out.
-   *
-   * @param window.resource null: all
-   */
-  newestIn(window: { fromSeq: number; beforeSeq: number; resource: string | null; most: number }): Change[] {
-    const { fromSeq, beforeSeq, resource, most } = window;
-    const sql = `${changeSql} WHERE seq >= ? AND seq < ? AND (? IS NULL OR resource = ?) ORDER BY seq DESC LIMIT ?`;
-    return this.selectExact<Change>(sql, fromSeq, beforeSeq, resource, resource, most);
+  /** The last `most` changes before a number, the newest first. What was removed is left out. */
+  newestBefore(seq: number, most: number): Change[] {
+    return this.selectExact<Change>(`${changeSql} WHERE seq < ? ORDER BY seq DESC LIMIT ?`, seq, most);
   }
 }
 
@@ -209,10 +193,6 @@ const changeSql = `SELECT seq, resource, record_id AS recordId, op, at, cause, r
 const firstSeq = statement((db, p: { skipped: number }) =>
   db.selectFrom("_change_log").select("seq").orderBy("seq").limit(1).offset(p.skipped),
 );
-const countBetween = statement((db, p: { fromSeq: number; beforeSeq: number }) => {
-  const changes = db.selectFrom("_change_log").where("seq", ">=", p.fromSeq);
-  return changes.where("seq", "<", p.beforeSeq).select(count);
-});
 const deletionsSince = statement((db, p: { at: string; cause: Cause }) => {
   const reads = db.selectFrom("_reads as r").where("r.at", ">", p.at).where("r.cause", "=", p.cause);
   const changes = reads.innerJoin("_change_log as l", "l.read", "r.id").where("l.op", "=", "delete");
