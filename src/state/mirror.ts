@@ -1,17 +1,14 @@
 import { dirname } from "node:path";
 import { yieldToLoop } from "../base/cancellation.ts";
 import { idsHeld, readEachHeld } from "../store/apply/held-record.ts";
-import { Fences } from "../store/apply/fences.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { ChangeLog, createViews } from "../store/apply/change-log.ts";
-import { PreviewDifferences } from "../store/apply/preview-differences.ts";
+import { createViews } from "../store/apply/change-log.ts";
 import { ResourceTable, type DeriveResult } from "../store/apply/resource-table.ts";
-import { Notices } from "../store/apply/notices.ts";
-import type { TableContext } from "../store/apply/table-context.ts";
+import { TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
 import { guardOpenFiles, type OpenFiles, type WriterLock } from "../store/writer-lock.ts";
@@ -30,8 +27,7 @@ import { finishTables, layOutTables } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { beginLog, findLog, readLog } from "./log-identity.ts";
 import { Meta } from "./meta.ts";
-import { Quarantine } from "../store/apply/quarantine.ts";
-import { highest, statement } from "../store/own-tables/statement.ts";
+import { highest, Repository, statement } from "../store/own-tables/statement.ts";
 
 /**
  * Numbers the moments of this mirror: one more at each sending, each receiving and each reason to read again. Local
@@ -43,19 +39,16 @@ import { highest, statement } from "../store/own-tables/statement.ts";
  * Worst outcome of a crash: numbers that were given and not stored are given again; their requests ended with the
  * process.
  */
-class Sequence {
-  private last: number;
+class Sequence extends Repository {
+  private readonly meta = new Meta(this.db);
   private stored = false;
-  private readonly meta: Meta;
-
-  constructor(db: Db, meta: Meta) {
-    this.meta = meta;
-    const queued = highest(db, "_work", "dirty_seq");
-    const listed = highest(db, "_listings", "started_seq");
+  private last = Math.max(
+    Number(this.meta.get("seq") ?? 0),
+    highest(this.db, "_work", "dirty_seq"),
+    highest(this.db, "_listings", "started_seq"),
     // An event that found its record queued already is noted in the inbox alone.
-    const delivered = lastWaiting.value(db) ?? 0;
-    this.last = Math.max(Number(meta.get("seq") ?? 0), queued, listed, delivered);
-  }
+    lastWaiting.value(this.db) ?? 0,
+  );
 
   next(): number {
     this.last += 1;
@@ -94,35 +87,20 @@ const lastWaiting = statement((db) => {
  * Source of truth: the service; this file can be made again from it.
  * Worst outcome of a crash: the reads that were in flight are made once more.
  */
-export class Mirror implements TableContext {
-  readonly db: Db;
+export class Mirror extends TableContext {
   readonly manifest: Manifest;
-  readonly meta: Meta;
-  readonly sequence: Sequence;
-  readonly fences = new Fences();
-  readonly quarantine: Quarantine;
-  readonly differences: PreviewDifferences;
-  readonly records: Records;
-  readonly derivations: Derivations;
-  readonly log: ChangeLog;
-  readonly notices: Notices;
-  readonly growth: TableContext["growth"] = { tables: new Set(), columns: [] };
+  readonly meta = new Meta(this.db);
+  override readonly sequence = new Sequence(this.db);
+  readonly records = new Records(this.db);
+  readonly derivations = new Derivations(this.db);
   private readonly tables = new Map<string, ResourceTable>();
   private readonly files: OpenFiles | null;
 
   /** @param files null: nobody else can write the mirror */
   constructor(db: Db, manifest: Manifest, log: Log, files: OpenFiles | null) {
-    this.db = db;
+    super(db, log, readLog(db).first);
     this.files = files;
     this.manifest = manifest;
-    this.notices = new Notices(log);
-    this.meta = new Meta(db);
-    this.sequence = new Sequence(db, this.meta);
-    this.quarantine = new Quarantine(db);
-    this.differences = new PreviewDifferences(db);
-    this.records = new Records(db);
-    this.derivations = new Derivations(db);
-    this.log = new ChangeLog(db, readLog(db).first);
     // One transaction: a new mirror waits for the disk once, and not for each of its tables.
     inTransaction(db, () => {
       for (const resource of manifest.resources) {

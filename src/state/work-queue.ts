@@ -51,12 +51,7 @@ export class WorkQueue extends Repository {
   /** Items that are being read, by id. */
   readonly leased = new Map<number, WorkItem>();
   private readonly watchers = new Set<() => void>();
-  private readonly order: LeaseOrder;
-
-  constructor(db: Db) {
-    super(db);
-    this.order = new LeaseOrder(db);
-  }
+  private readonly order = new LeaseOrder(this.db);
 
   /** Adds an item, or a newer reason to the one that is queued. */
   add(item: NewWorkItem): void {

@@ -1,28 +1,13 @@
-import { silentLog } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { ChangeLog } from "../../store/apply/change-log.ts";
-import { Fences } from "../../store/apply/fences.ts";
-import { Notices } from "../../store/apply/notices.ts";
-import { PreviewDifferences } from "../../store/apply/preview-differences.ts";
-import { Quarantine } from "../../store/apply/quarantine.ts";
 import { ResourceTable } from "../../store/apply/resource-table.ts";
-import type { TableContext } from "../../store/apply/table-context.ts";
+import { TableContext } from "../../store/apply/table-context.ts";
 import { namesWhatIsAbsent, type Db } from "../../store/database.ts";
 import { Derivations, derivationVersion } from "../../store/tables/derivations.ts";
 import { planWithUnknown } from "../../store/tables/unknown-columns.ts";
 
 /** Opens the tables of all resources for reading; changes nothing, also where the layout is another one. */
 export function openTables(db: Db, manifest: Manifest) {
-  const context: TableContext = {
-    db,
-    log: new ChangeLog(db),
-    fences: new Fences(),
-    quarantine: new Quarantine(db),
-    differences: new PreviewDifferences(db),
-    notices: new Notices(silentLog),
-    sequence: { markStored: () => undefined },
-    growth: { tables: new Set(), columns: [] },
-  };
+  const context = new TableContext(db);
   const derivations = new Derivations(db);
   const tables: ResourceTable[] = [];
   /** Resources whose rows cannot be compared with their JSON, and why. */

@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { ReadStamp } from "./read-stamp.ts";
-import type { Db } from "../database.ts";
 import { countRows, removeRows, Repository, selectRows, statement } from "../own-tables/statement.ts";
 
 /**
@@ -14,12 +13,9 @@ import { countRows, removeRows, Repository, selectRows, statement } from "../own
  */
 export class Quarantine extends Repository {
   /** Resources that may have rows: most never do, and cost no query. */
-  private readonly resources: Set<string>;
-
-  constructor(db: Db) {
-    super(db);
-    this.resources = new Set(this.selectColumn<string>("SELECT DISTINCT resource FROM _quarantine"));
-  }
+  private readonly resources = new Set(
+    this.selectColumn<string>("SELECT DISTINCT resource FROM _quarantine"),
+  );
 
   /** Keeps a record's JSON and returns the row's key. `id` is null where it has none. @param owner whose record it is */
   add(
