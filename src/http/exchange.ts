@@ -11,9 +11,8 @@ import type { AccessTokens } from "./access-tokens.ts";
 import type { BaseUrl } from "./base-url.ts";
 import type { ClockSkew } from "./clock-skew.ts";
 import { networkErrorOf, timeoutError, errorOfStatus, parseErrorBody } from "./http-errors.ts";
-import type { AnswerHead, BrokenRequest, SafeText, ErrorBody } from "./http-errors.ts";
+import type { BrokenRequest, SafeText, ErrorBody } from "./http-errors.ts";
 import { answerHeaders, budgetHeaders, isJson, mediaType, retryAfterS } from "./headers.ts";
-import type { AnswerHeaders } from "./headers.ts";
 import { discardBody, readResponseBody } from "./response-body.ts";
 import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
 
@@ -56,12 +55,7 @@ export type PreparedCall = ServiceRequest &
   };
 
 /** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
-interface ReceivedHead extends AnswerHead {
-  readonly headers: AnswerHeaders;
-  /** Gives the body; empty where it was written into a file. */
-  read(capBytes: number, into?: string): Promise<Buffer>;
-  discard(): void;
-}
+type ReceivedHead = Awaited<ReturnType<typeof headOf>>;
 
 const mostRedirects = 3;
 const errorBodyBytes = 64_000;
@@ -261,6 +255,7 @@ async function headOf(wire: Wire, call: PreparedCall, permit: Permit, deadline: 
   if (status === 429) counters.rateLimited++;
   const idHeader = headers["x-request-id"];
   const requestId = idHeader ? safeText(idHeader, 128) : null;
+  /** Gives the body; empty where it was written into a file. */
   const read = (capBytes: number, into?: string) =>
     readResponseBody(body, headers, capBytes, into).catch((error: unknown) => {
       throw errorOfExchange(error, wire, { where, requestId }, deadline);

@@ -25,18 +25,7 @@ interface Removed {
 }
 
 /** What `prune --json` prints for a company. */
-export interface PruneReport {
-  readonly dry_run: boolean;
-  /** False: it was ended early; the next one goes on. */
-  readonly finished: boolean;
-  readonly runs: Removed;
-  readonly inbox_bodies: Removed;
-  /** `first_seq`: where the change log begins now. */
-  readonly changes: Removed & { readonly first_seq: number };
-  /** Given back to the file system, and free within the file afterwards. */
-  readonly released_bytes: number;
-  readonly free_bytes: number;
-}
+export type PruneReport = Awaited<ReturnType<typeof pruneMirror>>;
 
 /** Between two transactions, so that deliveries and reads take their turn. */
 const pauseMs = 20;
@@ -50,7 +39,7 @@ const pagesAtOnce = 256;
  * Source of truth: the mirror.
  * Worst outcome of a crash: the rest is removed by the next prune.
  */
-export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
+export async function pruneMirror(parts: PruneParts) {
   const { db, retention, clock, signal, dryRun = false } = parts;
   const nowMs = clock.nowMs();
   const remove = (keptMs: number | null, find: (db: Db, limit: AgeLimit) => Iterable<RemovablePart>) =>
@@ -64,10 +53,13 @@ export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
   const released_bytes = dryRun ? 0 : await giveBack(parts);
   return {
     dry_run: dryRun,
+    /** False: it was ended early; the next one goes on. */
     finished: !signal.aborted,
     runs,
     inbox_bodies,
+    /** `first_seq`: where the change log begins now. */
     changes: { ...changes, first_seq: new Changes(db).firstSeq(dryRun ? changes.rows : 0) },
+    /** Given back to the file system, and free within the file afterwards. */
     released_bytes,
     free_bytes: unusedBytes(db),
   };

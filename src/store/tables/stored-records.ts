@@ -34,24 +34,19 @@ export class Records extends Repository {
     return this.selectColumn(sql);
   }
 
-  liveIdsWhere(table: string, values: Readonly<Record<string, RecordId | string>>): RecordId[] {
-    const where = Object.keys(values).map((column) => `${quoted(column)} = ? AND `);
-    const sql = `SELECT id FROM ${quoted(table)} WHERE ${where.join("")}_deleted_at IS NULL ORDER BY id`;
-    return this.selectIds(sql, ...Object.values(values));
-  }
-
-  /** Those of `liveIdsWhere` that differ from another table's row `id` in one of these columns, own name first. */
-  liveIdsUnlike(
+  /** @param other only those that differ from another table's row in one of these columns, own name first */
+  liveIdsWhere(
     table: string,
     values: Readonly<Record<string, RecordId | string>>,
-    other: { table: string; id: RecordId; columns: Readonly<Record<string, string>> },
+    other?: { table: string; id: RecordId; columns: Readonly<Record<string, string>> },
   ): RecordId[] {
     const where = Object.keys(values).map((column) => `own.${quoted(column)} = ? AND `);
-    const pairs = Object.entries(other.columns);
+    const pairs = Object.entries(other?.columns ?? {});
     const differs = pairs.map(([own, theirs]) => `own.${quoted(own)} IS NOT other.${quoted(theirs)}`);
-    const sql = `SELECT own.id FROM ${quoted(table)} own JOIN ${quoted(other.table)} other ON other.id = ?
-      WHERE ${where.join("")}own._deleted_at IS NULL AND (${differs.join(" OR ")}) ORDER BY own.id`;
-    return this.selectIds(sql, other.id, ...Object.values(values));
+    const join = other ? `JOIN ${quoted(other.table)} other ON other.id = ?` : "";
+    const sql = `SELECT own.id FROM ${quoted(table)} own ${join}
+      WHERE ${where.join("")}own._deleted_at IS NULL ${other ? `AND (${differs.join(" OR ")})` : ""} ORDER BY own.id`;
+    return this.selectIds(sql, ...(other ? [other.id] : []), ...Object.values(values));
   }
 
   /** Does the record show what its list showed when it was last compared with it? */

@@ -98,7 +98,7 @@ function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: 
   }
   const values = { [by.column]: by.is, [by.idColumn]: id };
   if (outcome === "deleted" || !by.shows) return records.liveIdsWhere(dependent, values);
-  return records.liveIdsUnlike(dependent, values, { table: resource, id, columns: by.shows });
+  return records.liveIdsWhere(dependent, values, { table: resource, id, columns: by.shows });
 }
 
 function partsOf(json: string, field: string): JsonValue[] {

@@ -29,12 +29,7 @@ interface LocalProblem {
   readonly hint: string;
 }
 
-export interface LocalCheck {
-  readonly match: boolean;
-  readonly records: number;
-  readonly resources: Readonly<Record<string, Readonly<ResourceCheck>>>;
-  readonly problems: readonly LocalProblem[];
-}
+export type LocalCheck = ReturnType<MirrorCheck["result"]>;
 
 /** Named for one resource and list, so that a wholly wrong table fits into memory; one more is looked for. */
 const mostNamed = 1_000;
@@ -84,7 +79,7 @@ class MirrorCheck {
     this.options = options;
   }
 
-  result(): LocalCheck {
+  result() {
     const { problems, resources, records } = this;
     const found = Object.values(resources).flatMap((one) => [...one.missing, ...one.extra, ...one.different]);
     const match = problems.length === 0 && found.length === 0;

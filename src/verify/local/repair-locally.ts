@@ -35,36 +35,24 @@ interface LocalParts {
   readonly selected?: ReadonlySet<string> | undefined;
 }
 
-interface LocalVerificationOptions extends JudgeOptions {
+interface LocalVerificationOptions extends JudgeOptions, Pick<LocalParts, "clock" | "selected"> {
   /** Repairs what is found: the caller holds the writer lock. */
   readonly repair: boolean;
-  readonly clock: Clock;
   readonly log: Log;
-  /** Names of the resources that the config mirrors. @default all */
-  readonly selected?: ReadonlySet<string>;
 }
 
-export interface LocalVerification {
-  readonly found: LocalCheck;
-  /** null: nothing was repaired. */
-  readonly repair: LocalRepair | null;
-  /** After the repair; the same as `found` without one. `match`: nothing is wrong. */
-  readonly result: LocalCheck;
-}
+export type LocalVerification = Awaited<ReturnType<typeof verifyLocally>>;
 
 /**
  * Checks a mirror against itself, repairs it if asked to, and checks it again. Sends no request.
  *
+ * @returns `result`: what is wrong after the repair; the same as `found` where there was none
  * @throws MirrorError `database`, `stopped` when the signal aborted
  */
-export async function verifyLocally(
-  path: string,
-  manifest: Manifest,
-  options: LocalVerificationOptions,
-): Promise<LocalVerification> {
+export async function verifyLocally(path: string, manifest: Manifest, options: LocalVerificationOptions) {
   const found = await checkLocally(path, manifest, options);
-  if (found.match || !options.repair) return { found, repair: null, result: found };
-  if (!(await repairFile(path, found))) return { found, repair: null, result: found };
+  const isRepaired = !found.match && options.repair && repairFile(path, found);
+  if (!isRepaired) return { found, repair: null, result: found };
   const { clock, log, signal, selected } = options;
   using mirror = await openMirror(path, manifest, { clock, log, ...(signal && { signal }) });
   const queue = new WorkQueue(mirror.db);
@@ -73,7 +61,7 @@ export async function verifyLocally(
 }
 
 /** What must be whole before the mirror can be opened. False: the file is damaged beyond its indexes. */
-async function repairFile(path: string, { problems }: LocalCheck): Promise<boolean> {
+function repairFile(path: string, { problems }: LocalCheck): boolean {
   const damages = problems.filter(({ kind }) => kind === "integrity");
   if (!damages.every(({ message }) => isOfIndex(message))) return false;
   using db = openDatabase(path);
@@ -82,12 +70,6 @@ async function repairFile(path: string, { problems }: LocalCheck): Promise<boole
     if (damages.length > 0) db.exec("REINDEX");
   });
   return true;
-}
-
-export interface LocalRepair {
-  readonly repaired: number;
-  /** Of them, those of which the next run reads what only the service knows. */
-  readonly queued: number;
 }
 
 /**
@@ -104,6 +86,7 @@ export interface LocalRepair {
 export async function repairLocally(parts: LocalParts, options: JudgeOptions = {}) {
   const { mirror } = parts;
   const last = new LastChanges(mirror.db);
+  /** `queued`: those of which the next run reads what only the service knows. */
   const total = { repaired: 0, queued: 0 };
   const repair = (records: Judged) => {
     total.queued += repairSome(parts, records, last);

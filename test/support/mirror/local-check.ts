@@ -7,7 +7,7 @@ import { manifestOf, openHasty } from "./mirror.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { checkLocally, type LocalCheck } from "../../../src/verify/local/check-locally.ts";
-import { repairLocally, type LocalRepair } from "../../../src/verify/local/repair-locally.ts";
+import { repairLocally } from "../../../src/verify/local/repair-locally.ts";
 import { order as anOrder, person as aPerson } from "./shop-records.ts";
 import { put, putPreview, remove, stampOf } from "./store.ts";
 import { stillClock } from "./run.ts";
@@ -72,7 +72,7 @@ export function check({ db, manifest }: Mirror): Promise<LocalCheck> {
   return checkLocally(db.name, manifest);
 }
 
-export function repair(mirror: Mirror): Promise<LocalRepair> {
+export function repair(mirror: Mirror) {
   return repairLocally({ mirror, queue: new WorkQueue(mirror.db), clock: stillClock });
 }
 
