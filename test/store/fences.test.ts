@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect } from "vitest";
-import { Fences } from "../../src/store/apply/fences.ts";
+import { Fences } from "../../src/store/apply/table-context.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";

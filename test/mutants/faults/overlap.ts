@@ -13,11 +13,11 @@ export const overlapFaults = faultsIn(
     -     this.context.quarantine
     + this.context.quarantine
   applied-read-holds-nothing-back, I3: only reads that wrote nothing hold older answers back
-    src/store/apply/fences.ts, found by test/store/fences.test.ts
+    src/store/apply/table-context.ts, found by test/store/fences.test.ts
     - return sentSeq <= Math.max(appliedSeq, confirmedSeq);
     + return sentSeq <= confirmedSeq && appliedSeq >= 0;
   confirming-read-holds-nothing-back, I3: a read that confirmed the record lets an older answer overwrite it
-    src/store/apply/fences.ts, found by test/store/fences.test.ts
+    src/store/apply/table-context.ts, found by test/store/fences.test.ts
     - ids.set(id, receivedSeq);
     + if (receivedSeq < 0) ids.set(id, receivedSeq);
   sequence-begins-again, I3: after a restart numbers begin again, and every read looks older than what is stored
@@ -62,7 +62,7 @@ export const overlapFaults = faultsIn(
     + sentSeq = mirror.sequence.next();
     +       tally
   fences-forgotten-with-any-answer, I3: any answer that ends forgets what others confirmed
-    src/store/apply/fences.ts, found by test/store/fences.test.ts
+    src/store/apply/table-context.ts, found by test/store/fences.test.ts
     - if (this.inFlight.size === 0) this.confirmed.clear();
     + this.confirmed.clear();
   received-counts-as-sent, I3: a read that was sent before another one's answer came counts as later
