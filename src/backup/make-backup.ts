@@ -20,7 +20,6 @@ import {
   manifestName,
   mirrorName,
   readBackups,
-  removeBackup,
   retiredKeysName,
   type BackupFile,
   type BackupManifest,
@@ -59,7 +58,10 @@ export async function makeBackup(
     });
   using _ = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
   const right = ownRight(signal);
-  const remove = (id: string) => removeBackup(store, `${company}/${id}/`, right);
+  const remove = async (id: string) => {
+    // The manifest first: it never stands for files that are gone.
+    for (const what of [manifestName, ""]) await store.remove(`${company}/${id}/${what}`, right);
+  };
   try {
     rmSync(files.backupStaging, { recursive: true, force: true });
     const { ids, lastNumber, unfinished } = await readBackups(store, company, signal);

@@ -1,6 +1,6 @@
 import { MirrorError, valueOr } from "../base/errors.ts";
 import { isWithin, parseManifest, type ContentFacts } from "../base/files/hashed-file.ts";
-import { readText, type FileStore, type ReadableStore, type WriteRight } from "../file-store/file-store.ts";
+import { readText, type ReadableStore } from "../file-store/file-store.ts";
 import type { MirrorManifest } from "./copy-mirror.ts";
 
 /** `manifest.json` of a backup: everything that it holds besides. */
@@ -63,10 +63,4 @@ export async function readBackups(store: ReadableStore, company: string, signal:
   const ids = found.toSorted((a, b) => a.number - b.number || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
   const numbers = found.map(({ number }) => number).filter((number) => number < Infinity);
   return { ids, lastNumber: Math.max(0, ...numbers), unfinished };
-}
-
-/** The manifest first: it never stands for files that are gone. */
-export async function removeBackup(store: FileStore, folder: string, right: WriteRight): Promise<void> {
-  await store.remove(folder + manifestName, right);
-  await store.remove(folder, right);
 }
