@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { MirrorError } from "../../src/base/errors.ts";
 import { load } from "../support/connector/config.ts";
-import { pureTarget } from "./fuzz-target.ts";
+import { fuzzTarget } from "./fuzz-target.ts";
 
 /** A token as people write one into the file, beside mistakes on other lines. */
 const literal = fc.record({
@@ -36,7 +36,7 @@ const literal = fc.record({
 });
 
 /** A config with a token and mistakes. */
-export const configWithToken = pureTarget(
+export const configWithToken = fuzzTarget(
   "config/token",
   100,
   literal,

@@ -41,17 +41,11 @@ function fill(mirror: Mirror, rows: readonly Sample[], copies: number): void {
     INSERT INTO samples (id, ${columns}) SELECT i * ${rows.length} + id, ${columns} FROM samples, n WHERE i < ${copies}`);
 }
 
-const parquet = fuzzTarget("export/parquet", {
-  runs: 2,
-  input: sampleTable,
-  open:
-    () =>
-    async ({ rows, many }) => {
-      const copies = rows.length === 0 ? 1 : Math.max(1, Math.ceil(many / rows.length));
-      await withExport(rows, { format: "parquet", dialect: "standard" }, copies, (file) =>
-        equalInDuck(file, rows, copies),
-      );
-    },
+const parquet = fuzzTarget("export/parquet", 2, sampleTable, async ({ rows, many }) => {
+  const copies = rows.length === 0 ? 1 : Math.max(1, Math.ceil(many / rows.length));
+  await withExport(rows, { format: "parquet", dialect: "standard" }, copies, (file) =>
+    equalInDuck(file, rows, copies),
+  );
 });
 
 async function equalInDuck(file: string, rows: readonly Sample[], copies: number): Promise<void> {
@@ -112,27 +106,23 @@ function wellFormed(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value).toWellFormed()) as unknown;
 }
 
-const csv = fuzzTarget("export/csv", {
-  runs: 2,
-  input: fc.record({
-    rows: fc.array(sample, { maxLength: 40, size: "max" }),
-    dialect: fc.constantFrom("standard" as const, "excel-sk" as const),
-  }),
-  open:
-    () =>
-    async ({ rows, dialect }) => {
-      await withExport(rows, { format: "csv", dialect }, 1, async (file) => {
-        const names = ["id", "whole", "amount", "flag", "day", "moment", "note", "extra"];
-        const columns = names.map((name) => `'${name}': 'VARCHAR'`).join();
-        const options = `delim = '${dialect === "standard" ? "," : ";"}', header = true, quote = '"', escape = '"', new_line = '\\r\\n',
-        auto_detect = false, allow_quoted_nulls = false, nullstr = '', parallel = false, max_line_size = 10000000, columns = {${columns}}`;
-        const found = await duckRows(
-          `SELECT * REPLACE ('x' || note AS note) FROM read_csv('${file}', ${options})`,
-        );
-        assert.equal(found.length, rows.length);
-        for (const [id, row] of rows.entries()) assertCells(found[id] ?? [], row, id, dialect);
-      });
-    },
+const csvTable = fc.record({
+  rows: fc.array(sample, { maxLength: 40, size: "max" }),
+  dialect: fc.constantFrom("standard" as const, "excel-sk" as const),
+});
+
+const csv = fuzzTarget("export/csv", 2, csvTable, async ({ rows, dialect }) => {
+  await withExport(rows, { format: "csv", dialect }, 1, async (file) => {
+    const names = ["id", "whole", "amount", "flag", "day", "moment", "note", "extra"];
+    const columns = names.map((name) => `'${name}': 'VARCHAR'`).join();
+    const options = `delim = '${dialect === "standard" ? "," : ";"}', header = true, quote = '"', escape = '"', new_line = '\\r\\n',
+    auto_detect = false, allow_quoted_nulls = false, nullstr = '', parallel = false, max_line_size = 10000000, columns = {${columns}}`;
+    const found = await duckRows(
+      `SELECT * REPLACE ('x' || note AS note) FROM read_csv('${file}', ${options})`,
+    );
+    assert.equal(found.length, rows.length);
+    for (const [id, row] of rows.entries()) assertCells(found[id] ?? [], row, id, dialect);
+  });
 });
 
 function assertCells(cells: readonly (string | null)[], row: Sample, id: number, dialect: string): void {

@@ -1,12 +1,6 @@
 import { describe, test } from "vitest";
 import { configWithToken } from "./config.ts";
 import { exportTargets } from "./export.ts";
-import { statementsOfAssistants } from "./queries.ts";
-
-describe("for any statement of an assistant", () => {
-  test("it writes nothing, reads nothing else, and fails with a reason or is answered with freshness", () =>
-    statementsOfAssistants.round());
-});
 
 describe("for any config file", () => {
   // Fault: secrets | a token in the config beside mistakes | config file | the messages do not show it

@@ -16,7 +16,7 @@ import {
   recordText,
   valueText,
 } from "../support/json/json.ts";
-import { pureTarget } from "./fuzz-target.ts";
+import { fuzzTarget } from "./fuzz-target.ts";
 
 /** What `read` gives, or the MirrorError it refuses with. Any other error is thrown on: that is the test. */
 function attempt<T>(read: () => T): T | MirrorError {
@@ -28,7 +28,7 @@ function attempt<T>(read: () => T): T | MirrorError {
   }
 }
 
-const lists = pureTarget("json/lists", 500, listText, (text) => {
+const lists = fuzzTarget("json/lists", 500, listText, (text) => {
   const whole = JSON.parse(text) as { data: unknown[]; paginator?: unknown };
   const body = Buffer.from(text);
   const { paginator, records } = cutList(body);
@@ -41,7 +41,7 @@ const lists = pureTarget("json/lists", 500, listText, (text) => {
   }
 });
 
-const records = pureTarget("json/records", 500, recordText, (text) => {
+const records = fuzzTarget("json/records", 500, recordText, (text) => {
   const slice = Buffer.from(text);
   const native = nativeIdOf(text);
   const expected = native !== null && native.length <= 20 ? native : null;
@@ -55,7 +55,7 @@ const records = pureTarget("json/records", 500, recordText, (text) => {
   }
 });
 
-const values = pureTarget("json/values", 600, valueText, (text) => {
+const values = fuzzTarget("json/values", 600, valueText, (text) => {
   const value = parseLossless(text);
   assert.deepEqual(asDoubles(value), JSON.parse(text));
   // A number that a double does not hold makes the precise parser read all of it.
@@ -63,7 +63,7 @@ const values = pureTarget("json/values", 600, valueText, (text) => {
   assert.deepEqual(withoutSigns(parseLossless(stringifyLossless(value))), withoutSigns(value));
 });
 
-const damagedLists = pureTarget("json/damaged-lists", 800, fc.tuple(listText, damages), ([text, list]) => {
+const damagedLists = fuzzTarget("json/damaged-lists", 800, fc.tuple(listText, damages), ([text, list]) => {
   const body = damaged(Buffer.from(text), list);
   const read = attempt(() => readList(body).data.map(asDoubles));
   const whole = natively(body.toString()) as { data?: unknown } | undefined;
@@ -77,7 +77,7 @@ const damagedLists = pureTarget("json/damaged-lists", 800, fc.tuple(listText, da
   if (isUsable) assert.ok(read.message.includes('only one "data"'), read.message);
 });
 
-const damagedValues = pureTarget(
+const damagedValues = fuzzTarget(
   "json/damaged-values",
   3000,
   fc.tuple(valueText, damages),
@@ -96,7 +96,7 @@ const damagedValues = pureTarget(
   },
 );
 
-const damagedRecords = pureTarget(
+const damagedRecords = fuzzTarget(
   "json/damaged-records",
   800,
   fc.tuple(recordText, damages),
@@ -111,7 +111,7 @@ const damagedRecords = pureTarget(
   },
 );
 
-const extremes = pureTarget("json/extremes", 60, extremeText, ({ text, depth }) => {
+const extremes = fuzzTarget("json/extremes", 60, extremeText, ({ text, depth }) => {
   const list = Buffer.from(`{"data":[${text}]}`);
   const value = attempt(() => parseLossless(text));
   const read = attempt(() => readList(list));

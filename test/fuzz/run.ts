@@ -4,13 +4,11 @@ import { configWithToken } from "./config.ts";
 import { exportTargets } from "./export.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { jsonTargets } from "./json.ts";
-import { statementsOfAssistants } from "./queries.ts";
 
 /** The tests run each once with a fixed seed. */
 const allTargets: readonly FuzzTarget[] = [
   ...Object.values({ ...exportTargets, ...jsonTargets }),
   configWithToken,
-  statementsOfAssistants,
 ];
 
 /**

@@ -1,12 +1,44 @@
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { openBooks } from "../../src/mcp/report-query.ts";
-import { smallReport } from "../fuzz/queries.ts";
-import { temporaryFolder } from "../support/program/cli.ts";
+import { answerOf, openBooks } from "../../src/mcp/report-query.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
-const aReport = () => smallReport((close) => onTestFinished(() => void close()));
+/** A report of two tables and a view, beside a file that nobody may read. */
+function aReport() {
+  const folder = tempFolder();
+  writeFileSync(path.join(folder, "secret.txt"), "a hidden token");
+  const file = path.join(folder, "acme.report.db");
+  const db = openDatabase(file);
+  db.exec(`CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT);
+    INSERT INTO _about VALUES ('report', 'published_at', '2026-11-21T08:00:00.000Z'), ('orders', 'complete', 'no'),
+      ('orders', 'fresh_at', '2026-11-20T01:00:00.000Z'), ('others', 'fresh_at', '2025-01-01T00:00:00.000Z'), ('others', 'complete', 'no');
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL, note TEXT);
+    INSERT INTO orders VALUES (1, 10.5, 'a hidden note'), (2, 20, NULL);
+    CREATE VIEW v_orders AS SELECT note, sum(total) AS total FROM orders`);
+  db.pragma("journal_mode = DELETE");
+  db.close();
+  const other = openDatabase(path.join(folder, "other.db"));
+  other.exec("CREATE TABLE secrets (value TEXT); INSERT INTO secrets VALUES ('a hidden secret')");
+  other.close();
+  const listing = () => readdirSync(folder).toSorted().join(" ");
+  const before = { bytes: readFileSync(file), files: listing() };
+  const ask = (sql: string) => {
+    const books = openBooks(file, { orders: ["id", "total"] });
+    try {
+      return answerOf(books, sql, ["orders"]);
+    } finally {
+      books.close();
+    }
+  };
+  const expectUntouched = () => {
+    expect(listing()).toBe(before.files);
+    expect(readFileSync(file).equals(before.bytes)).toBe(true);
+  };
+  return { ask, expectUntouched };
+}
 
 const refused = [
   "ATTACH 'other.db' AS o",
@@ -63,7 +95,7 @@ test("a query sees the report, with hidden columns empty in tables and views, wh
 });
 
 test("a report that is not there is refused, and not made", () => {
-  const folder = temporaryFolder();
+  const folder = tempFolder();
   expect(() => openBooks(path.join(folder, "acme.report.db"), {})).toThrow(/there is no report/);
   expect(readdirSync(folder)).toEqual([]);
 });
