@@ -164,7 +164,7 @@ export function keptForLook(state: RateLimitState, window: Window, nowMs: number
 }
 
 /** When the last permit of the window is released. */
-export function lookAt(window: Window, rules: Rules): number {
+function lookAt(window: Window, rules: Rules): number {
   return window.aliveUntil - rules.lookBeforeMs;
 }
 
