@@ -200,7 +200,7 @@ export class Assignment {
   private async stopMaking(): Promise<void> {
     this.releasing.abort();
     await this.packages.stop();
-    await this.filesTurn.acquire();
+    using _ = await this.filesTurn.acquire();
   }
 
   private lost(): AssignmentEnd {

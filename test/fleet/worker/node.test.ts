@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import type { HostContext } from "../../../src/host/host-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
@@ -117,6 +117,19 @@ describeWithPostgres("a node", () => {
       "SELECT name FROM pgboss.job WHERE name = 'later' AND state = 'created' AND start_after <= now()",
     );
     expect(due).toHaveLength(1);
+  });
+
+  test("that cannot stop a company's work in order gives the company back all the same", async () => {
+    const fleet = await aWorkedFleet({ records: 1 });
+    await fleet.add("acme", { ...little, schedule: { sync: "15 2 * * *", publish: "off" } });
+    const { node, said } = await startNode(fleet, "one", { times: { idleMs: 600_000 } });
+    await eventually(() => node.assignments.all().length === 1, "a company that is held");
+    for (const assignment of node.assignments.all()) {
+      vi.spyOn(assignment.supervisor, "stop").mockRejectedValueOnce(new Error("a broken file"));
+      assignment.release("the test asks for it");
+      expect(await assignment.ended).toMatchObject({ outcome: "failed" });
+    }
+    expect(said("acme")).toContain("a broken file");
   });
 
   test("with two new tokens of one company of the service asks with both only whose they are, and reads one after the other", async () => {
