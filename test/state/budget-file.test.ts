@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
@@ -71,6 +71,12 @@ describe("the budget's file", () => {
     expect(other.transact(withLimit(2))).toBe(1);
     expect(one.transact(withLimit(3))).toBe(2);
     expect(one.shared).toBe(true);
+  });
+
+  test("takes a few megabytes of disk, however many steps are made", () => {
+    const store = opened();
+    for (let i = 0; i < 1_000; i++) store.transact(sent(1));
+    expect(statSync(`${path()}-wal`).size).toBeLessThan(5_000_000);
   });
 
   test("is not written by a step that changes nothing", () => {
