@@ -28,7 +28,7 @@ const storedAtOnce = 8;
 
 /**
  * Moves the contents that only the folder has to the store, and stores the manifest as far as a mirror knows it, which it
- * gives; null: the mirror knows of no files.
+ * gives; null: the mirror knows of no files, or only of answers without one.
  *
  * @throws MirrorError as `putChecked`
  */
@@ -40,7 +40,7 @@ export async function storeFiles(
   manifestKey: string,
   right: WriteRight,
 ): Promise<ContentFacts | null> {
-  if (!position) return null;
+  if (!position || position.lines === 0) return null;
   const keys = (await folderStore(folder).list(`${objectsName}/`, right.signal)).values();
   const storeNext = async () => {
     for (const key of keys) {

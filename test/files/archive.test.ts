@@ -73,3 +73,13 @@ test.each(["alone", "folder", "s3"] as const)(
     expect(await archive.check()).toMatchObject({ match: true, files: 2, contents: 3, lines: 3 });
   },
 );
+
+test("an answer without a file leaves no manifest, and nothing of it is stored", async () => {
+  const { store } = await aFileStore("folder");
+  const { db } = await openHasty();
+  const folder = tempFolder();
+  const read = { ref: { resource: "invoices", id: 1 }, recordSha: "a", readAtMs: 0, problem: null };
+  FileArchive.open(folder, db, systemClock, false).store(read, "attachment", []);
+  const stored = storeFiles(store, "acme", folder, readArchivePosition(db), "acme/manifest", aRight());
+  expect(await stored).toBe(null);
+});
