@@ -146,13 +146,13 @@ export function pathOf(template: string, id: number | bigint): string {
 
 type Declared = Omit<Resource, "fields" | "gives" | "previewFields">;
 
-/** A resource as its connector declares it; the fields follow from the record types. */
 /** The resources whose records bring these, in details or in lists of their own; none: these have a list. */
 export function sourcesOf({ list }: Resource): string[] {
   const links = list.kind === "owned" ? list.by : list.kind === "parents" ? list.parents : [];
   return links.map(({ resource }) => resource);
 }
 
+/** A resource as its connector declares it; the fields follow from the record types. */
 export function defineResource(declared: Declared): Resource {
   const fields = fieldsOf(declared.record);
   if (!declared.preview) return Object.freeze({ ...declared, fields, gives: "full" });
