@@ -99,6 +99,7 @@ const receiptShape = z.object({
     .array(z.object({ priceListItemId: id, quantity: amount, unitPrice: amount, vatRate: amount }))
     .min(1),
   ...each("supplierId clientId", id.nullish()),
+  ...each("supplier client", z.looseObject({}).nullish()),
 });
 
 /** Receipts of each side: from suppliers, and to clients. Each change of one moves the stock. */
@@ -107,20 +108,22 @@ export const receipts = { inbound: receiptsOf("inbound"), outbound: receiptsOf("
 function receiptsOf(side: Side) {
   const [name, field, contacts] =
     side === "inbound"
-      ? (["supplier", "supplierId", "suppliers"] as const)
-      : (["client", "clientId", "clients"] as const);
+      ? (["supplier", "supplierId", partners.suppliers] as const)
+      : (["client", "clientId", partners.clients] as const);
   return collection(`warehouse_${side}_receipts`, {
     shape: receiptShape,
     unique: ["number"],
     facts: ({ company, sent, own }) => {
       const { tables, random } = company;
-      const partner = tables[contacts].get(sent[field]);
+      const { [field]: partnerId, [name]: draft } = sent;
+      const known = tables[contacts.table].get(partnerId);
+      const partner = known ?? (draft ? contacts.create(company, draft) : null);
       return {
         ...pick(sent, ["number", "warehouseId", "languageId", "issueDate", "note"]),
         uuid: own?.uuid ?? random.uuid(),
         company: own?.company ?? company.snapshot,
         [field]: partner?.id ?? null,
-        partner: partner ? partners.snapshotOf(partner) : null,
+        partner: partner && partners.snapshotOf(partner),
         // A line keeps the item's name, code and unit of now.
         items: sent.items.map((line) => {
           const item = tables.price_list_items.get(line.priceListItemId);
@@ -153,7 +156,7 @@ function receiptsOf(side: Side) {
           unitName: lookup("units", line.unitId, language)?.["name"] ?? null,
           unitPriceWithVat: priceWithVat(line.unitPrice, line.vatRate),
         })),
-        [field]: tables[contacts].get(receipt[field])?.id ?? null,
+        [field]: tables[contacts.table].get(receipt[field])?.id ?? null,
         [name]: receipt.partner && partners.snapshotView(receipt.partner, language),
       };
     },
