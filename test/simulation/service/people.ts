@@ -101,19 +101,29 @@ export function makeHotChange(context: ChangeContext, table: HotTable): string |
   return kind <= 5 ? remove(context, table) : edit(context, table);
 }
 
+/** In an order in which each finds what it refers to. */
+const ordered: readonly HotTable[] = [
+  "clients",
+  "business_cases",
+  "price_list_items",
+  "invoices",
+  "document_payments",
+  "contact_activity_logs",
+];
+
 /** Fills a new company with `size` records of each resource, about; no event is heard yet. */
 export function fillCompany(context: ChangeContext, size: number): void {
   const { company, choice } = context;
   for (const one of words.warehouses) writable.warehouses.create(company, one);
   for (const isNew of [true, true]) nameUnit(context, isNew);
-  for (const table of hotTables)
+  for (const table of ordered)
     for (let left = Math.floor(size * (0.5 + choice.below(100) / 100)); left > 0; left--) add(context, table);
 }
 
 /** Adds a record to each resource that has none, with its event. */
 export function addWhereNoneIs(context: ChangeContext): void {
   const { tables } = context.company;
-  for (const table of hotTables) {
+  for (const table of ordered) {
     const isShown = (row: BookRow) => table !== "contact_activity_logs" || hasParent(context.company, row);
     if (tables[table].where(isShown).length === 0) add(context, table);
   }
