@@ -159,6 +159,9 @@ test("the events of a deleted supplier go, too, where the config leaves supplier
   expect(report).toMatchObject({ outcome: "complete", troubles: [] });
   expectEqual(company, { tables: left });
   expect(serviceIds(company, "contact_activity_logs")).not.toContain(events[0]!.id);
+  // Others have their turn before it in the next run.
+  const lastRun = "SELECT run = (SELECT max(id) FROM _runs) FROM _parents WHERE parent_id = ?";
+  expect(look(company.file, (db) => db.prepare(lastRun).pluck().all(supplier))).toEqual([1]);
 });
 
 // Fault: service | 403, 422 or unproven 404 on all details of a resource | a proxy, for every order | five in a row hold the resource, with fewer than 30 requests; the others are whole

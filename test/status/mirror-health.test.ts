@@ -101,13 +101,15 @@ describe("how a mirror stands", () => {
     const reports = [
       { resources: { people: {} }, troubles: [trouble] },
       { resources: { colours: {} }, troubles: [] },
+      { resources: { people: {} }, troubles: [] },
+      { resources: { people: {} }, troubles: [trouble] },
     ];
     const inAll = reports.map((report) => {
       const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
       runs.finish(run, new Date(startMs).toISOString(), "partial", report);
       return readFacts(mirror.db, scopeOf("people"), startMs).wholeness.troubles;
     });
-    expect(inAll).toEqual([[trouble], [trouble]]);
+    expect(inAll).toEqual([[trouble], [trouble], [], [trouble]]);
     const quick = runs.begin("quick", new Date(startMs).toISOString(), null, {});
     runs.finish(quick, new Date(startMs).toISOString(), "complete", {
       resources: { people: {} },

@@ -110,6 +110,8 @@ describe("a proven deletion", () => {
     detail(run, "orders", { id: 1, number: "A", total: 1, lines: [] }, detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([2, 8]);
     expect(written(mirror)).toBeGreaterThan(before);
+    removeProven(run, "orders", 2);
+    expect(mirror.quarantine.count()).toBe(0);
   });
 
   test("payments that a run left out are read with their documents once they are mirrored", ({ mirror }) => {
