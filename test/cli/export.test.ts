@@ -62,6 +62,14 @@ describe("export", () => {
     expect(manifestIn(cwd, "export").files.map(({ rows }) => rows)).toEqual([2, 0]);
   });
 
+  test("warns of what a run by the config reads, not of what comes with records that it leaves out", async () => {
+    const cwd = await aFolder();
+    const choice = "resources: { include: [clients, contact_activity_logs] }\n";
+    appendFileSync(path.join(cwd, "config.yaml"), choice);
+    const { code, stderr } = await runCommand(["export", "clients", "--company", "acme"], { cwd });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Still to be read: clients"')]);
+  });
+
   test.each([
     [["--nested"], "--format parquet"],
     [["--nested", "--format", "parquet", "--since", "1"], "--since"],
