@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import * as prettier from "prettier";
-import { manifest } from "../connectors/fintoro/manifest.ts";
+import { declaration } from "../connectors/fintoro/declaration.ts";
 import { commands } from "../src/cli/commands/all-commands.ts";
 import { renderViewDocs } from "../src/cli/mirror/table-docs.ts";
 import { projectFolder } from "../test/tidy/read-source.ts";
@@ -14,10 +14,10 @@ const head = `# The views of the report
 
 Question, rule and columns of each view. Written by \`npm run views\` from the connector, which
 \`npx fintoro-mirror schema --tables\` and Datasette's descriptions come from, too.`;
-await write("docs/views.md", `${head}\n\n${renderViewDocs(manifest)}\n`);
+await write("docs/views.md", `${head}\n\n${renderViewDocs(declaration)}\n`);
 
 const table = ["| view | answers |", "|---|---|"];
-for (const { name, question } of manifest.views ?? [])
+for (const { name, question } of declaration.views ?? [])
   table.push(`| [\`${name}\`](views.md#${name}) | ${question} |`);
 const reporting = readFileSync(path.join(projectFolder, "docs/reporting.md"), "utf8");
 const marked = /(<!-- views -->\n)[^]*?(?=\n- \*\*Amounts)/;

@@ -1,5 +1,5 @@
 import { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
-import { manifest } from "../connectors/fintoro/manifest.ts";
+import { declaration } from "../connectors/fintoro/declaration.ts";
 import { systemClock } from "./base/clock.ts";
 import { MirrorError } from "./base/errors.ts";
 import { silentLog, type Log } from "./base/logger.ts";
@@ -30,11 +30,11 @@ export interface Connection {
 
 /** Opens the typed client. Throws MirrorError `usage` for an unusable token, `config` for the base URL. */
 export function connect(options: ConnectOptions): Connection {
-  const { token, baseUrl = manifest.baseUrl, language = "en", log = silentLog, budgetFile } = options;
+  const { token, baseUrl = declaration.baseUrl, language = "en", log = silentLog, budgetFile } = options;
   assertToken(token);
   parseBaseUrl(baseUrl);
   const parts = { clock: systemClock, log };
-  const limits = { ...parts, windowMs: manifest.limits.windowMs };
+  const limits = { ...parts, windowMs: declaration.limits.windowMs };
   const store =
     budgetFile === undefined ? createMemoryRateLimitStore() : openBudgetFile({ path: budgetFile, ...limits });
   const rateLimiter = createRateLimiter({ store, ...limits });

@@ -2,9 +2,9 @@
 export { connect, type Connection, type ConnectOptions } from "./connect.ts";
 export { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
 export type * from "../connectors/fintoro/client/record-types.ts";
-export { manifest } from "../connectors/fintoro/manifest.ts";
+export { declaration } from "../connectors/fintoro/declaration.ts";
 export type * from "./connector/record-schema.ts";
-export type * from "./connector/connector-manifest.ts";
+export type * from "./connector/connector-declaration.ts";
 export type * from "./connector/operation.ts";
 export type * from "./connector/resource.ts";
 export { MirrorError, type ErrorKind } from "./base/errors.ts";

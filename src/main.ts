@@ -18,7 +18,7 @@ import { createInvocation } from "./cli/program/invocation.ts";
 const fintoro: ConnectorEntry = {
   ...knownFintoro,
   load: async () => ({
-    manifest: (await import("../connectors/fintoro/manifest.ts")).manifest,
+    declaration: (await import("../connectors/fintoro/declaration.ts")).declaration,
     startSandbox,
   }),
 };
@@ -26,7 +26,7 @@ const fintoro: ConnectorEntry = {
 const fakturoid: ConnectorEntry = {
   ...knownFakturoid,
   load: async () => ({
-    manifest: (await import("../connectors/fakturoid/manifest.ts")).fakturoid,
+    declaration: (await import("../connectors/fakturoid/declaration.ts")).fakturoid,
     startSandbox: startStandIn,
   }),
 };

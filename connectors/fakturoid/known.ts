@@ -14,7 +14,7 @@ const protocol: Protocol = {
   },
 };
 
-/** What a config is checked against, without loading the resources; a test holds the names equal to the manifest's. */
+/** What a config is checked against, without loading the resources; a test holds the names equal to the connector's. */
 export const knownFakturoid = {
   name: "fakturoid",
   baseUrl: "https://app.fakturoid.cz/api/v3",

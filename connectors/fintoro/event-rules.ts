@@ -1,4 +1,4 @@
-import type { EventRule, InvalidationRule } from "../../src/connector/connector-manifest.ts";
+import type { EventRule, InvalidationRule } from "../../src/connector/connector-declaration.ts";
 import { relatedDocumentColumns } from "./resources/crm.ts";
 
 /** The events of a resource; each of `more` is another one after which its record is read. */

@@ -12,7 +12,7 @@ const withFiles = new Set(
 
 /**
  * What a config is checked against, without loading the resources themselves: a refused config answers at
- * once. A test holds the names equal to the manifest's.
+ * once. A test holds the names equal to the connector's.
  */
 export const knownFintoro = {
   name: "fintoro",

@@ -6,7 +6,7 @@ import { messageOf, MirrorError, throwIfAborted } from "../base/errors.ts";
 import { hashOf, partsOf } from "../base/files/hashed-file.ts";
 import type { MirrorFiles } from "../store/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { fetchChecked, readText, type ReadableStore } from "../file-store/file-store.ts";
 import { relinkArchive } from "../files/archive.ts";
 import { beginLog, givenBy, noteGiven } from "../state/log-identity.ts";
@@ -34,7 +34,7 @@ interface RestoreParts {
   readonly company: string;
   /** Where the config's webhook secrets are from, in its order. */
   readonly keyPlaces: readonly SecretPlace[];
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   readonly store: ReadableStore;
   /** May the only company of the store have another name? */
   readonly anyName: boolean;
@@ -116,7 +116,7 @@ function replaceMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupMa
 /** Checks the staged mirror, and makes it ready; then makes sure that the one there may be replaced. */
 function prepareMirror(
   files: MirrorFiles,
-  { manifest, company, clock }: RestoreParts,
+  { declaration, company, clock }: RestoreParts,
   backup: BackupManifest,
   address: string,
 ): void {
@@ -125,7 +125,7 @@ function prepareMirror(
   assertSound(db);
   assertSameMirror(backup, readMirrorContent(db), address);
   freePlace(files.mirror, (there) => {
-    if (isSameCompany({ db: there, manifest }, { db, manifest }))
+    if (isSameCompany({ db: there, declaration }, { db, declaration }))
       return noteGiven(files.mirror, givenBy(there));
     const { name = "?" } = backup.identity ?? {};
     const what = `the backup is of another company ("${name}") than the mirror of ${company}`;

@@ -1,7 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
 import { assertKnown, someOf } from "../base/names.ts";
 import { Secret } from "../base/secret.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { CompanyConfig, Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
 import { rereadSecret } from "./secrets.ts";
@@ -25,16 +25,16 @@ export function soleCompany(config: Config, name?: string): CompanyConfig {
   });
 }
 
-/** The config's resources in the manifest's order, or those of the command line and what they own. Throws MirrorError `usage` for another name. */
+/** The config's resources in the connector's order, or those of the command line and what they own. Throws MirrorError `usage` for another name. */
 export function selectResources(
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   choice: Config["resources"],
   names: readonly string[] = [],
 ) {
-  const known = manifest.resources.map(({ name }) => name);
+  const known = declaration.resources.map(({ name }) => name);
   assertKnown("table", names, known, "`fintoro-mirror schema --tables` lists them all");
   const isNamed = (name: string) => names.includes(name);
-  return manifest.resources.filter(({ name, list }) => {
+  return declaration.resources.filter(({ name, list }) => {
     const isChosen = choice.include?.includes(name) ?? !choice.exclude.includes(name);
     // What comes with a named record is read with it: else it would be missing until that is read again.
     const comesWithNamed = list.kind === "owned" && list.by.some(({ resource }) => isNamed(resource));

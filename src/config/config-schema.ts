@@ -26,7 +26,7 @@ import { fleet } from "./fleet-section.ts";
 import { companies } from "./company-section.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
 
-/** What the config must know of a connector; a Manifest is one. */
+/** What the config must know of a connector; a ConnectorDeclaration is one. */
 export interface KnownConnector {
   readonly name: string;
   readonly baseUrl: string;

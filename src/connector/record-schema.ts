@@ -81,7 +81,7 @@ export function oneOf<const V extends readonly string[]>(values: V, unlisted: re
   return scalar(type as z.ZodType<V[number] | (string & {})>, "text", { values });
 }
 
-/** The name of an event; the known ones are in the manifest's event rules. */
+/** The name of an event; the known ones are in the connector's event rules. */
 export const eventName = () => z.string().meta({ eventName: true });
 
 export function nested<T extends z.ZodType>(resource: string, schema: T): T {

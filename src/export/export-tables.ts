@@ -40,7 +40,7 @@ export async function exportTables(
   await using pool = await ThreadPool.open(parts);
   const { snapshot } = pool;
   onSnapshot?.(snapshot);
-  const plans = planTables(snapshot, parts.manifest, request);
+  const plans = planTables(snapshot, parts.declaration, request);
   if (request.since) seqAt(snapshot.db, request.since);
   const form = formOf(parts, request, snapshot.tables);
   await using staging = await Staging.open(request.out, request.company);

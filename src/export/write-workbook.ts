@@ -72,7 +72,7 @@ function part(xml: string): Uint8Array {
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${xml}`);
 }
 
-async function openSheets({ pool, request, parts: { manifest } }: ExportContext, plan: TableExport) {
+async function openSheets({ pool, request, parts: { declaration } }: ExportContext, plan: TableExport) {
   const { setup, source, table } = plan;
   const rowsEach = request.rowsPerSheet ?? rowsPerSheet;
   const columns = plan.columns.map(({ name, type }, at): SheetColumn => {
@@ -88,7 +88,7 @@ async function openSheets({ pool, request, parts: { manifest } }: ExportContext,
   const [lengths = []] = await pool.query(
     `SELECT ${longest} FROM (SELECT * FROM ${rowsTable} LIMIT ${measuredRows})`,
   );
-  const label = translationTo(manifest, request.language)?.total ?? "Total";
+  const label = translationTo(declaration, request.language)?.total ?? "Total";
   const totals = rows === 0 ? [] : await totalsOf(pool, table, label);
   return {
     columns,

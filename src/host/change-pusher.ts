@@ -50,7 +50,7 @@ export class ChangePusher {
     this.company = company;
     this.receiver = receiver;
     this.changes = new Changes(mirror.db);
-    this.redact = createRecordRedactor(mirror.db, mirror.manifest, settings.config.report.redact);
+    this.redact = createRecordRedactor(mirror.db, mirror.declaration, settings.config.report.redact);
     this.guard = createErrorGuard(context.clock, context.log);
     this.late = stopSignal({ closed, signal, graceMs });
     this.position = { ...endOfLog(mirror.db), error: null, refuses: false };

@@ -169,10 +169,10 @@ async function answerCommand(
 
 /** Throws for tables that only another version knows. */
 function parseRequest(
-  { context: { clock }, settings: { manifest }, closed }: OpenCompany,
+  { context: { clock }, settings: { declaration }, closed }: OpenCompany,
   { resources: names, untilMs, ...flags }: ReturnType<typeof formatSyncOptions>,
 ): RunRequest {
-  const resources = manifest.resources.filter(({ name }) => names.includes(name));
+  const resources = declaration.resources.filter(({ name }) => names.includes(name));
   if (resources.length === 0 || resources.length !== names.length)
     throw new Error("the command names tables that this daemon does not know");
   const over = untilMs === null ? closed : abortAfter(Math.max(0, untilMs - clock.nowMs()));

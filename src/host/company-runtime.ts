@@ -109,7 +109,7 @@ export class CompanyRuntime {
   static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
     const { context, settings, lock, hooks } = options;
     const { turns } = context;
-    const mirror = await openMirror(settings.files.mirror, settings.manifest, { ...context, lock });
+    const mirror = await openMirror(settings.files.mirror, settings.declaration, { ...context, lock });
     releaseMemory(mirror.db);
     try {
       await turns.next();
@@ -143,7 +143,7 @@ export class CompanyRuntime {
     const pruner = createPruner(this.company);
     const { closed } = this.company;
     const { context, settings, lock, hooks, refusals } = this.options;
-    const { company, manifest } = settings;
+    const { company, declaration } = settings;
     const { clock, random } = context;
     this.ingest.requeueLost(clock.nowMs());
     const reason = scheduler.reasonNow(this.receives, uptime.spans());
@@ -180,7 +180,7 @@ export class CompanyRuntime {
     ];
     const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
     this.track(runHeartbeat(context, mirror, lock, steps, onWriteProblem, closed));
-    const operations = manifest.webhooks?.subscriptions;
+    const operations = declaration.webhooks?.subscriptions;
     const list = operations
       ? (ended: AbortSignal) =>
           createSubscriptions(service.transport, operations, random, ended, "webhook").list()

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { settingsOf, type CompanySettings } from "../store/mirror-files.ts";
 import { LoopTurns } from "../store/transient-errors.ts";
 import type { Config } from "../config/config.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import type { PageCompany } from "../status/page/page-facts.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
@@ -17,7 +17,7 @@ import { createRunPlaces } from "../runs/run-queue.ts";
 import { createKeptPages } from "../server/kept-pages.ts";
 
 interface DaemonOptions extends HostProcess, AlertContext {
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
 }
 
 /** Time of reading between two turns of the event loop. */
@@ -117,7 +117,7 @@ export class Daemon implements Companies {
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);
     for (const company of config.companies) {
-      const settings = settingsOf(config, company, this.options.manifest);
+      const settings = settingsOf(config, company, this.options.declaration);
       const supervisor = this.supervisors.get(company.name);
       if (supervisor) supervisor.change(settings);
       else this.add(settings);

@@ -91,7 +91,7 @@ export class RunScheduler {
   /** Why a run is needed at once; null: none is. To be asked before this process's own span begins. */
   reasonNow(receives: boolean, spans: readonly Span[]): string | null {
     const seesFromMs = this.lastRun()?.seesFromMs ?? null;
-    const delays = this.company.mirror.manifest.webhooks?.retryDelays;
+    const delays = this.company.mirror.declaration.webhooks?.retryDelays;
     return reasonForRun(receives, spans, seesFromMs, this.company.context.clock.nowMs(), delays);
   }
 

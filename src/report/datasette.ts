@@ -1,6 +1,6 @@
 import path from "node:path";
 import { snakeCase } from "../base/names.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { readDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import { incompleteTables } from "./report-facts.ts";
@@ -15,17 +15,17 @@ import { about, tablesOfReport, type SnapshotTable } from "../store/snapshot/sna
  * @param expected the resources that the report is meant to have
  */
 export function datasetteMetadata(
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   report: string,
   { company, expected }: { readonly company: string; readonly expected: ReadonlySet<string> },
 ): object {
-  const facts = readFacts(manifest, report, expected);
-  const tables = tablesOfReport(manifest);
+  const facts = readFacts(declaration, report, expected);
+  const tables = tablesOfReport(declaration);
   const label = path.basename(report, ".db");
-  const source = { source: manifest.title, source_url: new URL(manifest.baseUrl).origin };
-  const title = `${facts.name ?? company}: ${manifest.title}`;
-  const description_html = descriptionOf(manifest, label, facts);
-  const questions = (manifest.questions ?? []).map((one) => [
+  const source = { source: declaration.title, source_url: new URL(declaration.baseUrl).origin };
+  const title = `${facts.name ?? company}: ${declaration.title}`;
+  const description_html = descriptionOf(declaration, label, facts);
+  const questions = (declaration.questions ?? []).map((one) => [
     one.name,
     { title: one.title, sql: one.sql, description: one.doc },
   ]);
@@ -39,7 +39,7 @@ export function datasetteMetadata(
         description_html,
         ...source,
         queries: Object.fromEntries(questions) as object,
-        tables: Object.fromEntries(tables.map((table) => [table.name, tableMetadata(table, manifest)])),
+        tables: Object.fromEntries(tables.map((table) => [table.name, tableMetadata(table, declaration)])),
       },
     },
   };
@@ -49,7 +49,7 @@ export function datasetteMetadata(
 const styles =
   "data:text/css,.column-descriptions{max-height:9em;overflow:auto;border-bottom:1px solid %23ccc}";
 
-function readFacts({ identity }: Manifest, report: string, expected: ReadonlySet<string>) {
+function readFacts({ identity }: ConnectorDeclaration, report: string, expected: ReadonlySet<string>) {
   const name = `SELECT ${quoted(snakeCase(identity.nameField))} FROM ${quoted(identity.resource)}`;
   return readDatabase(report, (db) => ({
     name: textOf(db, name),
@@ -64,7 +64,7 @@ function textOf(db: Db, sql: string): string | null {
 }
 
 function descriptionOf(
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   label: string,
   { publishedAt, incomplete }: ReturnType<typeof readFacts>,
 ): string {
@@ -77,7 +77,7 @@ function descriptionOf(
       ? ""
       : `<p><strong>Not complete yet</strong>, so sums may be too low: ${escaped(incomplete.join(", "))}. <a href="${urlName(label)}/${about.name}">${about.name}</a> says what is missing.</p>`;
   const made = `<p>Live records as of ${escaped(publishedAt?.replace(/^(.{10})T(.{5}).*/, "$1 $2 UTC") ?? "the last publish")}.</p>`;
-  return `${made}${gaps}${list("Views", manifest.views ?? [])}${list("Questions", manifest.questions ?? [])}`;
+  return `${made}${gaps}${list("Views", declaration.views ?? [])}${list("Questions", declaration.questions ?? [])}`;
 }
 
 /** As Datasette writes a name in its addresses: `acme~2Ereport`. */
@@ -89,7 +89,7 @@ function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }
 
-function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
+function tableMetadata(table: SnapshotTable, declaration: ConnectorDeclaration): object {
   const { title, doc, columns } = table;
   const described = columns.map((column) => [column.name, columnMeaning(column)] as const);
   // JSON leaves out what is undefined.
@@ -100,7 +100,7 @@ function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
     facets: facetsOf(table),
     ...sortOf(table),
     label_column: labelOf(table),
-    hidden: isHidden(table, manifest) || undefined,
+    hidden: isHidden(table, declaration) || undefined,
   };
 }
 
@@ -131,9 +131,9 @@ function labelOf({ columns, kind }: SnapshotTable): string | undefined {
 }
 
 /** The service's own fixed lists are there to be joined, not to be looked at; nor are its settings and `_about`. */
-function isHidden({ name, kind }: SnapshotTable, manifest: Manifest): boolean {
+function isHidden({ name, kind }: SnapshotTable, declaration: ConnectorDeclaration): boolean {
   if (kind === "about") return true;
-  const resource = manifest.resources.find((each) => each.name === name);
+  const resource = declaration.resources.find((each) => each.name === name);
   const isLookup = resource?.list.kind === "whole" && resource.detail === undefined;
   return kind === "table" && (isLookup || resource?.isTechnical === true);
 }

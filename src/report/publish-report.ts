@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { assert, MirrorError } from "../base/errors.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../state/as-of/moment.ts";
 import { guarded, openDatabase, sizeOfFiles, type Db } from "../store/database.ts";
@@ -23,7 +23,7 @@ import { layoutOf } from "./report-layout.ts";
 export type PublishWay = "anew" | "changes";
 
 interface PublishParts {
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   readonly clock: Clock;
   readonly company: string;
   readonly mirror: string;
@@ -68,12 +68,12 @@ export async function publishReport(parts: PublishParts) {
 
 /** Writes the next report from one consistent read, unless it would equal the last one: `way` is null then. */
 async function writeNext(parts: PublishParts, last: LastReport | null) {
-  const { manifest, mirror, report, signal, onStep = () => undefined } = parts;
+  const { declaration, mirror, report, signal, onStep = () => undefined } = parts;
   using db = openDatabase(":memory:");
   const options = snapshotOptions(parts);
-  const snapshot = guarded(mirror, () => readMirror(db, mirror, manifest, options));
+  const snapshot = guarded(mirror, () => readMirror(db, mirror, declaration, options));
   const { completeness, seq } = snapshot;
-  const layout = layoutOf(manifest, snapshot.tables);
+  const layout = layoutOf(declaration, snapshot.tables);
   const origin = originOf(snapshot, layout.hash);
   if (last && !parts.force && sameOrigin(last.origin, origin)) return { way: null, origin, completeness };
   const draft = { db, layout, signal, onStep };
@@ -96,10 +96,10 @@ async function writeNext(parts: PublishParts, last: LastReport | null) {
 const asKnownThen = "The books as the mirror knew them at this position and time, by its change log.";
 
 function snapshotOptions(parts: PublishParts): SnapshotOptions {
-  const { company, timezone, version, manifest, redact = [], moment = null } = parts;
+  const { company, timezone, version, declaration, redact = [], moment = null } = parts;
   const nowMs = parts.clock.nowMs();
   const asOf = moment && { as_of: `${moment.log}:${moment.seq} ${moment.at}`, as_of_means: asKnownThen };
-  const made = { company, published_at: isoTime(nowMs), timezone, connector: manifest.name, version };
+  const made = { company, published_at: isoTime(nowMs), timezone, connector: declaration.name, version };
   return {
     reportDate: localDate(moment ? Date.parse(moment.at) : nowMs, timezone),
     facts: { ...made, ...asOf },
@@ -108,7 +108,12 @@ function snapshotOptions(parts: PublishParts): SnapshotOptions {
 }
 
 /** Attaches the `mirror` and begins the transaction that reads it. */
-function readMirror(db: Db, mirror: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
+function readMirror(
+  db: Db,
+  mirror: string,
+  declaration: ConnectorDeclaration,
+  options: SnapshotOptions,
+): Snapshot {
   db.prepare("ATTACH ? AS mirror").run(mirror);
   db.pragma("mirror.synchronous = FULL");
   attachBelow(db, "mirror");
@@ -117,7 +122,7 @@ function readMirror(db: Db, mirror: string, manifest: Manifest, options: Snapsho
   // afterwards, take half the time of one sort.
   db.pragma("main.cache_size = -2000");
   db.exec("BEGIN");
-  return showSnapshot(db, "mirror", manifest, options);
+  return showSnapshot(db, "mirror", declaration, options);
 }
 
 /** Whether the last report is of this mirror, and stored as the next one will be. */

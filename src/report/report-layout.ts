@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { ReportType } from "../connector/report-view.ts";
 import { quoted } from "../store/sql-text.ts";
 import { redactedColumns } from "../store/snapshot/redaction.ts";
@@ -31,10 +31,10 @@ export interface ColumnChecks {
 const layoutVersion = 3;
 
 /** The layout of what a snapshot shows. */
-export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): ReportLayout {
+export function layoutOf(declaration: ConnectorDeclaration, shown: readonly SnapshotTable[]): ReportLayout {
   const tables = shown.filter(({ kind }) => kind !== "view");
   const views = shown.filter(({ kind }) => kind === "view");
-  const records = new Set(manifest.resources.filter(({ detail }) => detail).map(({ name }) => name));
+  const records = new Set(declaration.resources.filter(({ detail }) => detail).map(({ name }) => name));
   const indexes = new Map(tables.map((table) => [table.name, indexedColumns(table, records)]));
   const declared = tables.map((table) => {
     const keys = new Set(referencesOf(table).map(({ name }) => name));

@@ -57,8 +57,8 @@ export function performRun(run: CompanyRun): Promise<RunSummary> {
   };
   return runSync(parts, {
     ...run.request,
-    mirrored: selectResources(mirror.manifest, config.resources),
-    parentsPerRun: parentsPerRunOf(mirror.manifest, config),
+    mirrored: selectResources(mirror.declaration, config.resources),
+    parentsPerRun: parentsPerRunOf(mirror.declaration, config),
     wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null, clock.nowMs()),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
@@ -71,11 +71,11 @@ export function performRun(run: CompanyRun): Promise<RunSummary> {
 }
 
 function scrubOptions({ mirror, config, context, rateLimiter, scrubClosed }: CompanyRun): ScrubOptions {
-  const { db, manifest } = mirror;
+  const { db, declaration } = mirror;
   return {
     settings: config.scrub,
     windowMs: config.rateLimit.windowMs,
-    limit: () => rateLimiter.view().limit ?? manifest.limits.requests,
+    limit: () => rateLimiter.view().limit ?? declaration.limits.requests,
     isCovered: (sinceMs) => webhooksCover(db, sinceMs, context.clock.nowMs()),
     closed: scrubClosed ?? new AbortController().signal,
   };

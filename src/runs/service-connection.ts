@@ -49,10 +49,10 @@ const permitMarginMs = 30_000;
  */
 export function connectService(
   { clock, random, log, version }: ProcessContext,
-  { manifest, config, company, files, guard }: ServedCompany,
+  { declaration, config, company, files, guard }: ServedCompany,
   { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ServiceOptions = {},
 ) {
-  const { protocol = {}, limits: stated } = manifest;
+  const { protocol = {}, limits: stated } = declaration;
   const { baseUrl, language, http } = config;
   const { reserveShare, windowMs } = config.rateLimit;
   const { known } = company.token;

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { Changes } from "../store/apply/change-log.ts";
 import {
   createRedaction,
@@ -55,7 +55,11 @@ export type CompletenessByName = ReadonlyMap<string, Completeness>;
 export type Snapshot = ReturnType<typeof showSnapshot>;
 
 /** Opens a snapshot, also beside a running writer. Throws MirrorError `database` where no mirror can be read. */
-export function openSnapshot(path: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
+export function openSnapshot(
+  path: string,
+  declaration: ConnectorDeclaration,
+  options: SnapshotOptions,
+): Snapshot {
   if (!existsSync(path)) {
     throw new MirrorError("database", `there is no mirror yet: ${path}`, {
       hint: "Run `fintoro-mirror sync` first.",
@@ -66,7 +70,7 @@ export function openSnapshot(path: string, manifest: Manifest, options: Snapshot
     return guarded(path, () => {
       attachBelow(db, "main");
       db.exec("BEGIN");
-      return showSnapshot(db, "main", manifest, options);
+      return showSnapshot(db, "main", declaration, options);
     });
   } catch (error) {
     db.close();
@@ -75,15 +79,20 @@ export function openSnapshot(path: string, manifest: Manifest, options: Snapshot
 }
 
 /** Makes a snapshot on a connection whose transaction has begun, of the mirror attached as `schema`. */
-export function showSnapshot(db: Db, schema: string, manifest: Manifest, options: SnapshotOptions) {
+export function showSnapshot(
+  db: Db,
+  schema: string,
+  declaration: ConnectorDeclaration,
+  options: SnapshotOptions,
+) {
   const { redact = [] } = options;
-  const tables: readonly SnapshotTable[] = createSnapshotViews(db, schema, manifest, redact);
-  const redaction = redact.length === 0 ? null : redactionNow(db, manifest, redact);
+  const tables: readonly SnapshotTable[] = createSnapshotViews(db, schema, declaration, redact);
+  const redaction = redact.length === 0 ? null : redactionNow(db, declaration, redact);
   if (redaction) installRedaction(db, redaction);
   const runs = new Runs(db);
   const times = runs.sweptTimes();
   const swept = Object.fromEntries(
-    manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, times)]),
+    declaration.resources.map((resource) => [resource.name, sweptAt(declaration, resource, times)]),
   );
   const close = () => void db.close();
   const snapshot = {
@@ -95,7 +104,7 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
     run: runs.lastEnded(),
     /** When each resource was last read whole, ISO; null: never. */
     swept,
-    completeness: readCompleteness(db, schema, manifest, swept),
+    completeness: readCompleteness(db, schema, declaration, swept),
     /** What other connections need to show the same; null: nothing is redacted. */
     redaction,
     close,
@@ -132,14 +141,18 @@ function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOpt
   }
 }
 
-function redactionNow(db: Db, manifest: Manifest, rules: readonly RedactRule[]) {
-  return redactionOf((resource) => planWithUnknown(db, resource), manifest, rules, redactionKey(db));
+function redactionNow(db: Db, declaration: ConnectorDeclaration, rules: readonly RedactRule[]) {
+  return redactionOf((resource) => planWithUnknown(db, resource), declaration, rules, redactionKey(db));
 }
 
 /** Gives a function that redacts JSON of records, with the columns that their unknown fields have at that moment. */
-export function createRecordRedactor(db: Db, manifest: Manifest, rules: readonly RedactRule[]) {
+export function createRecordRedactor(
+  db: Db,
+  declaration: ConnectorDeclaration,
+  rules: readonly RedactRule[],
+) {
   let known: { version: unknown; redact: RedactJson } | null = null;
-  const redactNow = () => createRedaction(redactionNow(db, manifest, rules)).redactJson;
+  const redactNow = () => createRedaction(redactionNow(db, declaration, rules)).redactJson;
   return (resource: string, json: string | null): string | null => {
     if (rules.length === 0) return json;
     const version = db.pragma("schema_version", { simple: true });
@@ -165,7 +178,7 @@ function redactionKey(db: Db): string {
 function readCompleteness(
   db: Db,
   schema: string,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   swept: Readonly<Record<string, string | null>>,
 ): CompletenessByName {
   const records = new Records(db);
@@ -181,5 +194,5 @@ function readCompleteness(
     const isComplete = isSwept && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
     return { withoutDetail, isComplete };
   };
-  return new Map(manifest.resources.map((resource) => [resource.name, read(resource)]));
+  return new Map(declaration.resources.map((resource) => [resource.name, read(resource)]));
 }

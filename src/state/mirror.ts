@@ -4,7 +4,7 @@ import { idsHeld, readEachHeld } from "../store/apply/held-record.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import { resourceNamed, type ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { Resource } from "../connector/resource.ts";
 import { createViews } from "../store/apply/change-log.ts";
 import { ResourceTable, type DeriveResult } from "../store/apply/resource-table.ts";
@@ -88,7 +88,7 @@ const lastWaiting = statement((db) => {
  * Worst outcome of a crash: the reads that were in flight are made once more.
  */
 export class Mirror extends TableContext {
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   readonly meta = new Meta(this.db);
   override readonly sequence = new Sequence(this.db);
   readonly records = new Records(this.db);
@@ -97,13 +97,13 @@ export class Mirror extends TableContext {
   private readonly files: OpenFiles | null;
 
   /** @param files null: nobody else can write the mirror */
-  constructor(db: Db, manifest: Manifest, log: Log, files: OpenFiles | null) {
+  constructor(db: Db, declaration: ConnectorDeclaration, log: Log, files: OpenFiles | null) {
     super(db, log, readLog(db).first);
     this.files = files;
-    this.manifest = manifest;
+    this.declaration = declaration;
     // One transaction: a new mirror waits for the disk once, and not for each of its tables.
     inTransaction(db, () => {
-      for (const resource of manifest.resources) {
+      for (const resource of declaration.resources) {
         const isChanged = layOutTables(db, planWithUnknown(db, resource));
         this.derivations.begin(resource.name, derivationVersion(resource), isChanged);
         this.openTable(resource);
@@ -141,7 +141,7 @@ export class Mirror extends TableContext {
     } catch (error) {
       // The rollback removed their new columns.
       columns.length = known;
-      for (const name of tables) this.openTable(resourceNamed(this.manifest, name));
+      for (const name of tables) this.openTable(resourceNamed(this.declaration, name));
       throw error;
     }
   }
@@ -185,7 +185,7 @@ interface OpenOptions {
  */
 export async function openMirror(
   path: string,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   { clock = systemClock, log = silentLog, signal, lock, turns }: OpenOptions = {},
 ): Promise<Mirror> {
   guarded(path, () => makeFolders(dirname(path)));
@@ -198,10 +198,10 @@ export async function openMirror(
     await retryInTurn(db, () => migrate(db), wait);
     const open = () => {
       if (!findLog(db)) beginLog(db, path, clock.nowMs());
-      return new Mirror(db, manifest, log, files);
+      return new Mirror(db, declaration, log, files);
     };
     const mirror = await retryInTurn(db, () => guarded(path, () => inTransaction(db, open)), wait);
-    for (const { name } of manifest.resources)
+    for (const { name } of declaration.resources)
       await retryWhileBusy(db, () => deriveAgain(mirror, name, { clock, signal }), wait);
     return mirror;
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { sourcesOf, type ChangesPlan, type Resource } from "../connector/resource.ts";
 import type { Meta } from "./meta.ts";
 
@@ -31,15 +31,15 @@ export function sweepKey(resource: string, variant: string): string {
  * @param mirrored what the config leaves out brings nothing
  */
 export function sweptAt(
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   resource: Resource,
   swept: ReadonlyMap<string, string>,
-  mirrored = manifest.resources,
+  mirrored = declaration.resources,
 ): string | null {
   const sources = sourcesOf(resource);
   if (sources.length > 0) {
     const read = mirrored.filter(({ name }) => sources.includes(name));
-    return earliest(read.map((source) => sweptAt(manifest, source, swept)));
+    return earliest(read.map((source) => sweptAt(declaration, source, swept)));
   }
   const variants = variantsOf(resource);
   const keys = (variants.length > 0 ? variants : [""]).map((variant) => sweepKey(resource.name, variant));

@@ -163,17 +163,17 @@ function unknownFacts({ resources }: CompanySettings): StoredFacts {
 /** Reads the facts of a mirror. Times are epoch milliseconds. */
 export function readFacts(
   db: Db,
-  scope: Pick<CompanySettings, "company" | "manifest" | "resources">,
+  scope: Pick<CompanySettings, "company" | "declaration" | "resources">,
   nowMs: number,
 ) {
-  const { manifest, resources } = scope;
+  const { declaration, resources } = scope;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
   const names = resources.map(({ name }) => name);
   const whole = lastWholeRun(db, names);
   const times = runs.sweptTimes();
   const swept = resources.map(
-    (one) => [one.name, epochMs(sweptAt(manifest, one, times, resources))] as const,
+    (one) => [one.name, epochMs(sweptAt(declaration, one, times, resources))] as const,
   );
   const sweptMs = Object.fromEntries(swept);
   const lastReceivedMs = epochMs(inbox.lastReceived());
@@ -191,13 +191,13 @@ export function readFacts(
       /** Records that cannot become a row. */
       quarantined: new Quarantine(db).count(),
       /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */
-      mayHaveLostEvents: mayHaveLostEvents(db, whole, nowMs, manifest.webhooks?.retryDelays),
+      mayHaveLostEvents: mayHaveLostEvents(db, whole, nowMs, declaration.webhooks?.retryDelays),
     },
     /** What the service does otherwise than it was set up, or than it is known. */
     drift: {
       /** As they were read last. Null: not known, or the config expects none. */
       subscriptions: readSubscriptions(db, scope, sweptMs, lastReceivedMs),
-      schemaChanges: schemaChanges(db, manifest.resources),
+      schemaChanges: schemaChanges(db, declaration.resources),
     },
     /** Of the mirror, its write-ahead log, and what is free beside them; null while the mirror is not open. */
     fileBytes: sizes as typeof sizes | null,
@@ -207,12 +207,12 @@ export function readFacts(
 
 function readSubscriptions(
   db: Db,
-  { manifest, company, resources }: Pick<CompanySettings, "company" | "manifest" | "resources">,
+  { declaration, company, resources }: Pick<CompanySettings, "company" | "declaration" | "resources">,
   sweptMs: Readonly<Record<string, number | null>>,
   lastReceivedMs: number | null,
 ): SubscriptionFacts | null {
-  const name = manifest.webhooks?.subscriptionsResource ?? "";
-  const expected = expectedSubscriptions(company, manifest, resources);
+  const name = declaration.webhooks?.subscriptionsResource ?? "";
+  const expected = expectedSubscriptions(company, declaration, resources);
   if (!expected || typeof sweptMs[name] !== "number") return null;
   return { ...expected, all: mirroredSubscriptions(db, name), lastReceivedMs };
 }

@@ -1,5 +1,5 @@
 import { isoOrNull } from "../base/clock.ts";
-import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import { resourceNamed, type ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Meta, shardKey } from "../state/meta.ts";
 import { ScrubCandidates } from "../state/scrub-candidates.ts";
@@ -27,7 +27,7 @@ export type ResourceHealth = ReturnType<typeof readResource>;
 type CountsOf = (resource: Resource) => ReturnType<Records["counts"]>;
 
 /** Reads the health of a mirror from one snapshot, beside a running sync. */
-export function readHealth(db: Db, manifest: Manifest, mirrored = manifest.resources) {
+export function readHealth(db: Db, declaration: ConnectorDeclaration, mirrored = declaration.resources) {
   const names = mirrored.map(({ name }) => name);
   return db.transaction(() => {
     const runs = new Runs(db);
@@ -38,11 +38,13 @@ export function readHealth(db: Db, manifest: Manifest, mirrored = manifest.resou
     const meta = new Meta(db);
     const sizes = readSizes(db);
     const times = runs.sweptTimes();
-    const readAt = (one: Resource) => sweptAt(manifest, one, times, mirrored);
-    const changes = schemaChanges(db, manifest.resources);
+    const readAt = (one: Resource) => sweptAt(declaration, one, times, mirrored);
+    const changes = schemaChanges(db, declaration.resources);
     const countsOf = onceFor(({ name }: Resource) => new Records(db).counts(name));
     return {
-      resources: manifest.resources.map((one) => readResource(db, manifest, one, troubles, readAt, countsOf)),
+      resources: declaration.resources.map((one) =>
+        readResource(db, declaration, one, troubles, readAt, countsOf),
+      ),
       runs: runs.latest(10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
@@ -69,7 +71,7 @@ export function readHealth(db: Db, manifest: Manifest, mirrored = manifest.resou
 
 function readResource(
   db: Db,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   resource: Resource,
   troubles: readonly Trouble[],
   readAt: (resource: Resource) => string | null,
@@ -86,17 +88,17 @@ function readResource(
     sweptAt: readAt(resource),
     /** What the last run that read it could not do. */
     troubles: troubles.filter((one) => one.resource === name),
-    ...readsBefore(db, manifest, resource, countsOf),
+    ...readsBefore(db, declaration, resource, countsOf),
   };
 }
 
-function readsBefore(db: Db, manifest: Manifest, resource: Resource, countsOf: CountsOf) {
+function readsBefore(db: Db, declaration: ConnectorDeclaration, resource: Resource, countsOf: CountsOf) {
   const candidates = new ScrubCandidates(db);
-  const { resources: all } = manifest;
-  const sources = scrubSources({ manifest: all, resources: [resource], parentsPerRun: "auto" });
+  const { resources: all } = declaration;
+  const sources = scrubSources({ declared: all, resources: [resource], parentsPerRun: "auto" });
   const parents = sources.filter(({ listOf }) => listOf !== null);
   const listed = candidates.readBefore(parents);
-  const live = parents.reduce((sum, { table }) => sum + countsOf(resourceNamed(manifest, table)).live, 0);
+  const live = parents.reduce((sum, { table }) => sum + countsOf(resourceNamed(declaration, table)).live, 0);
   return {
     /** When the detail, and the parent's list, read longest ago was read, ISO; null: there is none. */
     oldest_detail_at: isoOrNull(candidates.oldestMs(sources.filter(({ listOf }) => listOf === null))),

@@ -45,10 +45,10 @@ export type CompanyStatus = ReturnType<typeof readStatus>;
 
 /** Reads the status of one company from its files; sends no request and writes nothing. */
 export function readStatus(question: StatusQuestion) {
-  const { db, files, manifest, maxAgeMs, nowMs } = question;
+  const { db, files, declaration, maxAgeMs, nowMs } = question;
   const view = readView(db, question, nowMs);
   const budget = readBudget(question, files.budget);
-  const health = db && readHealth(db, manifest, question.resources);
+  const health = db && readHealth(db, declaration, question.resources);
   const writer = db && lockHolder(files.lock);
   const running = health && runUnderWay(health, writer);
   const { mayHaveLostEvents: mayBeLost } = view.wholeness;
@@ -112,7 +112,7 @@ function withNotes(
  * open it, and everything else is worth knowing then.
  */
 function readBudget(
-  { manifest, config: { rateLimit }, clock, log, nowMs }: StatusQuestion,
+  { declaration, config: { rateLimit }, clock, log, nowMs }: StatusQuestion,
   path: string,
 ): { budget: BudgetView | null; budget_minutes: readonly SpentMinute[] } {
   const unknown = { budget: null, budget_minutes: [] };
@@ -120,9 +120,9 @@ function readBudget(
   try {
     const { windowMs } = rateLimit;
     using store = openBudgetFile({ path, clock, log, windowMs });
-    const defaultLimit = manifest.limits.requests;
+    const defaultLimit = declaration.limits.requests;
     const window = createRateLimiter({ store, clock, windowMs, defaultLimit }).view();
-    const quota = quotaOf(manifest.protocol?.monthlyQuota, rateLimit, store, clock);
+    const quota = quotaOf(declaration.protocol?.monthlyQuota, rateLimit, store, clock);
     const budget = quota ? { ...window, month: quota.view() } : window;
     /** Requests of the last hour by minute, of all processes; minutes without one are left out. */
     return { budget, budget_minutes: store.spentSince(nowMs - hourMs) };
@@ -144,7 +144,7 @@ function readPlan(
   if (lists === null) return null;
   const question = scrubQuestion(scope, db, budget?.limit ?? null, nowMs);
   const { windowMs } = question;
-  const { granted = scope.manifest.limits.requests } = budget ?? {};
+  const { granted = scope.declaration.limits.requests } = budget ?? {};
   const { plan } = readScrubPlan(db, question, null, readBefore(db, question, known));
   const night = Math.min(plan.total, plan.stalest + plan.recent);
   return planRun({ lists, missing: readyItems(queue), scrub: night }, plan, { granted, windowMs });
@@ -152,7 +152,7 @@ function readPlan(
 
 /** What the scrub of a company depends on. `limit`: requests in a window; null: not known yet. */
 export function scrubQuestion(
-  { config, resources, manifest }: Omit<CompanySettings, "company">,
+  { config, resources, declaration }: Omit<CompanySettings, "company">,
   db: Db,
   limit: number | null,
   nowMs: number,
@@ -160,10 +160,10 @@ export function scrubQuestion(
   return {
     settings: config.scrub,
     windowMs: config.rateLimit.windowMs,
-    limit: limit ?? manifest.limits.requests,
-    manifest: manifest.resources,
+    limit: limit ?? declaration.limits.requests,
+    declared: declaration.resources,
     resources,
-    parentsPerRun: parentsPerRunOf(manifest, config),
+    parentsPerRun: parentsPerRunOf(declaration, config),
     isCovered: (sinceMs) => webhooksCover(db, sinceMs, nowMs),
     nowMs,
   };

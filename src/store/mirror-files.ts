@@ -2,22 +2,26 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { selectResources } from "../config/companies.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { Resource } from "../connector/resource.ts";
 
 /** A company of a config: what whatever is done for it depends on. */
 export interface CompanySettings {
   readonly config: Config;
   readonly company: CompanyConfig;
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   /** Those that the config asks for. */
   readonly resources: readonly Resource[];
   readonly files: MirrorFiles;
 }
 
-export function settingsOf(config: Config, company: CompanyConfig, manifest: Manifest): CompanySettings {
-  const resources = selectResources(manifest, config.resources);
-  return { config, company, manifest, resources, files: mirrorFiles(config, company.name) };
+export function settingsOf(
+  config: Config,
+  company: CompanyConfig,
+  declaration: ConnectorDeclaration,
+): CompanySettings {
+  const resources = selectResources(declaration, config.resources);
+  return { config, company, declaration, resources, files: mirrorFiles(config, company.name) };
 }
 
 /** Everything that belongs to one company in the data folder. */

@@ -1,7 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
 import { firstId, type RecordId } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { Resource } from "../connector/resource.ts";
 import { isShownWhole, type CellsByName } from "../store/apply/previews.ts";
 import { jsonEquals } from "../json/literal.ts";
@@ -25,15 +25,15 @@ type LiveRecord = HeldRecord & { readonly cells: readonly Cell[] };
 /** The mirror as `verify` reads it, also beside its writer and on a read-only connection. Writes nothing. */
 export class MirrorView {
   readonly db: Db;
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   readonly records: Records;
   readonly parents: Parents;
   private tables: ReadonlyMap<string, ResourceTable> = new Map();
 
   /** Throws MirrorError `database` where the tables are not those of this version. */
-  constructor(db: Db, manifest: Manifest) {
+  constructor(db: Db, declaration: ConnectorDeclaration) {
     this.db = db;
-    this.manifest = manifest;
+    this.declaration = declaration;
     this.records = new Records(db);
     this.parents = new Parents(db);
     this.reopen();
@@ -41,7 +41,7 @@ export class MirrorView {
 
   /** Finds columns that the writer has added since. Throws as the constructor. */
   reopen(): void {
-    const { tables, unreadable } = openTables(this.db, this.manifest);
+    const { tables, unreadable } = openTables(this.db, this.declaration);
     const [first] = unreadable;
     if (first)
       throw new MirrorError("database", `${first.resource} cannot be compared: ${first.why}`, {

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { throwIfAborted } from "../base/errors.ts";
 import { canonicalId, type RecordId, type RecordRef } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
-import { resourceNamed } from "../connector/connector-manifest.ts";
+import { resourceNamed } from "../connector/connector-declaration.ts";
 import { sourcesOf, type Resource } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
 import { integerOf } from "../json/literal.ts";
@@ -101,7 +101,7 @@ export class Comparison {
 
   /** How the mirror's record compares with what the service showed last. */
   verdictOf(resource: string, id: RecordId, held = this.view.held(resource, id)): RecordVerdict {
-    const one = resourceNamed(this.view.manifest, resource);
+    const one = resourceNamed(this.view.declaration, resource);
     return compareRecord(this.view, one, held, this.copy.shown(one, id));
   }
 
@@ -184,9 +184,9 @@ export class Comparison {
 
   /** In place of lists: the documents of a month by their date, and others that refer to them. */
   addMonth({ from, to }: Days): void {
-    const { db, manifest } = this.view;
-    const names = manifest.monthPackage?.documents ?? [];
-    const inMonth = (name: string) => ofDays(resourceNamed(manifest, name));
+    const { db, declaration } = this.view;
+    const names = declaration.monthPackage?.documents ?? [];
+    const inMonth = (name: string) => ofDays(resourceNamed(declaration, name));
     for (const resource of names) {
       if (!this.counts.has(resource)) {
         this.uncompared.push({ resource, id: null, message: "the config leaves it out" });
@@ -210,8 +210,8 @@ export class Comparison {
    * other days, too, is no reason to name a document of another month.
    */
   async addListedInMonth(days: Days, transport: Transport): Promise<void> {
-    const { db, manifest } = this.copy.mirror;
-    const { documents = [], days: limits } = manifest.monthPackage ?? {};
+    const { db, declaration } = this.copy.mirror;
+    const { documents = [], days: limits } = declaration.monthPackage ?? {};
     const params = limits && { [limits.from]: days.from, [limits.to]: days.to };
     const unsure: Resource[] = [];
     for (const resource of this.resources.filter(({ name }) => documents.includes(name))) {
@@ -265,11 +265,11 @@ export class Comparison {
 
   /** The records that a read shows: of a parent's list, or a record with those that it owns. */
   private recordsOf({ resource, id, listOf }: AskedRead, sides: readonly Records[]): RecordRef[] {
-    const owner = resourceNamed(this.view.manifest, resource);
+    const owner = resourceNamed(this.view.declaration, resource);
     const lists =
       listOf === null ? this.view.table(resource).plan.owned.map((one) => one.resource) : [listOf];
     const records = lists.flatMap((name) => {
-      const listed = resourceNamed(this.view.manifest, name);
+      const listed = resourceNamed(this.view.declaration, name);
       const { list } = listed;
       const link = list.kind === "parents" && list.parents.find((one) => one.resource === resource);
       const columns = link ? { [snakeCase(link.field)]: id } : ownerColumns(listed, owner, id);
@@ -355,7 +355,7 @@ export async function nameDifferences(comparison: Comparison, around: Circumstan
 /** Some records with a route of their own at a time; a list is read once for all others. */
 function askedTogether({ view }: Comparison, suspects: readonly Suspect[]): Suspect[][] {
   const groups = Map.groupBy(suspects, ({ resource }) =>
-    resourceNamed(view.manifest, resource).detail === undefined ? resource : null,
+    resourceNamed(view.declaration, resource).detail === undefined ? resource : null,
   );
   return [...groups].flatMap(([list, some]) => {
     const size = list === null ? askedAtOnce : some.length;

@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../base/errors.ts";
 import type { RecordId } from "../base/ids.ts";
-import { resourceNamed } from "../connector/connector-manifest.ts";
+import { resourceNamed } from "../connector/connector-declaration.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
@@ -44,7 +44,7 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
   const run = createRunContext({ ...parts, queue }, settings);
   // What the mirror knows by itself: fences and the change log fit together before more changes follow.
   await repairLocally({ mirror, queue: run.queue, clock: parts.clock }, { signal });
-  const isOwn = ({ resource }: Finding) => resourceNamed(mirror.manifest, resource).detail !== undefined;
+  const isOwn = ({ resource }: Finding) => resourceNamed(mirror.declaration, resource).detail !== undefined;
   const own = findings.filter(isOwn);
   mirror.apply(() => {
     const dirtySeq = mirror.sequence.next();
@@ -78,7 +78,7 @@ function distrust({ statements }: ResourceTable, id: RecordId): void {
 /** The lists of records without a route of their own, read again, decide about those that differ. */
 async function applyLists(parts: RepairParts, run: RunContext, name: string, wanted: readonly RecordId[]) {
   const { mirror, copy, clock } = parts;
-  const resource = resourceNamed(mirror.manifest, name);
+  const resource = resourceNamed(mirror.declaration, name);
   const sentSeq = mirror.sequence.next();
   await copy.readLists([resource]);
   const seqs = { sentSeq, receivedSeq: mirror.sequence.next() };

@@ -3,7 +3,7 @@ import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { RecordId, RecordRef } from "../base/ids.ts";
 import { silentLog, type Log } from "../base/logger.ts";
-import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import { resourceNamed, type ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Mirror, openScratch } from "../state/mirror.ts";
 import { Runs } from "../state/runs.ts";
@@ -27,7 +27,7 @@ export interface AskedRead extends RecordRef {
 }
 
 export interface Asking extends Pick<EngineOptions, "transport" | "concurrency" | "signal"> {
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   readonly resources: readonly Resource[];
   readonly clock: Clock;
   readonly log: Log;
@@ -51,11 +51,11 @@ export class ServiceCopy {
   private odd: ReadonlyMap<string, string> = new Map();
 
   constructor(file: string, parts: Asking, tally: Tally, policy: RetryPolicy) {
-    const { manifest, resources, clock, signal } = parts;
+    const { declaration, resources, clock, signal } = parts;
     removeScratch(file);
     this.file = file;
     // What changes with another record is asked for only where it differs.
-    const asked = { ...manifest, invalidationRules: [], cascades: [] };
+    const asked = { ...declaration, invalidationRules: [], cascades: [] };
     this.mirror = new Mirror(openScratch(file), asked, silentLog, null);
     // Without a name it ends with this process, however that ends, and another comparison makes its own.
     removeScratch(file);
@@ -95,7 +95,7 @@ export class ServiceCopy {
   read(reads: readonly AskedRead[]): Promise<void> {
     const items = reads.flatMap(({ resource: name, id, listOf }) => {
       if (listOf !== null) return childList(this.run, listOf, { resource: name, id });
-      const resource = resourceNamed(this.mirror.manifest, name);
+      const resource = resourceNamed(this.mirror.declaration, name);
       if (resource.detail === undefined) return this.listsOf(resource);
       return { kind: "confirm" as const, resource: name, target: recordTarget(id), ...this.reason() };
     });

@@ -50,10 +50,10 @@ export class Verification {
   private known = 0;
 
   constructor(parts: VerificationParts) {
-    const { db, manifest, resources, shownFile } = parts;
+    const { db, declaration, resources, shownFile } = parts;
     this.parts = parts;
     const copy = new ServiceCopy(shownFile, parts, this.tally, this.policy());
-    this.comparison = new Comparison(new MirrorView(db, manifest), copy, resources);
+    this.comparison = new Comparison(new MirrorView(db, declaration), copy, resources);
     if (parts.month) this.comparison.addMonth(parts.month);
   }
 

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { dayMs, isoTime } from "../../src/base/clock.ts";
 import { formatCount, formatSize } from "../../src/base/units.ts";
 import { Inbox } from "../../src/state/inbox/inbox.ts";
@@ -50,7 +50,7 @@ async function measure(records: number, changes: number, days: number): Promise<
     await sync(company, { quick: true });
     await sync(company);
     const first = count(file, "SELECT sum(pgsize) FROM dbstat");
-    const mirror = await openMirror(company.file, manifest);
+    const mirror = await openMirror(company.file, declaration);
     const before = partsOf(company);
     const report = await publish(mirror);
     const reportBytes = statSync(report.file).size;

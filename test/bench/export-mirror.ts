@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineResource } from "../../src/connector/resource.ts";
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 
@@ -48,7 +48,7 @@ const wide = defineResource({
 });
 
 /** A connector with one resource, and no service. */
-export const benchManifest: Manifest = {
+export const benchDeclaration: ConnectorDeclaration = {
   name: "bench",
   title: "Bench",
   baseUrl: "",
@@ -70,7 +70,7 @@ export async function benchMirror(rows: number): Promise<string> {
   if (existsSync(file)) return file;
   const part = `${file}.part`;
   rmSync(part, { force: true });
-  const mirror = await openMirror(part, benchManifest);
+  const mirror = await openMirror(part, benchDeclaration);
   const columns = [...benchColumns, "_synced_at"].map((name) => `"${name}"`).join(", ");
   mirror.db.pragma("synchronous = OFF");
   mirror.db.exec(`WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < ${rows})

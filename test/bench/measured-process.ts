@@ -10,7 +10,7 @@ import { publishReport, type PublishWay } from "../../src/report/publish-report.
 import { openDatabase } from "../../src/store/database.ts";
 import { exportParts, plainRequest } from "../support/export/export-request.ts";
 import { peakBytesIn } from "../support/program/peak-memory.ts";
-import { benchManifest } from "./export-mirror.ts";
+import { benchDeclaration } from "./export-mirror.ts";
 
 /** What a process made, and took for it without its start. */
 export interface Measured {
@@ -50,7 +50,7 @@ function vacuum(mirror: string): number {
 
 async function publishTo(mirror: string, way: PublishWay): Promise<number> {
   const parts = {
-    manifest: benchManifest,
+    declaration: benchDeclaration,
     clock: systemClock,
     company: "acme",
     version: "0",
@@ -64,7 +64,7 @@ async function publishTo(mirror: string, way: PublishWay): Promise<number> {
 }
 
 async function exportTo(out: string, format: ExportRequest["format"], mirror: string): Promise<number> {
-  const parts = exportParts(mirror, benchManifest);
+  const parts = exportParts(mirror, benchDeclaration);
   const { manifest } = await exportTables(parts, { ...plainRequest, format, out });
   return manifest.files[0]?.bytes ?? 0;
 }

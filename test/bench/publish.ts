@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { formatSize } from "../../src/base/units.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { benchManifest, benchMirror } from "./export-mirror.ts";
+import { benchDeclaration, benchMirror } from "./export-mirror.ts";
 import { measure } from "./measured-process.ts";
 import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
 
@@ -14,7 +14,7 @@ const changedShare = 0.001;
 /** The mirror of the exports' bench, as a sync leaves it (`whole`), or its typed tables alone; made by SQL. */
 async function buildMirror(file: string, whole: boolean): Promise<void> {
   copyFileSync(await benchMirror(rows), file);
-  const mirror = await openMirror(file, benchManifest);
+  const mirror = await openMirror(file, benchDeclaration);
   mirror.db.pragma("synchronous = OFF");
   if (whole) mirror.db.exec(wholeSql);
   mirror.db.exec("INSERT INTO _reads (id, at, cause) VALUES (1, '2026-11-22T00:00:00.000Z', 'sweep')");

@@ -5,7 +5,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { Redactor } from "../../src/base/secret.ts";
@@ -59,9 +59,9 @@ export function logToFile(file: string): { readonly log: Log; readonly close: ()
 
 /** The real one: a mirror in a file, `synchronous=FULL`, and a line of the log for each event. */
 export async function realSide(folder: string): Promise<Side & { stored(): number }> {
-  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
   const { log, close } = logToFile(path.join(folder, "log"));
-  const selected = new Set(manifest.resources.map(({ name }) => name));
+  const selected = new Set(declaration.resources.map(({ name }) => name));
   const secrets = [secret];
   const queue = new WorkQueue(mirror.db);
   const keyring = { accepted: () => secrets, refresh: () => false };

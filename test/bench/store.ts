@@ -1,6 +1,6 @@
 import path from "node:path";
 import Database from "better-sqlite3";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { stampOf } from "../support/mirror/store.ts";
 import { startSandbox } from "../support/sandbox/control.ts";
@@ -24,7 +24,7 @@ export async function benchStore(): Promise<BenchResult[]> {
     const empty = new Database(file);
     empty.exec(`PRAGMA auto_vacuum = ${mode}; CREATE TABLE first (id INTEGER); DROP TABLE first`);
     empty.close();
-    const mirror = await openMirror(file, manifest);
+    const mirror = await openMirror(file, declaration);
     const cpuMs = fill(mirror, truth);
     mirror.close();
     return cpuMs;

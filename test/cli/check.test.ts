@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
@@ -98,7 +98,7 @@ describe("check", () => {
 
   test("I10: with the token of another company than the mirror's exits 4", async () => {
     const cwd = folderFor(await openSandbox());
-    const mirror = await openMirror(`${cwd}/acme.db`, manifest);
+    const mirror = await openMirror(`${cwd}/acme.db`, declaration);
     const fingerprint = fingerprintOf("another token", "s");
     const identity = { name: "Iná s. r. o.", salt: "s", fingerprint, businessId: null };
     mirror.apply(() => rememberIdentity(mirror, identity));

@@ -8,7 +8,7 @@ import { commandTree, examplesOf, readCommandLine, wordsOf } from "../../src/cli
 import { helpGroups } from "../../src/cli/program/command-table.ts";
 import { errorOf } from "../support/errors.ts";
 import { aCompany } from "../support/company/company.ts";
-import { manifestOf } from "../support/mirror/mirror.ts";
+import { declarationOf } from "../support/mirror/mirror.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 
@@ -172,7 +172,7 @@ describe("the help of every command", () => {
 
 const chosen = (names: readonly string[], config: object = {}) => {
   const all = { include: null, exclude: [], parentsPerRun: {}, ...config };
-  return selectResources(manifestOf(), all, names).map(({ name }) => name);
+  return selectResources(declarationOf(), all, names).map(({ name }) => name);
 };
 
 test("resources that are named come with what they own, unless the config leaves that out", () => {

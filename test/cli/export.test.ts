@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, appendFileSync } from "n
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -23,7 +23,7 @@ const config =
 /** A folder with a config of two companies, the first of which has a mirror with two clients. */
 async function aFolder(): Promise<string> {
   const folder = temporaryFolder({ "config.yaml": config });
-  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
   mirror.db.exec("INSERT INTO clients (id, name, _synced_at) VALUES (1, 'Ann', ''), (2, 'Bob', '')");
   mirror.close();
   return folder;
@@ -51,7 +51,7 @@ describe("export", () => {
 
   test("of a month says which tables have no date, --to takes a day, too; what lacks details is one warning", async () => {
     const cwd = await aFolder();
-    const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+    const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
     putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 });
     mirror.close();
     const argv = "export clients invoices --company acme --from 2026-10-01 --to 2026-10-31".split(" ");
@@ -147,7 +147,7 @@ const alone = "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' } }\n";
 
 /** Reads so many currencies into the mirror of a company; makes it where there is none. */
 async function read(cwd: string, count: number): Promise<void> {
-  const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
   const last = Number(mirror.db.prepare("SELECT count(*) FROM currencies").pluck().get());
   for (let id = last + 1; id <= last + count; id++) put(mirror, "currencies", { id, symbol: "EUR" });
   mirror.close();
@@ -231,7 +231,7 @@ const at = (day: string, hour = 12) => Date.parse(`2026-03-${day}T${String(hour)
 /** A mirror whose euro was renamed on 4 March, and whose dollar came on the 3rd and went on the 6th. */
 async function aFolderOfMoments(): Promise<string> {
   const cwd = temporaryFolder({ "config.yaml": `${alone}report: { redact: { currencies.name: hash } }\n` });
-  const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
   rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
   const currency = (id: number, symbol: string, receivedAtMs: number) =>
     put(mirror, "currencies", { id, symbol, name: "secret" }, { stamp: stampOf(mirror, { receivedAtMs }) });
@@ -279,7 +279,7 @@ test("the report of an earlier day is a file of its own, as the mirror knew it a
 
 test("the rows of an earlier day stand in the order of their ids, also those that changed since", async () => {
   const cwd = temporaryFolder({ "config.yaml": alone });
-  const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
   const days = [
     ["02", 1, "EUR"],
     ["02", 2, "USD"],

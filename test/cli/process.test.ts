@@ -13,7 +13,7 @@ import {
   root,
 } from "../support/program/cli.ts";
 import { knownFintoro } from "../../connectors/fintoro/known.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { KnownConnector } from "../../src/config/config-schema.ts";
 import type { Start } from "../support/program/process-env.ts";
 import { aCompany } from "../support/company/company.ts";
@@ -99,8 +99,8 @@ const factsOf = ({ name, list, files }: KnownConnector["resources"][number]) => 
   hasFiles: files !== undefined,
 });
 
-test("what a config is checked against is what the manifest says", () => {
-  const { name, baseUrl, languages, resources } = manifest;
+test("what a config is checked against is what the connector declares", () => {
+  const { name, baseUrl, languages, resources } = declaration;
   const { resources: known, ...facts } = knownFintoro;
   expect(facts).toEqual({ name, baseUrl, languages });
   expect(known.map(factsOf)).toEqual(resources.map(factsOf));

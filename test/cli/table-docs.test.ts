@@ -1,13 +1,13 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { renderTableDocs, tableDocs, type TableDoc } from "../../src/cli/mirror/table-docs.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import type { Db } from "../../src/store/database.ts";
 import { publish, reading } from "../support/export/published.ts";
 
-const docs = tableDocs(manifest);
+const docs = tableDocs(declaration);
 const named = (table: string): TableDoc => {
   const doc = docs.find((each) => each.table === table);
   if (!doc) throw new Error(`${table} is not documented`);
@@ -20,7 +20,7 @@ const documented = (place: string) => docs.filter((one) => [place, "both"].inclu
 
 describe("schema --tables", () => {
   test("describes exactly the tables and columns of a mirror and of a report, with the types that the report declares", async () => {
-    const mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), manifest);
+    const mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), declaration);
     const { file } = await publish(mirror);
     const report = reading(file);
     for (const { table, columns, place } of docs) {

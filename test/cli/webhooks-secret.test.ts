@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { hourMs } from "../../src/base/clock.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import {
@@ -27,7 +27,7 @@ describe("create", () => {
     expect(stderr).not.toContain(secret);
     const made = (await subscriptionsOf(setup)).find(({ url }) => url === publicUrl);
     expect(made).toMatchObject({ name: "fintoro-mirror", active: true, here: true, missing_events: [] });
-    expect(made?.events).toHaveLength(manifest.events.length);
+    expect(made?.events).toHaveLength(declaration.events.length);
   });
 
   test("keeps what the file held, without an end while another subscription delivers there", async () => {

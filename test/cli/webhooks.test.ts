@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, test, onTestFinished } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
 import { answering } from "../support/terminal/prompts.ts";
@@ -25,7 +25,7 @@ import { recordingLog } from "../support/terminal/terminal.ts";
 
 /** The mirror of this setup belongs to `name`, known by the token it has had. */
 async function pin(setup: WebhookSetup, name: string, token: string): Promise<void> {
-  const mirror = await openMirror(`${setup.cwd}/data/acme.db`, manifest);
+  const mirror = await openMirror(`${setup.cwd}/data/acme.db`, declaration);
   const identity = { name, salt: "s", fingerprint: fingerprintOf(token, "s"), businessId: null };
   mirror.apply(() => rememberIdentity(mirror, identity));
   mirror.close();
@@ -41,7 +41,7 @@ describe("list", () => {
     expect(stdout).toMatch(/1 of 53 events; not clients\.created, .* and \d+ more; last success never/);
     const ours = (await subscriptionsOf(setup)).find(({ here }) => here);
     expect(ours?.events).toEqual(["invoices.paid"]);
-    expect(ours?.missing_events).toHaveLength(manifest.events.length - 1);
+    expect(ours?.missing_events).toHaveLength(declaration.events.length - 1);
   });
 
   // Fault: webhook | no active subscription delivers to this receiver | the sandbox's subscriptions | a warning
@@ -175,9 +175,9 @@ describe("delete", () => {
 const startMs = Date.UTC(2026, 10, 20, 9);
 
 async function boxIn(setup: WebhookSetup) {
-  const mirror = await openMirror(path.join(setup.cwd, "data/acme.db"), manifest);
+  const mirror = await openMirror(path.join(setup.cwd, "data/acme.db"), declaration);
   onTestFinished(() => void (mirror.db.open && mirror.close()));
-  const selected = new Set(manifest.resources.map(({ name }) => name));
+  const selected = new Set(declaration.resources.map(({ name }) => name));
   const queue = new WorkQueue(mirror.db);
   return { mirror, ingest: new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring }) };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { isObject } from "../../src/json/literal.ts";
 import { callOf, recordingClient } from "../support/http/client.ts";
 
@@ -145,7 +145,7 @@ const withoutKey = new Set([
   "contactActivityAttachments.upload",
 ]);
 
-it.each(manifest.operations.map(({ name }) => [name, requestOf(name)] as const))(
+it.each(declaration.operations.map(({ name }) => [name, requestOf(name)] as const))(
   "a method makes exactly the request that its name says: %s sends %s",
   async (operation, sends) => {
     const [group = "", name = ""] = operation.split(".");
@@ -173,7 +173,7 @@ it.each(manifest.operations.map(({ name }) => [name, requestOf(name)] as const))
 );
 
 it("operations have one name and one address each", () => {
-  const routes = manifest.operations.map(({ method, path }) => `${method} ${path}`);
+  const routes = declaration.operations.map(({ method, path }) => `${method} ${path}`);
   expect(new Set(routes).size).toBe(routes.length);
-  expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(routes.length);
+  expect(new Set(declaration.operations.map(({ name }) => name)).size).toBe(routes.length);
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { compareWithReference } from "../../src/connector/drift/drift.ts";
 import { get } from "../support/connector/reference.ts";
 
@@ -15,7 +15,7 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
   const published: unknown = isThere ? parse(readFileSync(file, "utf8")) : {};
 
   it("has no drift of any severity", () => {
-    expect(compareWithReference(manifest, published)).toEqual([]);
+    expect(compareWithReference(declaration, published)).toEqual([]);
   });
 
   it("knows every route of it", () => {
@@ -25,7 +25,7 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
         .filter((key) => key !== "parameters")
         .map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const ours = manifest.operations.map(({ method, path }) => `${method} ${path}`);
+    const ours = declaration.operations.map(({ method, path }) => `${method} ${path}`);
     expect(ours.toSorted()).toEqual(routes.toSorted());
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { resourceNamed } from "../../src/connector/connector-manifest.ts";
+import { resourceNamed } from "../../src/connector/connector-declaration.ts";
 import * as t from "../../src/connector/record-schema.ts";
 import { library } from "../support/connector/connector.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -95,7 +95,7 @@ test("the metric of the oldest reader rises and falls with a write-ahead log of 
 test("status names a write-ahead log that is too long", async () => {
   const cwd = tempFolder();
   writeFileSync(path.join(cwd, "config.yaml"), "data_dir: .\ncompanies: { acme: { token: fake } }\n");
-  const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
   const env = { FINTORO_MIRROR_CONFIG: path.join(cwd, "config.yaml") };
   expect((await runCommand(["status"], { cwd, env })).stdout).not.toContain("write-ahead log has grown");
   truncateSync(path.join(cwd, "acme.db-wal"), longLogBytes);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
-import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { tablesOfConnector } from "../../src/store/snapshot/snapshot-tables.ts";
 import { blocks, docs } from "../support/docs/docs.ts";
 
 /** The program's arguments, up to what belongs to the shell. */
@@ -52,7 +52,7 @@ describe("every command line in what users read is one that the program takes:",
   });
 
   test("tables and views that an export is asked for are there", () => {
-    const known = new Set(tablesOfManifest(manifest).map(({ name }) => name));
+    const known = new Set(tablesOfConnector(declaration).map(({ name }) => name));
     const asked = found.flatMap(([, line]) => (isForm(line) ? [] : tablesIn(line)));
     expect(asked).toContain("v_client_balance");
     expect(asked.filter((name) => !known.has(name))).toEqual([]);
@@ -65,10 +65,10 @@ const words = (text: string) => text.replaceAll(/-{2,}/g, "-").replaceAll(/\s+/g
 test("the texts on reporting and views say of each view what the connector says; `npm run views` writes them", () => {
   const reporting = docs.get("docs/reporting.md") ?? "";
   const rows = [...reporting.matchAll(/^\| \[`(v_\w+)`\]\(views\.md#\w+\) +\| (.*?) +\|$/gm)];
-  const views = (manifest.views ?? []).map(({ name, question }) => [name, question]);
+  const views = (declaration.views ?? []).map(({ name, question }) => [name, question]);
   expect(rows.map(([, name, question]) => [name, question])).toEqual(views);
   const page = words(docs.get("docs/views.md") ?? "").replaceAll(String.raw`\_`, "_");
-  for (const { name, question, doc, columns } of manifest.views ?? []) {
+  for (const { name, question, doc, columns } of declaration.views ?? []) {
     const section = page.slice(page.indexOf(`## ${name} `)).split(" ## ")[0] ?? "";
     const said = [question, doc, ...columns.flatMap((column) => [`| ${column.name} |`, column.doc])];
     expect(

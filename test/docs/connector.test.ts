@@ -8,11 +8,11 @@ import { stampOf } from "../support/mirror/store.ts";
 
 const page = "docs/write-a-connector.md";
 
-test("the smallest example is a connector: its manifest makes tables that take its records", async () => {
+test("the smallest example is a connector: its declaration makes tables that take its records", async () => {
   const example = blocks.find(({ file, language }) => file === page && language === "ts");
   const source = readFileSync(new URL("../support/connector/smallest-connector.ts", import.meta.url), "utf8");
   expect(source).toContain(example?.text ?? "no example");
-  const mirror = await openShop({ manifest: smallest });
+  const mirror = await openShop({ declaration: smallest });
   const slice = Buffer.from(
     '{"id":7,"code":"A-7","weight":"1.50","updated_at":"2026-11-02T01:00:00.000+01:00"}',
   );
@@ -23,7 +23,7 @@ test("the smallest example is a connector: its manifest makes tables that take i
 });
 
 test("every connector has a folder, a stand-in and a place in the conformance suite", () => {
-  const names = conforming.map(({ manifest }) => manifest.name);
+  const names = conforming.map(({ declaration }) => declaration.name);
   expect(names).toEqual(["fintoro", "fakturoid"]);
   for (const name of names) expect(docs.get(page)).toContain(`connectors/${name}`);
 });

@@ -8,7 +8,7 @@ import { pageGroups } from "../../scripts/site/pages.ts";
 import { searchEntries } from "../../scripts/site/search-entries.ts";
 import { root, endOf, runCommand, startProgram, temporaryFolder } from "../support/program/cli.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { blocks, docs } from "../support/docs/docs.ts";
@@ -209,7 +209,7 @@ test.each(yaml.map(({ file, text }) => [file, text] as const))(
         FAKTUROID_CLIENT_SECRET: "a-secret",
       },
       cwd: "/srv",
-      connectors: [manifest, knownFakturoid],
+      connectors: [declaration, knownFakturoid],
       readFile: (file) => {
         if (file === "/srv/config.yaml") return config.toString();
         const key = `whsec_${Buffer.alloc(32).toString("base64")}`;

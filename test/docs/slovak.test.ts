@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import words from "../../connectors/fintoro/slovak.json" with { type: "json" };
 import type { Translation } from "../../src/connector/translation.ts";
 import { docs } from "../support/docs/docs.ts";
@@ -10,7 +10,7 @@ const text = docs.get("docs/sk.md") ?? "";
 
 test("the Slovak quick start names every view as its sheet is called", () => {
   const rows = [...text.matchAll(/^\| (.+?) +\| `(v_\w+)` +\|/gm)].map(([, title, view]) => [view, title]);
-  const views = (manifest.views ?? []).map(({ name }) => [name, slovak.titles[name]]);
+  const views = (declaration.views ?? []).map(({ name }) => [name, slovak.titles[name]]);
   expect(rows).toEqual(views);
 });
 

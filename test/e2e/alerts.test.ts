@@ -10,7 +10,7 @@ import { serveHere, writeServeConfig } from "../support/program/serve.ts";
 import { statusOf, metricsOf, readyOf } from "../support/company/served-company.ts";
 import { isSigned, openSink, type Treatment } from "../support/sandbox/webhook-sink.ts";
 import { eventually } from "../support/eventually.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
 import { damageTable } from "../support/verify/verify.ts";
@@ -165,7 +165,7 @@ test("subscriptions that drift and new fields are conditions of every output, an
 
   control.update("webhook_subscriptions", ours.id, {
     ...input,
-    subscribedEvents: manifest.events.map(({ type }) => type),
+    subscribedEvents: declaration.events.map(({ type }) => type),
   });
   company.suffer({ ...odd("unknown_fields"), match: { path: "/suppliers" } });
   const second = await nightly(company);

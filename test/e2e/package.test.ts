@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readXlsx } from "hucre/xlsx";
 import { describe, expect, test } from "vitest";
-import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { systemClock } from "../../src/base/clock.ts";

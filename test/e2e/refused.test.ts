@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { mostRefusedInARow } from "../../src/sync/context/run-context.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
@@ -131,7 +131,7 @@ test("a refused record or parent's list is set aside and named, all others come;
       expect([path, asked >= 1 && asked <= 3]).toEqual([path, true]);
     }
   }
-  const setAside = () => look(company.file, (db) => readHealth(db, manifest).setAside);
+  const setAside = () => look(company.file, (db) => readHealth(db, declaration).setAside);
   expect(setAside()).toContainEqual({
     resource: "orders",
     target: `id:${idOf(order)}`,
@@ -154,7 +154,7 @@ test("the events of a deleted supplier go, too, where the config leaves supplier
   ) as { id: number; supplier: number }[];
   const { supplier } = events[0]!;
   control.remove("suppliers", supplier);
-  const left = manifest.resources.map(({ name }) => name).filter((name) => name !== "suppliers");
+  const left = declaration.resources.map(({ name }) => name).filter((name) => name !== "suppliers");
   const report = await sync(company, { resources: left, parentsPerRun: "all" });
   expect(report).toMatchObject({ outcome: "complete", troubles: [] });
   expectEqual(company, { tables: left });

@@ -17,7 +17,7 @@ import {
   look,
 } from "../support/truth/equal.ts";
 import { floorOf, truthOf, spentOn, documentTables } from "../support/truth/truth.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
@@ -126,7 +126,7 @@ async function stoppedAfterLists(company: Company): Promise<void> {
 }
 
 function health(company: Company) {
-  return look(company.file, (db) => readHealth(db, manifest));
+  return look(company.file, (db) => readHealth(db, declaration));
 }
 
 /** What the report says of its tables. */
@@ -227,7 +227,7 @@ function withStatus(company: Company, table: string, status: string): number[] {
 /** When each resource was last read whole. */
 function freshness({ file }: Company) {
   return look(file, (db) =>
-    manifest.resources.map((one) => sweptAt(manifest, one, new Runs(db).sweptTimes())),
+    declaration.resources.map((one) => sweptAt(declaration, one, new Runs(db).sweptTimes())),
   );
 }
 

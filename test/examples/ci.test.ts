@@ -55,11 +55,11 @@ describe("the scan for secrets", () => {
 /** A folder with so many installed libraries, and one under this licence. */
 function withLibrary(license: string) {
   const names = ["a", "b", "c", "d", "odd"];
-  const manifestOf = (name: string) =>
+  const declarationOf = (name: string) =>
     JSON.stringify({ name, version: "1.0.0", license: name === "odd" ? license : "MIT" });
   const dependencies = Object.fromEntries(names.map((name) => [name, "1.0.0"]));
   const own = JSON.stringify({ name: "own", version: "1.0.0", license: "MIT", dependencies });
-  const installed = names.map((name) => [`node_modules/${name}/package.json`, manifestOf(name)]);
+  const installed = names.map((name) => [`node_modules/${name}/package.json`, declarationOf(name)]);
   return runScript("licences", { "package.json": own, ...Object.fromEntries(installed) });
 }
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { at, documentsOf, example, examples, pods } from "../support/docs/examples.ts";
@@ -18,7 +18,7 @@ function load(name: string): Config {
     path: "/somewhere/config.yaml",
     env: {},
     cwd: "/",
-    connectors: [manifest],
+    connectors: [declaration],
     readFile: (file) => {
       if (file === "/somewhere/config.yaml") return configs[name] ?? "";
       const database = at(documentsOf("kubernetes/fleet.yaml")[0], "stringData", "database-url");

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { jsonLines } from "../support/program/cli.ts";
@@ -22,7 +22,7 @@ const names = [
 const key = `x"); DROP TABLE invoices; --`;
 
 async function hostileMirror(): Promise<Mirror> {
-  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest);
+  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), declaration);
   onTestFinished(() => mirror.close());
   for (const [i, name] of names.entries())
     putAs(mirror, "clients", i + 1, JSON.stringify({ id: i + 1, name, [key]: name }));

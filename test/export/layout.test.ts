@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { documentDate } from "../../src/export/plan/period.ts";
 import { tablesOfReport } from "../../src/store/snapshot/snapshot-tables.ts";
-import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -11,7 +11,7 @@ import { put, remove } from "../support/mirror/store.ts";
 
 /** An invoice for each date. */
 async function aMirror(totals: Readonly<Record<string, number>>) {
-  const mirror = await openHasty({ manifest: fintoro });
+  const mirror = await openHasty({ declaration: fintoro });
   for (const [i, [issueDate, total]] of Object.entries(totals).entries())
     put(mirror, "invoices", { id: i + 1, total, issueDate });
   put(mirror, "clients", { id: 1, name: "Ann" });

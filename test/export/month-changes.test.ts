@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { monthChanges, type MonthChanges } from "../../src/export/package/month-changes.ts";
 import { periodOfMonth, type MonthPeriod } from "../../src/export/plan/period.ts";
 import { endOfLog } from "../../src/state/log-identity.ts";
@@ -16,7 +16,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 type Row = Record<string, unknown>;
 type Invoice = Row & { id: number; issueDate: string; items: Row[] };
 
-const shown = { ...manifest, views: [...(manifest.views ?? []), ...accountantMonth.sheets] };
+const shown = { ...declaration, views: [...(declaration.views ?? []), ...accountantMonth.sheets] };
 const documentSheets = accountantMonth.sheets.filter(({ name }) => name in accountantMonth.changes.documents);
 
 function openBooks(file: string): Snapshot {
@@ -103,7 +103,7 @@ test.each(seeds)(
     for (const [step, id] of ids.entries())
       if (random.next() < 0.5) edit(mirror, id, Math.floor(random.next() * 7), step);
     const copy = `${tempFolder()}/then.db`;
-    await overlayAsOf(mirror.db.name, copy, manifest, moment, {
+    await overlayAsOf(mirror.db.name, copy, declaration, moment, {
       clock: clockAt("2026-11-20"),
       signal: new AbortController().signal,
     });

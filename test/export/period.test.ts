@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { monthBefore, periodLimit, periodOfMonth } from "../../src/export/plan/period.ts";
-import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { tablesOfConnector } from "../../src/store/snapshot/snapshot-tables.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
@@ -12,7 +12,7 @@ const october = periodOfMonth("2026-10");
 
 /** Invoices of the last day of September, the first and the last of October, and the first of November. */
 async function aMirror() {
-  const mirror = await openHasty({ manifest: fintoro });
+  const mirror = await openHasty({ declaration: fintoro });
   const days = ["2026-09-30", "2026-10-01", "2026-10-31", "2026-11-01"];
   for (const [id, day] of days.entries()) {
     const items = [{ id, name: `item ${id}` }];
@@ -68,7 +68,7 @@ test("months have their own last day", () => {
   expect(periodOfMonth("2028-02")).toEqual({ from: "2028-02-01", to: "2028-02-29" });
   expect(periodOfMonth("2026-12")).toEqual({ from: "2026-12-01", to: "2026-12-31" });
   expect([monthBefore("2026-01-31"), monthBefore("2026-12-01")]).toEqual(["2025-12", "2026-11"]);
-  const tables = tablesOfManifest(fintoro);
+  const tables = tablesOfConnector(fintoro);
   const clients = tables.find(({ name }) => name === "clients");
   expect(clients && periodLimit(fintoro, tables, clients, october)).toBeNull();
 });

@@ -4,7 +4,7 @@ import path from "node:path";
 import * as fc from "fast-check";
 import { readXlsx, type Sheet } from "hucre/xlsx";
 import { describe, expect, test } from "vitest";
-import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { columnName, createRowXml, excelDate } from "../../src/export/xlsx/sheet-xml.ts";
 import { sheetName } from "../../src/export/write-workbook.ts";
@@ -33,7 +33,7 @@ async function workbookOf(mirror: Mirror, request: Partial<ExportRequest> = {}):
 
 /** Three open invoices in two currencies; the first is of a client whose name is a formula. */
 async function aMirror(): Promise<Mirror> {
-  const mirror = await openHasty({ manifest: fintoro });
+  const mirror = await openHasty({ declaration: fintoro });
   mirror.db.exec("INSERT INTO currencies (id, symbol, _synced_at) VALUES (1, 'EUR', ''), (2, 'USD', '')");
   const insert = mirror.db.prepare(
     `INSERT INTO invoices (id, number, issue_date, due_date, total, total_with_vat, to_be_paid, currency_id,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
-import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
+import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
 import { createEventEvaluator } from "../../src/webhook/ingest/follow-ups.ts";
 import { systemClock } from "../../src/base/clock.ts";

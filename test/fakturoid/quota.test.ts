@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
+import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { settingsOf } from "../../src/store/mirror-files.ts";

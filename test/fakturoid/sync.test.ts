@@ -1,7 +1,7 @@
 import { readFileSync, statSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
+import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
 import { markRestored } from "../../src/state/meta.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -16,7 +16,7 @@ const live = ({ files }: Account, table: string): number[] =>
 
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
-test("what a config is checked against is what the manifest says", () => {
+test("what a config is checked against is what the connector declares", () => {
   expect(names(knownFakturoid.resources)).toEqual(names(fakturoid.resources));
   const walked = (all: readonly { readonly name: string; readonly list: { readonly kind: string } }[]) =>
     names(all.filter(({ list }) => list.kind === "walked"));

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import words from "../../connectors/fintoro/slovak.json" with { type: "json" };
 import { translatedHeading, type Translation } from "../../src/connector/translation.ts";
-import { deletedRecords, tablesOfManifest, viewTable } from "../../src/store/snapshot/snapshot-tables.ts";
+import { deletedRecords, tablesOfConnector, viewTable } from "../../src/store/snapshot/snapshot-tables.ts";
 import { exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 
 const slovak: Translation = words;
-const { sheets: always = [], changes } = manifest.monthPackage ?? {};
+const { sheets: always = [], changes } = declaration.monthPackage ?? {};
 const sheets = [...always, ...Object.values(changes?.sheets ?? {}).map((sheet) => ({ ...sheet, sql: "" }))];
-const tables = [...tablesOfManifest(manifest), ...sheets.map(viewTable), deletedRecords];
+const tables = [...tablesOfConnector(declaration), ...sheets.map(viewTable), deletedRecords];
 
 test("every table, column and known value has Slovak words", () => {
   const missing = tables.flatMap(({ name, columns }) => [
@@ -45,7 +45,7 @@ test("no table has two columns of one heading, titles are names of sheets, and n
 });
 
 test("an export in Slovak has its headings and values, in English it is as without a language", async () => {
-  const mirror = await openHasty({ manifest });
+  const mirror = await openHasty({ declaration });
   mirror.db.exec(
     "INSERT INTO invoices (id, number, client_name, has_vat, status, total, _synced_at) VALUES (1, '0001', 'paid', 1, 'paid', 2, ''), (2, 'x', null, 0, 'new', null, '')",
   );

@@ -1,13 +1,13 @@
 import { onTestFinished, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { tableSql } from "../../src/report/report-layout.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { emptySummary, rowsOf } from "../support/export/published.ts";
-import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { tablesOfConnector } from "../../src/store/snapshot/snapshot-tables.ts";
 
-const tables = tablesOfManifest(manifest).filter(({ kind }) => kind !== "view");
-const views = [...(manifest.views ?? []), ...accountantMonth.sheets];
+const tables = tablesOfConnector(declaration).filter(({ kind }) => kind !== "view");
+const views = [...(declaration.views ?? []), ...accountantMonth.sheets];
 
 /**
  * The tables without an index but their key, as a mirror has them, behind views that count each row that SQLite looks

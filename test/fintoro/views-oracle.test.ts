@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { publishedCompany, sorted, type PublishedCompany } from "../support/export/published.ts";
 import type { Dict, Records, Row } from "../support/export/recount.ts";
@@ -16,7 +16,7 @@ const oracles = { ...salesOracles, ...vatOracles, ...documentOracles, ...operati
 /** Live records of a mirror as received. */
 function rawRecords({ db }: Mirror): Records {
   return new Map(
-    manifest.resources.map(({ name }): [string, Dict[]] => {
+    declaration.resources.map(({ name }): [string, Dict[]] => {
       const sql = `SELECT r.json FROM _raw r JOIN ${name} t ON t.id = r.id
         WHERE r.resource = ? AND t._deleted_at IS NULL ORDER BY r.id`;
       const texts = db.prepare(sql).pluck().all(name) as string[];
@@ -42,7 +42,7 @@ function expectAnswers(company: PublishedCompany): string[] {
   const books = { records: rawRecords(company.mirror), today };
   return Object.entries(oracles).flatMap(([view, oracle]) => {
     const expected = oracle(books);
-    const documented = manifest.views?.find(({ name }) => name === view)?.columns.map(({ name }) => name);
+    const documented = declaration.views?.find(({ name }) => name === view)?.columns.map(({ name }) => name);
     if (expected.length > 0) expect(Object.keys(company.rows(view)[0] ?? {})).toEqual(documented);
     const columns = Object.keys(expected[0] ?? {});
     const found = company

@@ -5,7 +5,7 @@ import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { duckRows, duckTypes, exportOf } from "../support/export/export.ts";
 import { ratioOf, sameRatio } from "../support/json/json.ts";
-import { manifestOf } from "../support/mirror/mirror.ts";
+import { declarationOf } from "../support/mirror/mirror.ts";
 import { putAs } from "../support/mirror/store.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
 import { sample, samples, sampleTable, type Sample } from "./sample-table.ts";
@@ -19,8 +19,8 @@ async function withExport(
   check: (file: string) => Promise<void>,
 ): Promise<void> {
   using folder = memoryScratch();
-  const manifest = manifestOf([samples]);
-  const mirror = await openMirror(path.join(folder.path, "shop.db"), manifest);
+  const declaration = declarationOf([samples]);
+  const mirror = await openMirror(path.join(folder.path, "shop.db"), declaration);
   try {
     fill(mirror, rows, copies);
     await exportOf(mirror, { ...request, tables: ["samples"], out: folder.path });

@@ -32,7 +32,7 @@ const prune: OtherCommands["prune"] = () => Promise.reject(new Error("the disk i
 
 /** A daemon that takes commands; each run lasts until it is released. */
 async function startDaemon(folder = tempFolder()) {
-  const { manifest } = await openShop();
+  const { declaration } = await openShop();
   const file = join(folder, "shop.sock");
   const close = new AbortController();
   const closed = close.signal;
@@ -52,7 +52,7 @@ async function startDaemon(folder = tempFolder()) {
   };
   const progress: RunQueue["progress"] = (request) => (asked.at(-1) === request ? view({ queued: 5 }) : null);
   const company = {
-    settings: { files: { socket: file }, manifest },
+    settings: { files: { socket: file }, declaration },
     context: { clock, log: recordingLog().log },
     closed,
     runQueue: { run, progress },

@@ -1,4 +1,4 @@
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { rmSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -177,5 +177,5 @@ describe("a change of the config", () => {
 
 function settings(text?: string): CompanySettings {
   const { config } = load(minimal(text));
-  return { ...settingsOf(config, config.companies[0]!, manifest), resources: [] };
+  return { ...settingsOf(config, config.companies[0]!, declaration), resources: [] };
 }

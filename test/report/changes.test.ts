@@ -4,14 +4,14 @@ import { describe, expect } from "vitest";
 import type { PublishWay } from "../../src/report/publish-report.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { Db } from "../../src/store/database.ts";
-import { derivedAgain, manifestOf, openHasty } from "../support/mirror/mirror.ts";
+import { derivedAgain, declarationOf, openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { publish, reading } from "../support/export/published.ts";
 import { anyChange, applyChange } from "../support/mirror/shop-history.ts";
 import { order } from "../support/mirror/shop-records.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
-const manifest = manifestOf();
+const declaration = declarationOf();
 
 /** The content of a report: declarations, and rows in the order of their keys. */
 function everything(db: Db): Record<string, unknown> {
@@ -27,7 +27,7 @@ function everything(db: Db): Record<string, unknown> {
 }
 
 async function contentOf(mirror: Mirror, report: string, way: PublishWay): Promise<Record<string, unknown>> {
-  const published = await publish(mirror, { manifest, report, way, force: true });
+  const published = await publish(mirror, { declaration, report, way, force: true });
   expect(published.way).toBe(way);
   return everything(reading(published.file));
 }
@@ -55,11 +55,11 @@ describe("a report updated from the last one", () => {
     const report = `${mirror.db.name}.report`;
     put(mirror, "people", { id: 1, name: "a" });
     remove(mirror, "people", 1);
-    await publish(mirror, { manifest, report });
+    await publish(mirror, { declaration, report });
     const deleted = () => reading(report).prepare("SELECT resource, id FROM deleted_records").all();
     expect(deleted()).toEqual([{ resource: "people", id: 1 }]);
     put(mirror, "people", { id: 1, name: "a" });
-    await publish(mirror, { manifest, report, way: "changes" });
+    await publish(mirror, { declaration, report, way: "changes" });
     expect(deleted()).toEqual([]);
     expect(reading(report).prepare("SELECT id FROM people").pluck().all()).toEqual([1]);
   });
@@ -70,12 +70,12 @@ describe("a report updated from the last one", () => {
       async (batches) => {
         const mirror = await openHasty();
         const report = `${mirror.db.name}.report`;
-        await publish(mirror, { manifest, report });
+        await publish(mirror, { declaration, report });
         let step = 0;
         for (const batch of batches) {
           for (const one of batch) applyChange(mirror, one, step++);
           const anew = await contentOf(mirror, `${report}.anew`, "anew");
-          const changed = await publish(mirror, { manifest, report, way: "changes", force: true });
+          const changed = await publish(mirror, { declaration, report, way: "changes", force: true });
           expect(everything(reading(changed.file))).toEqual(anew);
         }
         mirror.close();
@@ -87,7 +87,7 @@ describe("a report updated from the last one", () => {
   test("is used where possible, not for another mirror with as many changes", async ({ mirror }) => {
     const report = `${mirror.db.name}.report`;
     put(mirror, "people", { id: 1, name: "a" });
-    await publish(mirror, { manifest, report });
+    await publish(mirror, { declaration, report });
     put(mirror, "people", { id: 2, name: "b" });
     const changed = await contentOf(mirror, report, "changes");
     expect(changed).toEqual(await contentOf(mirror, `${report}.anew`, "anew"));
@@ -96,7 +96,7 @@ describe("a report updated from the last one", () => {
     for (const n of [5, 6, 7]) put(other, "people", { id: n, name: "of another company" });
     const copy = `${other.db.name}.report`;
     copyFileSync(report, copy);
-    expect(await publish(other, { manifest, report: copy, way: "changes" })).toMatchObject({
+    expect(await publish(other, { declaration, report: copy, way: "changes" })).toMatchObject({
       outcome: "written",
       way: "anew",
     });
@@ -106,9 +106,9 @@ describe("a report updated from the last one", () => {
   test("I12 is replaced by one made anew when an unknown field became a column", async ({ mirror }) => {
     const report = `${mirror.db.name}.report`;
     put(mirror, "people", { id: 1, name: "a" });
-    await publish(mirror, { manifest, report });
+    await publish(mirror, { declaration, report });
     put(mirror, "people", { id: 2, name: "b", rank: 5 });
-    expect(await publish(mirror, { manifest, report, way: "changes" })).toMatchObject({ way: "anew" });
+    expect(await publish(mirror, { declaration, report, way: "changes" })).toMatchObject({ way: "anew" });
     expect(reading(report).prepare("SELECT rank FROM people ORDER BY id").pluck().all()).toEqual([null, 5]);
   });
 
@@ -117,10 +117,10 @@ describe("a report updated from the last one", () => {
     mirror.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
       INSERT INTO colours (id, label, _synced_at) SELECT i, 'c' || i, '' FROM n`);
     put(mirror, "people", { id: 1, name: "a" });
-    expect(await publish(mirror, { manifest, report })).toMatchObject({ way: "anew" });
+    expect(await publish(mirror, { declaration, report })).toMatchObject({ way: "anew" });
     put(mirror, "people", { id: 2, name: "b" });
-    expect(await publish(mirror, { manifest, report })).toMatchObject({ way: "changes" });
+    expect(await publish(mirror, { declaration, report })).toMatchObject({ way: "changes" });
     for (let n = 10; n < 1_100; n++) put(mirror, "people", { id: n, name: "c" });
-    expect(await publish(mirror, { manifest, report })).toMatchObject({ way: "anew" });
+    expect(await publish(mirror, { declaration, report })).toMatchObject({ way: "anew" });
   });
 });

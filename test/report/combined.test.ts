@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { reading, rowsOf } from "../support/export/published.ts";
@@ -11,7 +11,7 @@ let folder: string;
 
 /** Adds records to the mirror of a company; makes the mirror where there is none. */
 async function fill(company: string, client: string, total: number): Promise<void> {
-  const mirror = await openMirror(path.join(folder, `${company}.db`), manifest);
+  const mirror = await openMirror(path.join(folder, `${company}.db`), declaration);
   put(mirror, "currencies", { id: 1, symbol: "EUR", name: "Euro", mark: "€" });
   put(mirror, "clients", { id: 5, name: client, type: "company", [`extra_${company}`]: 7, company: "Inc." });
   const money = { currency: { id: 1 }, currencyRate: 1, total, toBePaid: total, status: "unpaid", items: [] };
@@ -37,7 +37,7 @@ const texts = (sql: string) => textsOf({ db: reading(combined()) }, sql);
 
 describe("the combined report", () => {
   test("has every table and view of the companies with the company of each row, and its deleted records; ids meet only within one", async () => {
-    const mirror = await openMirror(path.join(folder, "beta.db"), manifest);
+    const mirror = await openMirror(path.join(folder, "beta.db"), declaration);
     put(mirror, "invoices", { id: 10, number: "2", issueDate: "2026-10-01", total: 20 });
     remove(mirror, "invoices", 10);
     mirror.close();
@@ -114,7 +114,7 @@ describe("the combined report", () => {
     });
     await fill("acme", "Verejne tajny", 1);
     expect((await publish()).code).toBe(10);
-    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
     mirror.meta.set("identity", { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
     mirror.close();
     expect((await publish()).code).toBe(0);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { localDate } from "../../src/base/clock.ts";
 import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
 import { afterRun } from "../../src/cli/commands/output/after-run-command.ts";
@@ -19,7 +19,7 @@ const config = (more = "") =>
 /** A folder with a config of two companies, the first of which has a mirror. */
 async function aFolder(more = ""): Promise<string> {
   const folder = temporaryFolder({ "config.yaml": config(more) });
-  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
   put(mirror, "currencies", { id: 1, symbol: "EUR" });
   put(mirror, "units", { id: 1, name: "ks" });
   mirror.close();
@@ -64,7 +64,7 @@ describe("publish", () => {
 
   test("of a mirror that lacks details or lists logs one warning with what is missing, and exits with 0", async () => {
     const folder = await aFolder("resources: { include: [invoices] }\n");
-    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
     putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 });
     mirror.close();
     const { code, stderr } = await runIn(folder, "publish", "--company", "acme");
@@ -80,7 +80,7 @@ describe("publish", () => {
   test("of a mirror that became complete without a change is written again", async () => {
     const folder = await aFolder();
     await runIn(folder, "publish", "--company", "acme");
-    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
     const [runs, at] = [new Runs(mirror.db), "2026-11-20T00:00:00Z"];
     runs.noteSwept(runs.begin("incremental", at, null, {}), "units", at);
     mirror.close();
@@ -109,7 +109,7 @@ describe("publish", () => {
 
   test("--datasette leads to views and questions first, says what is missing, and follows the report", async () => {
     const folder = await aFolder("resources: { include: [invoices, company] }\n");
-    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
     put(mirror, "company", { id: 1, name: "Novák & <syn>" });
     await runIn(folder, "publish", "--company", "acme", "--datasette");
     const { title, description_html, queries } = shownIn(folder);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { applicationId } from "../../src/report/report-file.ts";
 import type { Db } from "../../src/store/database.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
@@ -18,7 +18,7 @@ describe("the published report", () => {
   afterAll(() => company.close());
 
   test("holds every live row exactly as the mirror has it, and nothing of the mirror's own", () => {
-    const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
+    const snapshot = openSnapshot(company.mirror.db.name, declaration, { reportDate: "2026-11-20" });
     onTestFinished(() => snapshot.close());
     const report = reading(company.file);
     for (const { name, kind } of snapshot.tables) {
@@ -98,7 +98,7 @@ describe("the published report", () => {
   test("gives every column of a view a type, for readers that need one", () => {
     const report = reading(company.file);
     const type = expect.stringMatching(/^(INT|REAL|TEXT|DATE|DEC|TIME|BOOL)/) as string;
-    for (const { name: view, columns } of manifest.views ?? []) {
+    for (const { name: view, columns } of declaration.views ?? []) {
       const found = rowsOf(report, `SELECT name, type FROM pragma_table_info('${view}')`);
       expect(found, view).toEqual(columns.map(({ name }) => ({ name, type })));
     }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
+import type { ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { knownPlan } from "../../src/store/tables/table-plan.ts";
@@ -19,7 +19,7 @@ const invoice = { id: 1, number: "FA1", client: { name: "Ann" }, issueDate: "202
 const paid = { currency: { id: 2 }, amount: 5, paymentDate: "2026-10-02" };
 const payment = { id: 3, documentType: "invoice", documentId: 9, ...paid };
 
-async function mirrorOf(own: Manifest = manifest): Promise<Mirror> {
+async function mirrorOf(own: ConnectorDeclaration = declaration): Promise<Mirror> {
   const mirror = await openMirror(path.join(tempFolder(), "acme.db"), own);
   onTestFinished(() => mirror.close());
   rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
@@ -59,7 +59,7 @@ const known = {
 const all = "SELECT * FROM deleted_records ORDER BY resource";
 
 async function published(mirror: Mirror, redact: readonly RedactRule[] = []): Promise<Row[]> {
-  const { file } = await publish(mirror, { redact, force: true, manifest: mirror.manifest });
+  const { file } = await publish(mirror, { redact, force: true, declaration: mirror.declaration });
   return rowsOf(reading(file), all);
 }
 
@@ -130,7 +130,7 @@ describe("deleted records", () => {
     expect(await published(mirror)).toEqual([{ ...known.invoice, number: "2026-1" }]);
   });
 
-  test.each([manifest, fakturoid])(
+  test.each([declaration, fakturoid])(
     "are described by columns that the tables of $name have",
     ({ resources, lastKnown = {} }) => {
       const columns = new Set(resources.flatMap((one) => knownPlan(one).columns.map(({ name }) => name)));

@@ -13,7 +13,7 @@ import { StoredFiles } from "../../src/state/files/stored-files.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { rejectionOf } from "../support/errors.ts";
-import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
+import { declarationOf, openHasty, openShop } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -22,7 +22,7 @@ import { put, putAs, remove, texts } from "../support/mirror/store.ts";
 import { duckRows, duckTypes, exportOf } from "../support/export/export.ts";
 import { test } from "../support/mirror/shop-test.ts";
 
-const manifest = manifestOf();
+const declaration = declarationOf();
 
 /** The shop, with some unusual values. */
 async function aMirror(): Promise<Mirror> {
@@ -38,7 +38,7 @@ const orderOf = (id: number) =>
   order(id, { colourId: id, issuedOn: "2026-12-31", lines: [{ id, title: "a", quantity: 0.1 + 0.2 }] });
 
 const publish = (mirror: Mirror | string, parts: Parameters<typeof publishOf>[1] = {}) =>
-  publishOf(mirror, { manifest, ...parts });
+  publishOf(mirror, { declaration, ...parts });
 
 describe("publishing", () => {
   test("keeps unusual values: sums like 0.1 + 0.2, empty text, ends of years, ids beyond 2^53, dates that look like numbers", async () => {
@@ -235,7 +235,7 @@ describe("a field that the connector does not know has the type of what was seen
       const fields = seen.map(([values], i) => `"f${i}":${values[at] ?? "null"}`);
       put(mirror, "people", withField(at + 1, fields.join()));
     }
-    const { file } = await publish(mirror, { manifest, report: `${mirror.db.name}.report` });
+    const { file } = await publish(mirror, { declaration, report: `${mirror.db.name}.report` });
     const types = reading(file).prepare("SELECT name, type FROM pragma_table_info('people')").raw();
     const inReport = new Map(types.all() as [string, string][]);
     const { out } = await exportOf(mirror, { format: "parquet", tables: ["people"] });
@@ -280,13 +280,13 @@ describe("a type that changes", () => {
     const first = await openShop({ path: file });
     sizes(first, ["1"]);
     const report = `${file}.report`;
-    await publish(first, { manifest, report });
+    await publish(first, { declaration, report });
     const steps: unknown[] = [];
     first.close();
     for (const [i, value] of ["2.5", "3", '"x"', "4", "true"].entries()) {
       const mirror = await openShop({ path: file });
       sizes(mirror, [value], i + 2);
-      const { way } = await publish(mirror, { manifest, report, way: "changes" });
+      const { way } = await publish(mirror, { declaration, report, way: "changes" });
       steps.push([value, way, typeIn(report)]);
       mirror.close();
     }
@@ -320,10 +320,10 @@ describe("a type that changes", () => {
       }),
     ).toThrow("the power went");
     const report = `${mirror.db.name}.report`;
-    await publish(mirror, { manifest, report });
+    await publish(mirror, { declaration, report });
     expect(typeIn(report)).toBe("INTEGER");
     sizes(mirror, ['"x"'], 2);
-    await publish(mirror, { manifest, report });
+    await publish(mirror, { declaration, report });
     expect(typeIn(report)).toBe("TEXT");
   });
 });

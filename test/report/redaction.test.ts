@@ -4,7 +4,7 @@ import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { redactModeOf, type RedactRule } from "../../src/store/snapshot/redaction.ts";
 import type { Dict, Records } from "../support/export/recount.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
@@ -160,7 +160,7 @@ describe("a redacted export", () => {
 function check(redact: string): string[] {
   const warnings: string[] = [];
   const loaded = load(minimal(`report: { redact: { ${redact} } }\n`));
-  checkRedaction(loaded, manifest, { warn: (text) => void warnings.push(text) });
+  checkRedaction(loaded, declaration, { warn: (text) => void warnings.push(text) });
   return warnings;
 }
 
@@ -325,7 +325,7 @@ describe("report.redact.unknown", () => {
     // It is checked as no table.
     const warnings: string[] = [];
     const loaded = load(minimal("report: { redact: { unknown: drop } }\n"));
-    checkRedaction(loaded, manifest, { warn: (text) => void warnings.push(text) });
+    checkRedaction(loaded, declaration, { warn: (text) => void warnings.push(text) });
     expect(warnings).toEqual([]);
     expect(rulesOf("clients.email: drop")).toEqual([email, unknown]);
     expect(rulesOf("clients.email: drop, unknown: keep")).toEqual([email]);

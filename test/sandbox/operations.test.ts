@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { allRoutes } from "../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import { all, get, openSandbox } from "../support/sandbox/sandbox.ts";
 
@@ -28,7 +28,7 @@ function exactly(schema: z.ZodType): z.ZodType {
 
 /** The types are held to the vendor's reference by `test/connector/reference.test.ts`. */
 test("the stand-in offers the operations of the connector, and its answers are of their types, no field more or less", async () => {
-  const ours = manifest.operations.map(({ method, path }) => `${method} ${plain(path)}`);
+  const ours = declaration.operations.map(({ method, path }) => `${method} ${plain(path)}`);
   expect(Object.keys(allRoutes).toSorted()).toEqual(ours.toSorted());
   const sandbox = await openSandbox();
   const [invoice] = await all(sandbox, "/invoices?paymentStatus=paid");
@@ -38,7 +38,7 @@ test("the stand-in offers the operations of the connector, and its answers are o
     "/document-payments": `?documentType=invoice&documentId=${String(invoice?.["id"])}`,
     "/contact-activity-logs": `?clientId=${String(client)}`,
   };
-  for (const { method, path, answer } of manifest.operations) {
+  for (const { method, path, answer } of declaration.operations) {
     if (method !== "GET" || answer.kind === "file" || answer.kind === "nothing") continue;
     const list = path.replace(/\/\{.*/, "");
     const query = owners[list] ?? questions[list] ?? "";

@@ -11,7 +11,7 @@ import { OverlayOutdated } from "../../src/store/snapshot/snapshot-views.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
 import {
   derivedAgain,
-  manifestOf,
+  declarationOf,
   openHasty,
   resources,
   openShop,
@@ -21,7 +21,7 @@ import { test } from "../support/mirror/shop-test.ts";
 import { anyChange, applyChange } from "../support/mirror/shop-history.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { put, rows, stampOf, startMs, remove, texts } from "../support/mirror/store.ts";
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { HandOverCounts, recordHandOver } from "../../src/state/as-of/hand-overs.ts";
 import { readLog, firstNumber, noteGiven, seqAt } from "../../src/state/log-identity.ts";
@@ -31,10 +31,10 @@ import { parsePosition } from "../../src/base/ids.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
 import { errorOf } from "../support/errors.ts";
 
-const manifest = manifestOf();
+const declaration = declarationOf();
 
 const publishedAs = (mirror: Mirror | string, report: string) =>
-  publishedContent(mirror, { manifest, report });
+  publishedContent(mirror, { declaration, report });
 
 const parts = { clock: clockAt("2026-11-20"), signal: new AbortController().signal };
 
@@ -43,7 +43,7 @@ async function asOf(
   moment: MirrorMoment,
   file = `${tempFolder()}/as-of.db`,
 ): Promise<string> {
-  await overlayAsOf(mirror.db.name, file, manifest, moment, parts);
+  await overlayAsOf(mirror.db.name, file, declaration, moment, parts);
   return file;
 }
 
@@ -59,8 +59,8 @@ const rowsIn = (content: Record<string, unknown>) => versioned.map((name) => con
 /** Of a mirror: gives the rows of a moment by its history. */
 async function historyOf(mirror: Mirror): Promise<(at: string) => unknown[]> {
   const file = `${tempFolder()}/history.db`;
-  await overlayWithHistory(mirror.db.name, file, manifest, parts);
-  const { db } = openSnapshot(file, manifest, { reportDate: "2026-11-20" });
+  await overlayWithHistory(mirror.db.name, file, declaration, parts);
+  const { db } = openSnapshot(file, declaration, { reportDate: "2026-11-20" });
   onTestFinished(() => void db.close());
   const rowsOf = (name: string, at: string) => {
     const held = "valid_from <= @at AND (valid_to IS NULL OR valid_to > @at) AND _op <> 'delete'";
@@ -112,7 +112,7 @@ describe("a mirror as of an earlier position", () => {
     const written = () => mirror.db.pragma("data_version", { simple: true });
     const before = written();
     const file = await asOf(mirror, momentAt(1));
-    const snapshot = openSnapshot(file, manifest, { reportDate: "2026-11-20" });
+    const snapshot = openSnapshot(file, declaration, { reportDate: "2026-11-20" });
     const log = "SELECT l.seq, r.json FROM _change_log l JOIN _raw_people r ON r.id = l.record_id";
     expect([snapshot.seq, ...texts(snapshot, log)]).toEqual([1, '1 {"id":1,"name":"a"}']);
     snapshot.close();
@@ -139,8 +139,8 @@ test.each([
 
 /** The shop's orders as documents of months. */
 const orders = { ...resources["orders"], files: { date: "issued_on" } } as Resource;
-const shop = manifestOf([orders]);
-const monthly = { ...shop, monthPackage: { documents: ["orders"] } } as unknown as Manifest;
+const shop = declarationOf([orders]);
+const monthly = { ...shop, monthPackage: { documents: ["orders"] } } as unknown as ConnectorDeclaration;
 
 const orderId = fc.integer({ min: 1, max: 3 });
 const month = fc.constantFrom("2026-09", "2026-10");
@@ -153,7 +153,7 @@ const step = fc.oneof(
 
 test("a count of what changed since a hand-over that goes on from the last one is as one that begins anew", async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-    const mirror = await openHasty({ manifest: monthly });
+    const mirror = await openHasty({ declaration: monthly });
     const counts = new HandOverCounts();
     /** Which orders changed since their month was handed over, by the steps alone. */
     const changed = new Map<string, Set<number>>();
@@ -189,7 +189,7 @@ test("a count of what changed since a hand-over that goes on from the last one i
 });
 
 test("rows that are derived again are no change since a hand-over", async () => {
-  const mirror = await openHasty({ manifest: monthly });
+  const mirror = await openHasty({ declaration: monthly });
   put(mirror, "orders", order(1, { issuedOn: "2026-10-03", total: 7 }), { source: "detail" });
   const { id: log } = readLog(mirror.db);
   const given = { month: "2026-10", seq: 1, log, at: "2026-11-05T00:00:00.000Z", command: "", files: {} };
@@ -204,7 +204,7 @@ const nowMs = Date.UTC(2026, 10, 24);
 
 /** Makes a mirror, reads so many people into it, and closes it. */
 async function aLog(file: string, atMs: number, people = 3) {
-  const mirror = await openMirror(file, manifestOf(), { clock: { ...systemClock, nowMs: () => atMs } });
+  const mirror = await openMirror(file, declarationOf(), { clock: { ...systemClock, nowMs: () => atMs } });
   for (let id = 1; id <= people; id++) put(mirror, "people", person(id));
   const found = { ...readLog(mirror.db), last: new Changes(mirror.db).lastSeq() };
   mirror.close();

@@ -69,8 +69,8 @@ describe("a replay evaluates stored events again", () => {
 
   test("I12 an event is evaluated by what is known now: a newer connector, more tables", async () => {
     const path = `${tempFolder()}/shop.db`;
-    const manifest = shopWithEvents([]);
-    const before = await openIngest({ path, manifest });
+    const declaration = shopWithEvents([]);
+    const before = await openIngest({ path, declaration });
     const ids = take(before, nowMs, about(1), about(2, "foreign-bills.paid", "foreignBill"), "not json");
     before.mirror.close();
     const after = await openIngest({ path });

@@ -1,7 +1,7 @@
 import { cpSync, statSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
-import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
@@ -9,7 +9,7 @@ import { Listings } from "../../src/state/listings.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { errorOf } from "../support/errors.ts";
 import { aFullShop, check, named, repair } from "../support/mirror/local-check.ts";
-import { manifestOf, openHasty, openShop, resourceOf, resources } from "../support/mirror/mirror.ts";
+import { declarationOf, openHasty, openShop, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person, order } from "../support/mirror/shop-records.ts";
@@ -96,7 +96,7 @@ describe("the change log", () => {
   });
 
   test("a report of before is made anew, not brought up to date over the gap", async () => {
-    const mirror = await openHasty({ manifest: fintoro });
+    const mirror = await openHasty({ declaration: fintoro });
     put(mirror, "units", { id: 1, name: "one" });
     put(mirror, "units", { id: 1, name: "two" });
     await publish(mirror);
@@ -148,7 +148,7 @@ describe("a prune", () => {
     expect(copies.length).toBeGreaterThan(5);
     const whole = dump(mirror.db.name, []);
     for (const file of copies) {
-      const found = await openMirror(file, manifestOf());
+      const found = await openMirror(file, declarationOf());
       expect(await damage(found)).toEqual([]);
       expect(replayOver(before, loggedChanges(found))).toEqual(live);
       expect(answersOf(found.db)).toEqual(answersOf(mirror.db));
@@ -258,9 +258,9 @@ const view: ReportView = {
   sql: `SELECT sum(total) AS total, (SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date') AS day
     FROM orders`,
 };
-const manifest = { ...manifestOf(Object.values(resources)), views: [view] };
+const declaration = { ...declarationOf(Object.values(resources)), views: [view] };
 function snap(file: string): Snapshot {
-  const snapshot = openSnapshot(file, manifest, { reportDate: "2026-11-22", facts: { company: "acme" } });
+  const snapshot = openSnapshot(file, declaration, { reportDate: "2026-11-22", facts: { company: "acme" } });
   onTestFinished(() => snapshot.close());
   return snapshot;
 }
@@ -311,7 +311,7 @@ describe("a snapshot", () => {
   });
 
   test("shows what the mirror does not have yet, because the connector is newer, as empty columns and tables", async () => {
-    const old = await openShop({ manifest: manifestOf([resourceOf("people"), resourceOf("shop")]) });
+    const old = await openShop({ declaration: declarationOf([resourceOf("people"), resourceOf("shop")]) });
     put(old, "people", { id: 1, name: "a" });
     old.db.exec("ALTER TABLE people DROP COLUMN email");
     const snapshot = snap(old.db.name);

@@ -3,15 +3,15 @@ import { describe, expect, test, vi } from "vitest";
 import { hourMs, dayMs } from "../../src/base/clock.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { startMs, put, remove, stampOf } from "../support/mirror/store.ts";
-import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import { resourceNamed } from "../../src/connector/connector-manifest.ts";
+import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
+import { resourceNamed } from "../../src/connector/connector-declaration.ts";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { sweptAt as readWholeAt } from "../../src/state/sweeps.ts";
 import { readFacts } from "../../src/status/company-view.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
-import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { declarationOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { childPage, page, runContextOf } from "../support/mirror/run.ts";
@@ -36,12 +36,16 @@ function receiverRan(db: Db, spans: string): void {
 function scopeOf(...names: readonly string[]) {
   const webhook = { publicUrl: null, secrets: [] };
   const company = { name: "acme", webhook } as unknown as CompanyConfig;
-  const manifest = manifestOf();
-  return { company, manifest, resources: manifest.resources.filter(({ name }) => names.includes(name)) };
+  const declaration = declarationOf();
+  return {
+    company,
+    declaration,
+    resources: declaration.resources.filter(({ name }) => names.includes(name)),
+  };
 }
 
 const healthOf = (mirror: Mirror, wanted: string) =>
-  readHealth(mirror.db, manifestOf()).resources.find(({ name }) => name === wanted);
+  readHealth(mirror.db, declarationOf()).resources.find(({ name }) => name === wanted);
 
 describe("how a mirror stands", () => {
   test("is read for every resource, beside the process that writes", async () => {
@@ -53,9 +57,11 @@ describe("how a mirror stands", () => {
     put(mirror, "people", { ...person(3), score: "many" });
     put(mirror, "colours", { id: 1, label: "red", shade: "dark" });
     const reader = openDatabase(path, { readonly: true });
-    const health = readHealth(reader, manifestOf());
+    const health = readHealth(reader, declarationOf());
     reader.close();
-    expect(health.resources.map(({ name }) => name)).toEqual(manifestOf().resources.map(({ name }) => name));
+    expect(health.resources.map(({ name }) => name)).toEqual(
+      declarationOf().resources.map(({ name }) => name),
+    );
     const people = health.resources.find(({ name }) => name === "people");
     expect(people).toMatchObject({ live: 1, deleted: 1, sweptAt: "2026-03-01T00:00:00.000Z" });
     expect(health.quarantine).toMatchObject([{ resource: "people", recordId: 3 }]);
@@ -73,7 +79,7 @@ describe("how a mirror stands", () => {
     await page(run, "people", [person(1), person(2)], { perPage: 5 });
     const { db } = run.mirror;
     const waitFor = (...names: readonly string[]) => {
-      const { queue, lanes } = readHealth(db, manifestOf(), names.map(resourceOf));
+      const { queue, lanes } = readHealth(db, declarationOf(), names.map(resourceOf));
       const facts = readFacts(db, scopeOf(...names), startMs);
       return [queue.length, lanes.length, facts.queue.length];
     };

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect } from "vitest";
-import { openShop, manifestOf, resourceOf, openAgain } from "../support/mirror/mirror.ts";
+import { openShop, declarationOf, resourceOf, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
@@ -119,10 +119,12 @@ describe("the views", () => {
   });
 
   test("follow the connector: a new resource is in them after the next opening, an old one keeps its past", async () => {
-    const before = await openShop({ manifest: manifestOf([resourceOf("people"), resourceOf("colours")]) });
+    const before = await openShop({
+      declaration: declarationOf([resourceOf("people"), resourceOf("colours")]),
+    });
     put(before, "people", person(1, "A"));
-    const manifest = manifestOf([resourceOf("people"), resourceOf("orders")]);
-    const after = await openAgain(before, { manifest });
+    const declaration = declarationOf([resourceOf("people"), resourceOf("orders")]);
+    const after = await openAgain(before, { declaration });
     put(after, "orders", order(1), { source: "detail" });
     expect(texts(after, "SELECT resource FROM _changes ORDER BY seq")).toEqual(["people", "orders"]);
     expect(texts(after, "SELECT resource FROM _raw ORDER BY resource")).toEqual(["orders", "people"]);

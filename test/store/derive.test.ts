@@ -149,8 +149,8 @@ describe("rows of another version of the decoding", () => {
 describe("rows of another version of the connector", () => {
   test("get a column's new type and values, with a change for each row that differs", async () => {
     const path = await olderMirror([person(1, { score: 12 }), person(2), person(3, { score: 1.5 })]);
-    const manifest = withPeople({ name: text(), email: orNull(text()), score: orNull(text()) });
-    const mirror = await openShop({ path, manifest });
+    const declaration = withPeople({ name: text(), email: orNull(text()), score: orNull(text()) });
+    const mirror = await openShop({ path, declaration });
     expect(typesOf(mirror)).toContain("score TEXT");
     expect(scores(mirror)).toEqual(["12", null, "1.5"]);
     expect(schemaChanges(mirror)).toEqual(["people 1 update", "people 3 update"]);
@@ -174,9 +174,9 @@ describe("rows of another version of the connector", () => {
       person(id, { score: id, fullName: "f", home: { street: "s" }, pets: [{ kind: "cat" }], email: "e" }),
     );
     const path = await olderMirror(people);
-    const manifest = withPeople(later);
-    const mirror = await openShop({ path, manifest });
-    const anew = await openShop({ manifest });
+    const declaration = withPeople(later);
+    const mirror = await openShop({ path, declaration });
+    const anew = await openShop({ declaration });
     for (const one of people) put(anew, "people", one);
     const shown = "SELECT id, name, score, full_name, home_street, email FROM people ORDER BY id";
     expect(rows(mirror, shown)).toEqual(rows(anew, shown));
@@ -186,8 +186,8 @@ describe("rows of another version of the connector", () => {
 
   test("go into quarantine where a value does not fit any more, until the service sends one that does", async () => {
     const path = await olderMirror([person(1, { name: "12" }), person(2)]);
-    const manifest = withPeople({ ...asBefore, name: orNull(integer()) });
-    const mirror = await openShop({ path, manifest });
+    const declaration = withPeople({ ...asBefore, name: orNull(integer()) });
+    const mirror = await openShop({ path, declaration });
     expect(texts(mirror, "SELECT id, name FROM people")).toEqual(["1 12", "2 null"]);
     const reason = 'name is text ("n2"), not integer';
     expect(mirror.quarantine.all()).toMatchObject([{ resource: "people", recordId: 2, reason }]);
@@ -200,7 +200,7 @@ describe("rows of another version of the connector", () => {
   test("can be cut off after any transaction: readers find whole rows, and the next opening continues", async () => {
     const ids = Array.from({ length: 2_500 }, (_, i) => i + 1);
     const path = await olderMirror(ids.map((id) => person(id, { score: id })));
-    const manifest = withPeople({ ...asBefore, score: orNull(text()) });
+    const declaration = withPeople({ ...asBefore, score: orNull(text()) });
     const reader = openDatabase(path, { readonly: true });
     const compared: number[] = [];
     const cutOff = async () => {
@@ -214,7 +214,7 @@ describe("rows of another version of the connector", () => {
         expect(reader.prepare(retyped).pluck().get()).toBe(reader.prepare(logged).pluck().get());
         stop.abort();
       });
-      return openMirror(path, manifest, { signal: stop.signal });
+      return openMirror(path, declaration, { signal: stop.signal });
     };
     for (const _ of [1, 2]) expect(await rejectionOf(cutOff())).toMatchObject({ kind: "stopped" });
     const mirror = await cutOff();
@@ -230,7 +230,7 @@ describe("rows of another version of the connector", () => {
     const db = openDatabase(path);
     db.exec("CREATE VIEW mine AS SELECT name, score FROM people");
     db.close();
-    const mirror = await openShop({ path, manifest: withPeople({ ...asBefore, score: orNull(text()) }) });
+    const mirror = await openShop({ path, declaration: withPeople({ ...asBefore, score: orNull(text()) }) });
     expect(rows(mirror, "SELECT * FROM mine")).toEqual([{ name: "n1", score: "1" }]);
   });
 });

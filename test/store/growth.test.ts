@@ -3,7 +3,7 @@ import * as schema from "../../src/connector/record-schema.ts";
 import { guardWrites } from "../../src/store/database.ts";
 import { mostNewColumns, schemaChanges } from "../../src/store/tables/unknown-columns.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openHasty, withPeople, manifestOf, openAgain } from "../support/mirror/mirror.ts";
+import { openHasty, withPeople, declarationOf, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { allChanges, liveRecords, put, putAs, replay, row, rows, texts } from "../support/mirror/store.ts";
@@ -67,7 +67,7 @@ describe("I12: an unknown field", () => {
 
 describe("rows that are older than a column", () => {
   const { text, orNull } = schema;
-  const manifest = withPeople({
+  const declaration = withPeople({
     name: text(),
     home: orNull(schema.snapshot(schema.record({ street: orNull(text()) }))),
     pets: schema.children("person_pets", schema.record({ kind: text() })),
@@ -77,7 +77,7 @@ describe("rows that are older than a column", () => {
   async function openedLater(...people: readonly object[]) {
     const old = await openHasty();
     for (const one of people) put(old, "people", one);
-    return openAgain(old, { manifest });
+    return openAgain(old, { declaration });
   }
 
   test("a column that an older version found does not shadow what the connector knows by now", async () => {
@@ -170,7 +170,7 @@ test("I12: a changed type is noted once, with its first record", ({ mirror }) =>
     expect(put(mirror, "people", person(4 + i, { score }))).toBe("quarantined");
   for (const [i, more] of [{ buyer: 3 }, { lines: true }, { lines: [{ id: "x" }] }].entries())
     put(mirror, "orders", order(7 + i, more), { source: "detail" });
-  const noted = schemaChanges(mirror.db, manifestOf().resources);
+  const noted = schemaChanges(mirror.db, declarationOf().resources);
   expect(noted.map(({ field, type, record }) => `${field} ${type} ${record}`)).toEqual([
     "people.score text 4",
     "people.score list 6",
@@ -186,7 +186,7 @@ test("I12: an unknown field is noted with its first record, until the connector 
   put(mirror, "people", person(3, { nickName: "Ed" }));
   put(mirror, "people", person(2, { nickName: "Al" }));
   const at = "2026-03-01T00:00:00.000Z";
-  const { resources } = manifestOf();
+  const { resources } = declarationOf();
   expect(schemaChanges(mirror.db, resources)).toEqual([
     { field: "order_lines.weight", type: null, record: "7", at },
     { field: "people.nick_name", type: null, record: "3", at },

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { assertOnlyIdMissing, dataCells, judgeBytes } from "../../src/store/apply/merge-rules.ts";
 import { saysTheSame, textOf, type Fence } from "../../src/store/apply/merge-rules.ts";
@@ -139,7 +139,7 @@ describe("a record that comes", () => {
   });
 
   test("tells nothing of fields where none is missing; of a preview those that have no column (I12)", async () => {
-    const mirror = await openHasty({ manifest: fintoro });
+    const mirror = await openHasty({ declaration: fintoro });
     const noticed = () => Object.values(mirror.notices.current).map((names) => [...names]);
     put(mirror, "currencies", { id: 1, symbol: "EUR", name: "Euro", mark: "€" });
     putPreview(mirror, "invoices", { id: 7, number: "1", note: "Vďaka", currency: { id: 1, shade: "blue" } });

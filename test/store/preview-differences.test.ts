@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
+import { declarationOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { listed, order } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, row, stampOf, texts, written } from "../support/mirror/store.ts";
@@ -171,7 +171,7 @@ test.each(["5", "9007199254740993", "true"])(
     const field = { true: "paid" }[shown] ?? "colourId";
     const previewFields = { ...orders.previewFields, [field]: orders.fields[field] } as typeof orders.fields;
     const declared = Object.values({ ...resources, orders: { ...orders, previewFields } });
-    const mirror = await openHasty({ manifest: manifestOf(declared) });
+    const mirror = await openHasty({ declaration: declarationOf(declared) });
     const text = (value: string) =>
       `{"id":1,"number":"A","total":1,"lines":[],"receipts":[],"${field}":${value}}`;
     put(mirror, "orders", text(shown), { source: "detail" });

@@ -9,7 +9,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { Repository } from "../../src/store/own-tables/statement.ts";
 import { databaseError, guarded, inTransaction, openDatabase, type Db } from "../../src/store/database.ts";
 import { errorOf, rejectionOf } from "../support/errors.ts";
-import { manifestOf, openHasty, openShop } from "../support/mirror/mirror.ts";
+import { declarationOf, openHasty, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -47,7 +47,7 @@ describe("what SQLite says becomes what the user can do", () => {
   test("a foreign file in the mirror's place is not touched", async () => {
     const path = join(tempFolder(), "shop.db");
     writeFileSync(path, "Dear diary,\n".repeat(500));
-    const error = await rejectionOf(openMirror(path, manifestOf()));
+    const error = await rejectionOf(openMirror(path, declarationOf()));
     expect(error).toMatchObject({ kind: "database", retryable: false });
     expect(error.message).toBe(`the file is not a SQLite database: ${path}`);
     expect(statSync(path).size).toBe(6_000);
@@ -75,7 +75,7 @@ describe("what SQLite says becomes what the user can do", () => {
     expect(errorOf(() => openDatabase(missing)).message).toBe(`the database cannot be opened: ${missing}`);
     writeFileSync(join(folder, "file"), "");
     const below = join(folder, "file", "below", "shop.db");
-    const error = await rejectionOf(openMirror(below, manifestOf()));
+    const error = await rejectionOf(openMirror(below, declarationOf()));
     expect(error.message).toBe(`the database cannot be opened: ${below}`);
   });
 
@@ -231,7 +231,7 @@ async function owned() {
   const path = `${tempFolder()}/shop.db`;
   const lock = takeWriterLock(`${path}.lock`, "serve");
   onTestFinished(() => lock.release());
-  const mirror = await openMirror(path, manifestOf(), { lock });
+  const mirror = await openMirror(path, declarationOf(), { lock });
   const add = (id: number) => put(mirror, "people", person(id));
   add(1);
   const reader = openDatabase(path, { readonly: true });

@@ -1,10 +1,10 @@
 import { describe, expect } from "vitest";
-import type { InvalidationRule, Manifest } from "../../src/connector/connector-manifest.ts";
+import type { InvalidationRule, ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { queueDependents } from "../../src/sync/plan/dependents.ts";
-import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { declarationOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove } from "../support/mirror/store.ts";
@@ -22,13 +22,13 @@ const rules: readonly InvalidationRule[] = [
   { resource: "orders", dependent: "colours", by: ofColour },
 ];
 
-const manifest: Manifest = { ...manifestOf(), cascades: [], invalidationRules: rules };
+const declaration: ConnectorDeclaration = { ...declarationOf(), cascades: [], invalidationRules: rules };
 
 async function aRun(
   invalidationRules = rules,
-  resources: readonly Resource[] = manifest.resources,
+  resources: readonly Resource[] = declaration.resources,
 ): Promise<RunContext> {
-  return runContextOf(await openHasty({ manifest: { ...manifest, resources, invalidationRules } }));
+  return runContextOf(await openHasty({ declaration: { ...declaration, resources, invalidationRules } }));
 }
 
 /** Its run follows the rules above. */
@@ -88,7 +88,7 @@ describe("what changes with a record that no event announced", () => {
 
   test("waits for the next run where this one reads only what it depends on", ({ run }) => {
     hold(run, "orders", order(1));
-    const { resources } = manifest;
+    const { resources } = declaration;
     const mirrored = new Map(resources.map((resource) => [resource.name, resource]));
     const narrow = runContextOf(run.mirror, { mirrored }, ["notes"]);
     readNow(narrow, "notes", note(5, 1), "new");
@@ -170,7 +170,7 @@ describe("what changes with a record that no event announced", () => {
 
   test("is not read where the list that is read in every run showed all of it", async () => {
     const people = { ...resourceOf("people"), fullWhen: ["score"] };
-    const resources = manifest.resources.map((one) => (one.name === "people" ? people : one));
+    const resources = declaration.resources.map((one) => (one.name === "people" ? people : one));
     const run = await aRun([{ resource: "notes", dependent: "people", by: ofPerson }], resources);
     put(run.mirror, "people", person(1), { source: "list" });
     hold(run, "people", person(2));

@@ -1,10 +1,10 @@
 import { describe, expect } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
 import { routeProofs } from "../../src/sync/deletion/deletion.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { manifestOf, openHasty } from "../support/mirror/mirror.ts";
+import { declarationOf, openHasty } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { work } from "../support/mirror/state-rows.ts";
@@ -15,12 +15,12 @@ import { detail, leased, removeProven, runContextOf, waiting } from "../support/
 const events = ["people", "orders", "receipts"].map((resource) => {
   return { type: `${resource}.updated`, resourceType: resource, resource, action: "refetch" as const };
 });
-const manifest: Manifest = { ...manifestOf(), events };
+const declaration: ConnectorDeclaration = { ...declarationOf(), events };
 
 const receipt = { id: 5, documentType: "order", documentId: 7, amount: 1 };
 
-async function openEvents(shop = manifest): Promise<RunContext> {
-  return runContextOf(await openHasty({ manifest: shop }), { runId: null, share: "events" });
+async function openEvents(shop = declaration): Promise<RunContext> {
+  return runContextOf(await openHasty({ declaration: shop }), { runId: null, share: "events" });
 }
 
 /** Its run is the event worker's. */
@@ -40,7 +40,7 @@ const invalidationRules = [
 ];
 
 async function openWithRules(): Promise<RunContext> {
-  const run = await openEvents({ ...manifest, invalidationRules });
+  const run = await openEvents({ ...declaration, invalidationRules });
   for (const [i, documentType] of ["order", "credit-note"].entries())
     put(run.mirror, "counters", { id: i + 1, documentType, next: 1 });
   for (const one of [note(1, 1), note(2, 2), note(3, 1, "c")]) put(run.mirror, "notes", one);

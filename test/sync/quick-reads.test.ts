@@ -7,7 +7,7 @@ import type { NewWorkItem } from "../../src/state/work-item.ts";
 import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import { addQuickWork, followQuickPage, quickLists } from "../../src/sync/plan/quick-reads.ts";
 import { notFound } from "../support/errors.ts";
-import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
+import { declarationOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { order } from "../support/mirror/shop-records.ts";
 import { put, remove, startMs, texts } from "../support/mirror/store.ts";
 import { answerTo, leaseNext, runContextOf, waiting } from "../support/mirror/run.ts";
@@ -25,7 +25,7 @@ function ordersWith(quick: QuickPlan): Resource {
 
 async function aQuickRun(quick: QuickPlan): Promise<RunContext> {
   const list = Object.values({ ...resources, orders: ordersWith(quick) });
-  const mirror = await openHasty({ manifest: manifestOf(list) });
+  const mirror = await openHasty({ declaration: declarationOf(list) });
   const run = runContextOf(mirror, { share: "quick" }, ["orders"]);
   addQuickWork(run);
   return run;

@@ -13,14 +13,14 @@ import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";
 import { childPage, runContextOf } from "../support/mirror/run.ts";
 
-const manifest = Object.values(resources);
+const declared = Object.values(resources);
 const usual: ScrubSettings = { timeMs: null, cycleMs: 30 * dayMs, atMostMs: 4 * hourMs };
 const question: ScrubQuestion = {
   settings: usual,
   limit: 120,
   windowMs: 60_000,
-  manifest,
-  resources: manifest,
+  declared,
+  resources: declared,
   parentsPerRun: "auto",
   isCovered: () => false,
   nowMs: startMs,
@@ -153,7 +153,7 @@ describe("what the scrub reads with time for more", () => {
 });
 
 const sourcesOf = (names: readonly string[], parentsPerRun: "auto" | "all" = "auto") =>
-  scrubSources({ manifest, resources: names.map(resourceOf), parentsPerRun });
+  scrubSources({ declared, resources: names.map(resourceOf), parentsPerRun });
 
 describe("what needs the scrub", () => {
   test("are details that lists show in part, with the first date that each row has", () => {
@@ -161,7 +161,7 @@ describe("what needs the scrub", () => {
       { table: "orders", listOf: null, date: null, referrers: [] },
     ]);
     const inPart = { ...resourceOf("people"), fullWhen: ["score"] };
-    const sources = scrubSources({ manifest, resources: [inPart], parentsPerRun: "auto" });
+    const sources = scrubSources({ declared, resources: [inPart], parentsPerRun: "auto" });
     expect(sources).toEqual([{ table: "people", listOf: null, date: null, referrers: [] }]);
   });
 
@@ -171,7 +171,7 @@ describe("what needs the scrub", () => {
       defineResource({ ...people, record: people.record.extend({ until: orNull(date()), since: date() }) }),
       defineResource({ ...notes, record: notes.record.extend({ on: date() }) }),
     ];
-    const sources = scrubSources({ manifest: all, resources: all, parentsPerRun: "auto" });
+    const sources = scrubSources({ declared: all, resources: all, parentsPerRun: "auto" });
     const referrers = [{ table: "notes", column: "person_id", date: "on" }];
     expect(sources).toEqual([{ table: "people", listOf: "notes", date: "since", referrers }]);
   });

@@ -109,7 +109,7 @@ function packageOf(name: string): string {
 }
 
 /**
- * The engine works with what the manifest declares. `tables` are the connector's tables; names of one word
+ * The engine works with what the connector declares. `tables` are the connector's tables; names of one word
  * that the code needs as ordinary words are left out by the caller.
  */
 export function namesNoTable(source: Source, tables: ReadonlySet<string>): Complaints {

@@ -62,11 +62,11 @@ describe("rules bite", () => {
   test.each<[rule: keyof typeof rules, file: string, target: string]>([
     ["pointsDown", "src/base/clock.ts", "../cli/run.ts"],
     ["pointsDown", "src/cli/commands/a.ts", "../../nowhere/b.ts"],
-    ["knowsNoConnector", "src/sync/run.ts", "../../connectors/fintoro/manifest.ts"],
+    ["knowsNoConnector", "src/sync/run.ts", "../../connectors/fintoro/declaration.ts"],
     ["knowsNoConnector", "src/main.ts", "../test/support/program/cli.ts"],
-    ["connectorKeepsToItself", "connectors/fintoro/manifest.ts", "../../src/http/http.ts"],
-    ["connectorKeepsToItself", "connectors/fintoro/manifest.ts", "./sandbox/sandbox.ts"],
-    ["connectorKeepsToItself", "connectors/fintoro/sandbox/sandbox.ts", "../manifest.ts"],
+    ["connectorKeepsToItself", "connectors/fintoro/declaration.ts", "../../src/http/http.ts"],
+    ["connectorKeepsToItself", "connectors/fintoro/declaration.ts", "./sandbox/sandbox.ts"],
+    ["connectorKeepsToItself", "connectors/fintoro/sandbox/sandbox.ts", "../declaration.ts"],
     ["libraryInItsFolder", "src/sync/run.ts", "undici"],
     ["libraryInItsFolder", "src/store/a.ts", "@scope/thing/inner"],
   ])("%s: %s may not import %s", (rule, file, target) => {

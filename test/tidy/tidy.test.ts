@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import {
   fileCircles,
   folderCircles,
@@ -79,7 +79,9 @@ describe("layers", () => {
   });
 
   test("the engine names no table of a connector", () => {
-    const tables = new Set(manifest.resources.map(({ name }) => name).filter((one) => !plainWords.has(one)));
+    const tables = new Set(
+      declaration.resources.map(({ name }) => name).filter((one) => !plainWords.has(one)),
+    );
     expect(sources.flatMap((source) => namesNoTable(source, tables))).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/store/database.ts";
 import { rejectionOf } from "../support/errors.ts";
-import { manifestOf } from "../support/mirror/mirror.ts";
+import { declarationOf } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 
 /** People 3 and order 5 are deleted, order 8 is provisional, 77 is nothing, all others are live. */
@@ -136,7 +136,7 @@ const shop = shopWithEvents();
 /** A full shop with two events that wait for their reads, and one of an unknown type. */
 async function aShopWithEvents(): Promise<Mirror> {
   const mirror = await aFullShop(shop);
-  const selected = new Set(mirror.manifest.resources.map(({ name }) => name));
+  const selected = new Set(mirror.declaration.resources.map(({ name }) => name));
   const queue = new WorkQueue(mirror.db);
   const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
   const events = [about(1), about(2), about(1, "people.exploded")];
@@ -197,8 +197,8 @@ const wounds = `
   schema < ALTER TABLE people DROP COLUMN email
 `;
 
-function verify(path: string, manifest = manifestOf()) {
-  return verifyLocally(path, manifest, { repair: true, clock: stillClock, log: silentLog });
+function verify(path: string, declaration = declarationOf()) {
+  return verifyLocally(path, declaration, { repair: true, clock: stillClock, log: silentLog });
 }
 
 describe("what stands beside the records", () => {

@@ -8,7 +8,7 @@ import { look, unreplayable } from "../support/truth/compare.ts";
 import { wound, liveIds, named, verify } from "../support/verify/verify.ts";
 import { expectEqual, expectTombstonesTrue } from "../support/truth/equal.ts";
 import { documentTables, truthOf } from "../support/truth/truth.ts";
-import { fakturoid } from "../../connectors/fakturoid/manifest.ts";
+import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { invoices } from "../../connectors/fakturoid/resources/invoices-and-expenses.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
@@ -302,7 +302,7 @@ async function readInvoices(page: (number: number) => readonly { readonly id: nu
   const waiting = { clock, log, tally, patienceMs: 0, ended: signal };
   const policy = batchRetryPolicy(waiting, async () => null);
   const parts = { clock, log, signal, concurrency: 1, transport: { send } };
-  const shown = { ...parts, manifest: fakturoid, resources: [invoices] };
+  const shown = { ...parts, declaration: fakturoid, resources: [invoices] };
   const copy = new ServiceCopy(`${tempFolder()}/shown.db`, shown, tally, policy);
   await copy.readLists([invoices]);
   const read = { pages, ids: copy.ids("invoices").size, isWhole: copy.isWhole("invoices") };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import type { Subscription } from "../../src/webhook/subscriptions/subscription-client.ts";
 import {
@@ -79,20 +79,20 @@ describe("subscriptions", () => {
 });
 
 describe("what a config expects of them", () => {
-  const { resources } = manifest;
+  const { resources } = declaration;
   test("is nothing without an address and a secret", () => {
-    expect(expectedSubscriptions(company({}), manifest, resources)).toBeNull();
-    expect(expectedSubscriptions(company({ publicUrl }), manifest, resources)).not.toBeNull();
-    expect(expectedSubscriptions(company({ secrets: ["s"] }), manifest, resources)).not.toBeNull();
+    expect(expectedSubscriptions(company({}), declaration, resources)).toBeNull();
+    expect(expectedSubscriptions(company({ publicUrl }), declaration, resources)).not.toBeNull();
+    expect(expectedSubscriptions(company({ secrets: ["s"] }), declaration, resources)).not.toBeNull();
   });
 
   test("are the events about what is mirrored, and none that nothing is read for", () => {
     const some = resources.filter(({ name }) => name === "invoices");
-    const all = expectedSubscriptions(company({ publicUrl }), manifest, resources)?.needed ?? [];
+    const all = expectedSubscriptions(company({ publicUrl }), declaration, resources)?.needed ?? [];
     const ofInvoices = ["created", "updated", "deleted", "paid"].map((what) => `invoices.${what}`);
-    expect(expectedSubscriptions(company({ publicUrl }), manifest, some)?.needed).toEqual(ofInvoices);
-    const kept = manifest.events.filter(({ action }) => action === "keep").map(({ type }) => type);
-    expect(new Set([...all, ...kept])).toEqual(new Set(manifest.events.map(({ type }) => type)));
+    expect(expectedSubscriptions(company({ publicUrl }), declaration, some)?.needed).toEqual(ofInvoices);
+    const kept = declaration.events.filter(({ action }) => action === "keep").map(({ type }) => type);
+    expect(new Set([...all, ...kept])).toEqual(new Set(declaration.events.map(({ type }) => type)));
     expect(all.filter((type) => kept.includes(type))).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
   const scope = soleScope(context, config);
   if (follow && globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
   const resources = resource === undefined ? null : [resource];
-  if (resources) selectResources(scope.manifest, config.resources, resources);
+  if (resources) selectResources(scope.declaration, config.resources, resources);
   await readExisting(scope, async (db) => {
     const file = fileAt(db.name);
     const changes = new Changes(db);

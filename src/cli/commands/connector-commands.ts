@@ -18,7 +18,7 @@ export const connectorCheckCommand: CommandRun<"connector check"> = async (conte
     });
   });
   const document = readDocument(text, options.openapi);
-  const drifts = compareWithReference(context.connector.manifest, document);
+  const drifts = compareWithReference(context.connector.declaration, document);
   const breaking = drifts.filter((drift) => drift.severity === "breaking").length;
   const lines = drifts.map(({ severity, where, what }) => `${severity.padEnd(8)}  ${where}: ${what}`);
   await context.print({ breaking, drifts }, lines.length === 0 ? ["no difference"] : lines);
@@ -26,10 +26,10 @@ export const connectorCheckCommand: CommandRun<"connector check"> = async (conte
 };
 
 export const schemaCommand: CommandRun<"schema"> = async ({ connector, output, globals }, { options }) => {
-  const { manifest } = connector;
+  const { declaration } = connector;
   if (!options.tables)
-    await output.jsonText(JSON.stringify(configJsonSchema(manifest), null, globals.json ? 0 : 2));
-  else if (globals.json) await output.json({ tables: tableDocs(manifest) });
-  else await output.line(renderTableDocs(tableDocs(manifest)));
+    await output.jsonText(JSON.stringify(configJsonSchema(declaration), null, globals.json ? 0 : 2));
+  else if (globals.json) await output.json({ tables: tableDocs(declaration) });
+  else await output.line(renderTableDocs(tableDocs(declaration)));
   return "complete";
 };

@@ -33,7 +33,7 @@ export async function askChoices(
 ): Promise<{ readonly draft: ConfigDraft; readonly serviceName: string }> {
   let draft: ConfigDraft = {
     file,
-    baseUrl: context.connector.manifest.baseUrl,
+    baseUrl: context.connector.declaration.baseUrl,
     company: usualCompany,
     token: { place: "not-known-yet" },
     schedule: usualSchedule,
@@ -152,7 +152,7 @@ export function loadDraft(context: CommandContext, draft: ConfigDraft): LoadedCo
       ? draft.token.text
       : readFileSync(file, "utf8");
   };
-  return loadConfig({ path: draft.file, env, cwd, readFile, connectors: [connector.manifest] });
+  return loadConfig({ path: draft.file, env, cwd, readFile, connectors: [connector.declaration] });
 }
 
 /** What is wrong with the draft, in a sentence; undefined: nothing. */

@@ -70,7 +70,7 @@ function writeFiles(context: CommandContext, draft: ConfigDraft): string[] {
     writeFileAtomically(file, text);
     written.unshift(file);
   };
-  const schema = configJsonSchema(context.connector.manifest);
+  const schema = configJsonSchema(context.connector.declaration);
   if ("text" in draft.token || draft.publicUrl !== "") write(path.join(folder, "secrets/.gitignore"), "*\n");
   if ("text" in draft.token) write(tokenFileOf(draft), `${draft.token.text}\n`);
   write(path.join(folder, "config.schema.json"), `${JSON.stringify(schema, null, 2)}\n`);

@@ -18,8 +18,8 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, ...l
   const address = parseListen(options.listen) ?? loaded.config.serve;
   const config = servedConfig(context, loaded, address);
   const counts: ConnectionCounts = { dropped: 0 };
-  const { manifest } = context.connector;
-  const daemon = new Daemon({ ...hostProcess(context, counts), manifest }, config);
+  const { declaration } = context.connector;
+  const daemon = new Daemon({ ...hostProcess(context, counts), declaration }, config);
   const load = () => servedConfig(context, context.config(), address);
   const apply = (next: Config) => {
     daemon.apply(next);
@@ -45,7 +45,7 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, ...l
 
 /** The config of the companies that are served. Throws MirrorError `config` for what only a daemon cannot use. */
 function servedConfig(context: CommandContext, { config }: LoadedConfig, address: ListenAddress): Config {
-  if (selectResources(context.connector.manifest, config.resources).length === 0)
+  if (selectResources(context.connector.declaration, config.resources).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
   return { ...config, serve, companies: chosenCompanies(config, context.globals.company) };

@@ -26,7 +26,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, co
     const { clock, log, output } = context;
     const { status, handOvers, answers } = await readMirror(scope, (db) => ({
       status: readStatus({ ...scope, maxAgeMs, nowMs, clock, log, db }),
-      handOvers: db ? new HandOverCounts().read(db, scope.manifest) : [],
+      handOvers: db ? new HandOverCounts().read(db, scope.declaration) : [],
       // A snapshot and its views cost more than all the rest of a status.
       answers: db && names.length === 1 ? answersOf(scope, nowMs) : null,
     }));
@@ -53,10 +53,10 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, co
   return forEachCompany(context, config, show, { failed: {}, finish, isAnswer: true, shard: options.shard });
 };
 
-function answersOf({ config, files, manifest }: CompanyScope, nowMs: number): Record<string, string> {
+function answersOf({ config, files, declaration }: CompanyScope, nowMs: number): Record<string, string> {
   const reportDate = localDate(nowMs, config.schedule.timezone);
-  using snapshot = openSnapshot(files.mirror, manifest, { reportDate });
-  const answers = (manifest.questions ?? []).flatMap(({ name, sql, inStatus }) => {
+  using snapshot = openSnapshot(files.mirror, declaration, { reportDate });
+  const answers = (declaration.questions ?? []).flatMap(({ name, sql, inStatus }) => {
     // The columns of a question are its own: `inStatus` stands beside its SQL.
     const sentence = inStatus?.(snapshot.db.prepare(sql).get() as Parameters<typeof inStatus>[0]);
     return sentence ? [[name, sentence] as const] : [];

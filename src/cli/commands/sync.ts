@@ -24,11 +24,11 @@ import { counted, formatCount, formatDuration } from "../../base/units.ts";
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, config }) => {
   const { shard } = options;
   const { scopes, refused } = scopesWithToken(context, config, shard);
-  const { manifest } = context.connector;
-  const resources = selectResources(manifest, config.resources, args);
+  const { declaration } = context.connector;
+  const resources = selectResources(declaration, config.resources, args);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
-  if (quick && manifest.resources.some((one) => changesOf(one) !== null))
-    throw new MirrorError("usage", `--quick is not for ${manifest.title}: its lists show what changed`, {
+  if (quick && declaration.resources.some((one) => changesOf(one) !== null))
+    throw new MirrorError("usage", `--quick is not for ${declaration.title}: its lists show what changed`, {
       hint: "A usual run reads only that, and takes about as few requests: leave --quick out.",
     });
   const scrub = options.scrub && !quick;

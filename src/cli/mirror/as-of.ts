@@ -28,10 +28,10 @@ export async function withMoment<T>(
   work: (scope: ScopeAsOf) => Promise<T>,
 ): Promise<T> {
   if (!asked) return work({ ...scope, moment: null });
-  const { manifest, files, context } = scope;
+  const { declaration, files, context } = scope;
   const at = { nowMs: context.clock.nowMs(), timezone: scope.config.schedule.timezone };
   const moment = await readExisting(scope, (db) => findMoment(db, asked, at));
-  const make = (overlay: string) => overlayAsOf(files.mirror, overlay, manifest, moment, context);
+  const make = (overlay: string) => overlayAsOf(files.mirror, overlay, declaration, moment, context);
   return overScope(scope, `reading the books as of ${moment.at}`, make, (then) => work({ ...then, moment }));
 }
 
@@ -40,9 +40,9 @@ export async function withHistory<T>(
   scope: CompanyScope,
   work: (scope: ScopeAsOf) => Promise<T>,
 ): Promise<T> {
-  const { manifest, files, context } = scope;
+  const { declaration, files, context } = scope;
   await readExisting(scope, () => null);
-  const make = (overlay: string) => overlayWithHistory(files.mirror, overlay, manifest, context);
+  const make = (overlay: string) => overlayWithHistory(files.mirror, overlay, declaration, context);
   return overScope(scope, "reading its history", make, (all) => work({ ...all, moment: null }));
 }
 

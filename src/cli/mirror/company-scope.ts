@@ -35,7 +35,7 @@ export function soleScope(context: CommandContext, config: Config): CompanyScope
 }
 
 function scopeOf(context: CommandContext, config: Config, company: CompanyConfig): CompanyScope {
-  return { ...settingsOf(config, company, context.connector.manifest), context };
+  return { ...settingsOf(config, company, context.connector.declaration), context };
 }
 
 /**
@@ -84,9 +84,9 @@ export async function writeExisting<T>(
 ): Promise<T> {
   // Opening one for writing would make it.
   await readExisting(scope, () => null);
-  const { context, manifest, files } = scope;
+  const { context, declaration, files } = scope;
   using lock = takeWriterLock(files.lock, command, guarded);
-  using mirror = await openMirror(files.mirror, manifest, { ...context, lock });
+  using mirror = await openMirror(files.mirror, declaration, { ...context, lock });
   return await naming(files.mirror, () => work(mirror));
 }
 
@@ -117,25 +117,25 @@ export function warnIfIncomplete(
 
 /** Asks the service once whose token a config of one company has, within the budget that the answer shows. */
 export async function askWhoseToken(context: CommandContext, config: Config): Promise<string> {
-  const { manifest } = context.connector;
+  const { declaration } = context.connector;
   context.onSecrets(secretTexts(config));
-  const served = settingsOf(config, soleCompany(config), manifest);
+  const served = settingsOf(config, soleCompany(config), declaration);
   await using service = connectService(context, served, { attempts: 2, budget: "memory" });
-  return await askWhoami(service.transport, manifest, context.signal);
+  return await askWhoami(service.transport, declaration, context.signal);
 }
 
 /** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */
 export function judgeOwnToken(scope: CompanyScope, transport: Transport, name: string) {
-  const { context, manifest, company } = scope;
+  const { context, declaration, company } = scope;
   const token = company.token.reveal();
   const ask = async (path: string) =>
     (await transport.send({ method: "GET", path, expect: "json", signal: context.signal })).body;
-  return readMirror(scope, (db) => db && judgeToken({ db, manifest }, { name, token }, ask));
+  return readMirror(scope, (db) => db && judgeToken({ db, declaration }, { name, token }, ask));
 }
 
 /** Refuses the token of another company than the mirror's (I10): its records have the same numbers. */
 export async function assertOwnToken(scope: CompanyScope, transport: Transport): Promise<void> {
-  const name = await askWhoami(transport, scope.manifest, scope.context.signal);
+  const name = await askWhoami(transport, scope.declaration, scope.context.signal);
   const verdict = await judgeOwnToken(scope, transport, name);
   if (verdict?.kind === "refused") throw verdict.error;
 }

@@ -1,10 +1,10 @@
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { sqlTypes, type Column } from "../../store/tables/table-plan.ts";
 import {
   about,
   deletedRecords,
   documentFiles,
-  tablesOfManifest,
+  tablesOfConnector,
   viewTable,
   type SnapshotTable,
 } from "../../store/snapshot/snapshot-tables.ts";
@@ -24,8 +24,8 @@ interface ColumnDoc extends Omit<Column, "scalar" | "paths"> {
   readonly report_type: string | null;
 }
 
-export function tableDocs(manifest: Manifest): TableDoc[] {
-  const tables = [...tablesOfManifest(manifest), deletedRecords, about, documentFiles];
+export function tableDocs(declaration: ConnectorDeclaration): TableDoc[] {
+  const tables = [...tablesOfConnector(declaration), deletedRecords, about, documentFiles];
   return [...tables.map(docOf), ...ownTables];
 }
 
@@ -110,8 +110,8 @@ named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never f
 Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole is an integer, so divide by \`1.0 * x\`.`;
 
 /** The report's views as Markdown, each on its own: question, rule and columns. */
-export function renderViewDocs(manifest: Manifest): string {
-  const rows = (manifest.views ?? []).map(viewTable).map(docOf);
+export function renderViewDocs(declaration: ConnectorDeclaration): string {
+  const rows = (declaration.views ?? []).map(viewTable).map(docOf);
   return rows.map(renderTable).join("\n\n");
 }
 

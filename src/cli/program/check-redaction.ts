@@ -1,12 +1,12 @@
 import { MirrorError } from "../../base/errors.ts";
 import { nearest, someOf, unknownName } from "../../base/names.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { documentDate } from "../../export/plan/period.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import { isAboutUnknown, isMatch, isRedactable, redactModeOf } from "../../store/snapshot/redaction.ts";
 import type { RedactRule } from "../../store/snapshot/redaction.ts";
-import { tablesOfManifest, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
+import { tablesOfConnector, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 
 /**
  * Checks `report.redact` against the connector's tables, and warns of columns that show the same data unredacted.
@@ -14,22 +14,22 @@ import { tablesOfManifest, type SnapshotTable } from "../../store/snapshot/snaps
  */
 export function checkRedaction(
   { config, placeOf }: Pick<LoadedConfig, "config" | "placeOf">,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   log: Pick<AdjustableLog, "warn">,
 ): void {
   const { redact } = config.report;
   if (redact.length === 0) return;
-  const tables = tablesOfManifest(manifest);
+  const tables = tablesOfConnector(declaration);
   const place = ({ columns }: RedactRule) => placeOf(["report", "redact", columns]);
   const named = redact.filter((rule) => !isAboutUnknown(rule));
-  const found = named.map((rule) => ({ at: place(rule), ...judgeRule(rule, tables, manifest) }));
+  const found = named.map((rule) => ({ at: place(rule), ...judgeRule(rule, tables, declaration) }));
   const refused = found.filter(({ refusal }) => refusal !== undefined);
   if (refused.length > 0)
     throw new MirrorError("config", refused.map(({ at, refusal }) => `${at}: ${refusal}`).join("\n"), {
       hint: "`fintoro-mirror schema --tables` lists tables and columns; *.client_email means it in every table.",
     });
   for (const { at, doubt } of found) if (doubt !== undefined) log.warn(`${at}: ${doubt}`);
-  const copies = unredactedCopies(tables, redact, manifest);
+  const copies = unredactedCopies(tables, redact, declaration);
   if (copies.length > 0)
     log.warn(`report.redact: the same data is still shown in ${someOf(copies, 6)}`, {
       hint: `Redact them too, for example with "*.${copies[0]?.split(".")[1] ?? ""}": drop.`,
@@ -43,7 +43,7 @@ const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ na
 function judgeRule(
   { columns }: RedactRule,
   tables: readonly SnapshotTable[],
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
 ): { readonly refusal?: string; readonly doubt?: string } {
   const [tableName = "", columnName, ...more] = columns.split(".");
   if (columnName === undefined || more.length > 0)
@@ -54,7 +54,7 @@ function judgeRule(
       .map((column) => ({ table, column })),
   );
   const redacted = matching.filter(({ table, column }) => isRedactable(table, column));
-  const day = redacted.find(({ table, column }) => column.name === documentDate(manifest, table));
+  const day = redacted.find(({ table, column }) => column.name === documentDate(declaration, table));
   if (day)
     return {
       doubt: `${day.table.name}.${day.column.name} is the day that months go by: packages and exports of a month have no row of ${day.table.name}`,
@@ -84,9 +84,9 @@ function judgeRule(
 function unredactedCopies(
   tables: readonly SnapshotTable[],
   rules: readonly RedactRule[],
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
 ): string[] {
-  const singular = new Map(manifest.resources.map((resource) => [resource.name, resource.singular]));
+  const singular = new Map(declaration.resources.map((resource) => [resource.name, resource.singular]));
   const snapshots = new Set(singular.values());
   const columns = tables.flatMap((table) =>
     table.columns

@@ -36,14 +36,14 @@ export async function openContext(
   const connector = await connectorNamed(environment, named, configured).load();
   const { checkRedaction } = await import("./check-redaction.ts");
   const checked = (one: LoadedConfig) => {
-    const { name } = connector.manifest;
+    const { name } = connector.declaration;
     if (one.config.connector !== name)
       throw new MirrorError(
         "config",
         `${one.placeOf(["connector"])} names another connector than ${name} now`,
         { hint: "Start the program again: a running one keeps its connector." },
       );
-    checkRedaction(one, connector.manifest, log);
+    checkRedaction(one, connector.declaration, log);
     return one;
   };
   if (loaded) checked(loaded);

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { KnownConnector } from "../../config/config-schema.ts";
 import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import type { ProgressView, ShowLine } from "../../log/progress.ts";
 import type { OutputStream } from "../../log/screen.ts";
@@ -63,7 +63,7 @@ export interface ConnectorEntry extends KnownConnector {
 }
 
 export interface Connector {
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
 }
 

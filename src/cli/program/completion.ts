@@ -40,7 +40,7 @@ function namesFrom(
     const name = given["--connector"] ?? (await config()).connector;
     return connectors.find((one) => one.name === name) ?? connectors[0];
   };
-  const manifest = async () => (await (await chosen()).load()).manifest;
+  const declaration = async () => (await (await chosen()).load()).declaration;
   const resources = async () => (await chosen()).resources.map(({ name }) => name);
   const companies = async () => Object.keys((await config()).companies ?? {});
   return {
@@ -51,10 +51,10 @@ function namesFrom(
     resource: resources,
     "--resource": resources,
     table: async () => {
-      const { tablesOfManifest } = await import("../../store/snapshot/snapshot-tables.ts");
-      return tablesOfManifest(await manifest()).map((table) => table.name);
+      const { tablesOfConnector } = await import("../../store/snapshot/snapshot-tables.ts");
+      return tablesOfConnector(await declaration()).map((table) => table.name);
     },
-    event: async () => (await manifest()).events.map(({ type }) => type),
+    event: async () => (await declaration()).events.map(({ type }) => type),
   };
 }
 

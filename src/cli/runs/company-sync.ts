@@ -78,12 +78,12 @@ async function performWithToken(asked: RemoteRun, lock: WriterLock): Promise<Run
 
 async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<RunSummary> {
   const { scope, request, show, onListed } = asked;
-  const { context, manifest, config, company, files } = scope;
+  const { context, declaration, config, company, files } = scope;
   const { clock, log, signal } = context;
   await using service = connectService(context, scope, { limits: request });
   const { transport, rateLimiter } = service;
   const opening = { clock, log, signal: eitherSignal(signal, request.closed), lock };
-  using mirror = await openMirror(files.mirror, manifest, opening);
+  using mirror = await openMirror(files.mirror, declaration, opening);
   const opened = { mirror, transport, rateLimiter, tally: new Tally() };
   const startedMs = clock.monotonicMs();
   const run = { context, config, company, request, signal, startedMs, onListed, ...opened };

@@ -57,7 +57,7 @@ export function dryRun(
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
   await using service = connectService(scope.context, scope);
   const { transport, rateLimiter } = service;
-  const parentsPerRun = parentsPerRunOf(scope.manifest, scope.config);
+  const parentsPerRun = parentsPerRunOf(scope.declaration, scope.config);
   return await readMirror(scope, async (db) => {
     const known = db && knownOf(scope, db, asked, rateLimiter.view().month?.left ?? null);
     const options = { full: asked.full, parentsPerRun };
@@ -68,7 +68,7 @@ async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
 }
 
 function knownOf(
-  { manifest, config, context }: CompanyScope,
+  { declaration, config, context }: CompanyScope,
   db: Db,
   { resources, full }: EstimatedRun,
   monthLeft: number | null,
@@ -77,15 +77,15 @@ function knownOf(
   const runs = new Runs(db);
   const unfinished = unfinishedRun(runs, { full });
   const parentsRead = (resource: Resource) => {
-    if (full || parentsPerRunOf(manifest, config) !== "auto")
+    if (full || parentsPerRunOf(declaration, config) !== "auto")
       return unfinished ? new Parents(db).countListed(resource.name, runs.firstOfChain(unfinished.id).id) : 0;
-    const scope = { manifest: manifest.resources, resources: [resource], parentsPerRun: "auto" } as const;
+    const scope = { declared: declaration.resources, resources: [resource], parentsPerRun: "auto" } as const;
     return new ScrubCandidates(db).readBefore(scrubSources(scope)).count;
   };
   const queue = new WorkQueue(db);
   const nowMs = context.clock.nowMs();
   const settings = wholeListSettings(config, monthLeft, nowMs);
-  const wholeLists = planWholeLists(wholeListFacts(db, manifest.resources), settings, nowMs);
+  const wholeLists = planWholeLists(wholeListFacts(db, declaration.resources), settings, nowMs);
   const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
   return {
     counts: (name) => records.counts(name),

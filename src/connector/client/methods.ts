@@ -105,7 +105,7 @@ export function methodsOf<G extends Readonly<Record<string, Operation>>>(
 }
 
 /**
- * Calls one operation, also one from a manifest. Throws MirrorError `usage` that names the wrong argument before a
+ * Calls one operation, also one from a declaration. Throws MirrorError `usage` that names the wrong argument before a
  * request is spent on it, and a ProtocolError for an answer that is no object, or a list without its records.
  */
 export async function callOperation(

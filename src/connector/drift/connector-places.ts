@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { paginator } from "../client/page.ts";
-import type { Manifest } from "../connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector-declaration.ts";
 import type { Operation } from "../operation.ts";
 import { knownFact, originalOf } from "../record-schema.ts";
 import type { Resource } from "../resource.ts";
@@ -9,13 +9,15 @@ import { parameterNames, routeKey, schemaPlace, type Place, type SchemaObject } 
 type SchemaOf = (type: z.ZodType) => SchemaObject;
 
 /** The operations of a connector, then the requests that the mirror makes for its resources. */
-export function connectorPlaces(manifest: Manifest) {
-  const schemaOf = schemaReader(manifest);
-  const paths = new Map(manifest.operations.map((one) => [routeKey(`${one.method} ${one.path}`), one.path]));
-  const operations = manifest.operations.map((one) => {
+export function connectorPlaces(declaration: ConnectorDeclaration) {
+  const schemaOf = schemaReader(declaration);
+  const paths = new Map(
+    declaration.operations.map((one) => [routeKey(`${one.method} ${one.path}`), one.path]),
+  );
+  const operations = declaration.operations.map((one) => {
     return { where: `${one.method} ${one.path}`, place: operationPlace(one, schemaOf) };
   });
-  const requests = manifest.resources.flatMap(requestsFor).map(({ parameters, answer, path }) => {
+  const requests = declaration.resources.flatMap(requestsFor).map(({ parameters, answer, path }) => {
     const inner = new Map(Object.entries(parameters).map(([name, value]) => [` ?${name}`, sentPlace(value)]));
     inner.set(" answer 200", contentPlace(answer, schemaOf));
     const place = { facts: { it: "present" }, isPartial: true, inner: () => inner };
@@ -92,15 +94,15 @@ type SchemaContext = Parameters<NonNullable<z.core.ToJSONSchemaParams["override"
 
 /**
  * Reads the connector's types as JSON schemas, with what the comparison needs besides: a record's name
- * (`recordName`), the manifest's events, and what the facts of a field say more exactly than its zod type.
+ * (`recordName`), the connector's events, and what the facts of a field say more exactly than its zod type.
  */
-function schemaReader(manifest: Manifest): SchemaOf {
+function schemaReader(declaration: ConnectorDeclaration): SchemaOf {
   const names = new Map<z.ZodType, string>();
-  for (const { name, record, preview } of manifest.resources) {
+  for (const { name, record, preview } of declaration.resources) {
     names.set(originalOf(record), name);
     if (preview) names.set(originalOf(preview), `${name} (preview)`);
   }
-  const events = manifest.events.map((rule) => rule.type);
+  const events = declaration.events.map((rule) => rule.type);
   const override = ({ zodSchema, jsonSchema }: SchemaContext) => {
     if (!(zodSchema instanceof z.ZodType)) return;
     const recordName = names.get(originalOf(zodSchema));

@@ -1,4 +1,4 @@
-import type { Manifest } from "../connector-manifest.ts";
+import type { ConnectorDeclaration } from "../connector-declaration.ts";
 import { connectorPlaces } from "./connector-places.ts";
 import { lowerLimits, publishedPlace, readReference, routeKey, upperLimits } from "./place.ts";
 import type { Place, PlaceFacts } from "./place.ts";
@@ -18,11 +18,11 @@ const severities = ["breaking", "addition", "note"] as const;
  * Compares the connector with a published OpenAPI 3 reference, in both directions. Returns the differences, the
  * worst first. Throws MirrorError `usage` for anything that is no such document.
  */
-export function compareWithReference(manifest: Manifest, document: unknown): Drift[] {
+export function compareWithReference(declaration: ConnectorDeclaration, document: unknown): Drift[] {
   const { operations, resolve } = readReference(document);
   const found = new Map<string, Drift>();
   const known = new Set<string>();
-  for (const { where, place } of connectorPlaces(manifest)) {
+  for (const { where, place } of connectorPlaces(declaration)) {
     const theirs = operations.get(routeKey(where));
     known.add(routeKey(where));
     comparePlaces(place, theirs ? publishedPlace(theirs, where, place, resolve) : nothing, where, found);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
-import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import { resourceNamed, type ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
@@ -109,12 +109,12 @@ export type MonthDocument = ReturnType<typeof documentsOfMonth>[number];
 /** The documents of a month whose files belong to its package. */
 export function documentsOfMonth(
   { db }: Pick<Snapshot, "db">,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   { from, to }: MonthPeriod,
 ) {
-  const names = manifest.monthPackage?.documents ?? [];
+  const names = declaration.monthPackage?.documents ?? [];
   return names.flatMap((resource) => {
-    const { files } = resourceNamed(manifest, resource);
+    const { files } = resourceNamed(declaration, resource);
     if (!files) return [];
     const [name = "id"] = files.name;
     const sql = `SELECT id, CAST(${quoted(name)} AS TEXT) FROM ${quoted(resource)}

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { assertKnown } from "../../base/names.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { translatedHeading, type ExportLanguage, type Translation } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { hasTable } from "../../store/database.ts";
@@ -41,12 +41,16 @@ const ownColumns: readonly ParquetColumn[] = [
  *
  * @throws MirrorError `usage`: an unknown name, a view that `since` or the period cannot limit, or a language without words
  */
-export function planTables(snapshot: Snapshot, manifest: Manifest, request: ExportRequest): TableExport[] {
-  const words = translationTo(manifest, request.language);
+export function planTables(
+  snapshot: Snapshot,
+  declaration: ConnectorDeclaration,
+  request: ExportRequest,
+): TableExport[] {
+  const words = translationTo(declaration, request.language);
   return chosenTables(snapshot.tables, request).map((table) => {
     const { period, format, partition } = request;
-    const limit = period && periodLimit(manifest, snapshot.tables, table, period);
-    const date = partition === null || format === "xlsx" ? null : documentDate(manifest, table);
+    const limit = period && periodLimit(declaration, snapshot.tables, table, period);
+    const date = partition === null || format === "xlsx" ? null : documentDate(declaration, table);
     const raw = format === "jsonl" && table.kind === "table" ? rawOf(snapshot, table) : null;
     const name = quoted(table.name);
     const rows = limit ? `(SELECT * FROM ${name} WHERE ${limit.sql})` : name;
@@ -101,7 +105,7 @@ function planRows(
 
 /** The words of a language; null: names and values stay as they are. */
 export function translationTo(
-  { translations, title }: Manifest,
+  { translations, title }: ConnectorDeclaration,
   language: ExportLanguage,
 ): Translation | null {
   if (language === "en") return null;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { LogPosition } from "../../base/ids.ts";
 import type { ExportConfig } from "../../config/config.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../../state/as-of/moment.ts";
 import type { RedactRule } from "../../store/snapshot/redaction.ts";
@@ -32,7 +32,7 @@ export interface ExportRequest extends ExportForm {
 
 export interface ExportParts {
   readonly mirror: string;
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   readonly clock: Clock;
   /** The local date that ages are counted against. */
   readonly reportDate: string;

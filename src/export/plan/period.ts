@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { snakeCase } from "../../base/names.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 
@@ -60,13 +60,13 @@ export interface DatedPeriod extends Period {
  *   that cuts one
  */
 export function periodLimit(
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   tables: readonly SnapshotTable[],
   table: SnapshotTable,
   { from, to }: Period,
 ) {
   const dated = tables.find(({ name }) => name === table.parent) ?? table;
-  const column = documentDate(manifest, dated);
+  const column = documentDate(declaration, dated);
   if (column === null) {
     if (table.kind === "view")
       throw new MirrorError("usage", `${table.name} has no date: it shows one day's state`, {
@@ -99,9 +99,9 @@ function assertWholeMonths(view: string, from: string | null, to: string | null)
  * The column that a table is partitioned and limited by: its first date that is never null (`issue_date`,
  * `payment_date`), of a view the date or month that the connector declares. Null: it has none.
  */
-export function documentDate(manifest: Manifest, table: SnapshotTable): string | null {
+export function documentDate(declaration: ConnectorDeclaration, table: SnapshotTable): string | null {
   if (table.kind === "view") return table.view?.date ?? null;
-  const resource = manifest.resources.find(({ name }) => name === table.name);
+  const resource = declaration.resources.find(({ name }) => name === table.name);
   const fields = Object.entries(resource?.fields ?? {});
   const found = fields.find(
     ([, field]) => field.shape === "scalar" && field.type === "date" && !field.nullable,

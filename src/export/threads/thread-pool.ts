@@ -52,8 +52,8 @@ export class ThreadPool {
    *
    * @throws MirrorError `database`: no mirror, or one that changes too fast
    */
-  static async open({ mirror, manifest, reportDate, redact = [] }: ExportParts): Promise<ThreadPool> {
-    let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
+  static async open({ mirror, declaration, reportDate, redact = [] }: ExportParts): Promise<ThreadPool> {
+    let snapshot = openSnapshot(mirror, declaration, { reportDate, redact });
     if (sizeOfFiles(snapshot.db) < smallMirrorBytes)
       return new ThreadPool(snapshot, [ownThread(mirror, snapshot.db)]);
     const length = Math.min(maxThreads, availableParallelism());
@@ -74,7 +74,7 @@ export class ThreadPool {
         began = begin();
         // An overlay may be outdated by now: nobody waits for the threads then.
         began.catch(() => undefined);
-        snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
+        snapshot = openSnapshot(mirror, declaration, { reportDate, redact });
       }
       const what = `the mirror changes too fast to be read by several threads: ${mirror}`;
       const hint = "Run it again, or after the sync that is writing.";

@@ -1,6 +1,6 @@
 import type { Semaphore } from "../../base/semaphore.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { HostContext } from "../../host/host-context.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
@@ -47,7 +47,7 @@ export function createMonthPackages(
   };
   const make = async (asked: AskedPackage): Promise<void> => {
     const { opened, settings } = supervisor;
-    if (opened && isUnchanged(opened.mirror.db, settings.manifest, asked))
+    if (opened && isUnchanged(opened.mirror.db, settings.declaration, asked))
       return packages.finish(lease, asked, null);
     const { month } = asked;
     const key = `packages/${month}/${company}/${company}-${month}-${epoch}-${++stored}.zip`;
@@ -93,11 +93,15 @@ export function createMonthPackages(
 }
 
 /** Has no document of the month changed since what was made was handed over, and is that all that is asked for? */
-function isUnchanged(db: Db, manifest: Manifest, { month, proved, made }: AskedPackage): boolean {
+function isUnchanged(
+  db: Db,
+  declaration: ConnectorDeclaration,
+  { month, proved, made }: AskedPackage,
+): boolean {
   if (made === null || made.without_pdf.length > 0 || (proved && !made.proved)) return false;
   const last = handOversOf(db, month).at(-1);
   if (last?.log !== made.log || last.seq > made.position) return false;
-  return new HandOverCounts().read(db, manifest, month)[0]?.changed === 0;
+  return new HandOverCounts().read(db, declaration, month)[0]?.changed === 0;
 }
 
 function reasonOf(error: unknown): PackageFailure {

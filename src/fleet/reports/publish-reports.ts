@@ -7,11 +7,11 @@ import { hashOf } from "../../base/files/hashed-file.ts";
 import type { Config } from "../../config/config.ts";
 import { exportEntry } from "../../config/export-section.ts";
 import { mirrorFiles, type CompanySettings, type MirrorFiles } from "../../store/mirror-files.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { ReportQuestion } from "../../connector/report-view.ts";
 import { readManifest } from "../../export/files/export-manifest.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
-import { tablesOfManifest } from "../../store/snapshot/snapshot-tables.ts";
+import { tablesOfConnector } from "../../store/snapshot/snapshot-tables.ts";
 import { exportStep, readSteps, recordStep, reportStep } from "../../status/after-run-record.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { unsentExports } from "./send-exports.ts";
@@ -34,13 +34,17 @@ export const reportName = "report.db";
  * A config by which a node makes what the fleet publishes: also Parquet files of all tables and views, and exports that
  * are sent. Where the fleet publishes no reports, these alone are made.
  *
- * @param manifest of the company's connector; null: the fleet publishes none
+ * @param declaration of the company's connector; null: the fleet publishes none
  */
-export function withReports(config: Config, company: string, manifest: Manifest | null): Config {
+export function withReports(
+  config: Config,
+  company: string,
+  declaration: ConnectorDeclaration | null,
+): Config {
   const sent = unsentExports(config, company);
-  if (!manifest) return { ...config, exports: sent, schedule: { ...config.schedule, publish: null } };
+  if (!declaration) return { ...config, exports: sent, schedule: { ...config.schedule, publish: null } };
   const out = path.dirname(mirrorFiles(config, company).parquetFolder);
-  const tables = tablesOfManifest(manifest).map(({ name }) => name);
+  const tables = tablesOfConnector(declaration).map(({ name }) => name);
   const parquet = exportEntry({ folder: out }).parse({ format: "parquet", out, after: "sync", tables });
   return { ...config, exports: [...sent, parquet] };
 }

@@ -35,7 +35,7 @@ export function unsentExports(config: Config, company: string): Config["exports"
  * @throws MirrorError `stopped` where the process ends before all are sent
  */
 export async function sendExports(
-  { config, company: { name: company }, manifest, files }: CompanySettings,
+  { config, company: { name: company }, declaration, files }: CompanySettings,
   ownership: Ownership,
   refused: string | null,
   context: StoreSurroundings & { readonly log: Log; readonly signal: AbortSignal },
@@ -50,7 +50,7 @@ export async function sendExports(
     if (to === null || !made) continue;
     const startedMs = clock.nowMs();
     const kept = (before: ExportManifest | null) =>
-      keptFiles(before, { format, tables: tables ?? [] }, tablesOfReport(manifest), made.files);
+      keptFiles(before, { format, tables: tables ?? [] }, tablesOfReport(declaration), made.files);
     const result = { manifest: made, written: made.files, kept };
     try {
       if (refused !== null) throw new MirrorError("database", refused);

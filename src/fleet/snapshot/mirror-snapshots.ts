@@ -98,8 +98,8 @@ export class MirrorSnapshots {
     try {
       const takenAtMs = clock.nowMs();
       const ending = eitherSignal(ownership.lost, signal);
-      const { manifest: declared, resources } = scope;
-      const sources = scrubSources({ manifest: declared.resources, resources, parentsPerRun: "auto" });
+      const { declaration, resources } = scope;
+      const sources = scrubSources({ declared: declaration.resources, resources, parentsPerRun: "auto" });
       const task = { kind: "pack", mirror, copy, packed, sources } as const;
       const made = await this.#inThread<PackedMirror>(task, ending);
       const { packed: stored, unpacked, oldestReadMs, ...content } = made;

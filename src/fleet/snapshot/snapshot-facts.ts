@@ -82,7 +82,7 @@ export function readSummary(
 
 function readRadar(
   db: Db,
-  { company, manifest }: CompanySettings,
+  { company, declaration }: CompanySettings,
   { lastRun, events, sweptMs }: CompanyStatusView,
   conditions: readonly NamedCondition[],
   { oldestMs, verifiedAt }: ReadTimes,
@@ -90,7 +90,7 @@ function readRadar(
   const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
   const received = events.lastReceivedMs === null ? "no event yet" : "receives";
   const tried = lastRun === null ? "untried" : (tokenFaults[lastRun.outcome] ?? "accepted");
-  const months = new HandOverCounts().read(db, manifest);
+  const months = new HandOverCounts().read(db, declaration);
   const changed = months.reduce((sum, one) => sum + one.changed, 0);
   const lists = Object.values(sweptMs);
   const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));

@@ -1,4 +1,4 @@
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
@@ -50,11 +50,15 @@ export class HandOverCounts {
   private readonly changed = new Map<string, Set<string>>();
 
   /** @param only this month, however old; null: the latest ones */
-  read(db: Db, manifest: Manifest, only: string | null = null): HandOverState[] {
-    return db.transaction(() => this.readOneState(db, manifest, only))();
+  read(db: Db, declaration: ConnectorDeclaration, only: string | null = null): HandOverState[] {
+    return db.transaction(() => this.readOneState(db, declaration, only))();
   }
 
-  private readOneState(db: Db, { resources, monthPackage }: Manifest, only: string | null): HandOverState[] {
+  private readOneState(
+    db: Db,
+    { resources, monthPackage }: ConnectorDeclaration,
+    only: string | null,
+  ): HandOverState[] {
     const latest = `SELECT month, position, at FROM _hand_overs h
       WHERE id = (SELECT max(id) FROM _hand_overs WHERE month = h.month) AND coalesce(month = @only, true)
       ORDER BY month DESC LIMIT ${mostMonths}`;

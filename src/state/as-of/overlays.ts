@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { canonicalId } from "../../base/ids.ts";
 import { silentLog } from "../../base/logger.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import { stampWithoutRead, type ReadStamp, type Source } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
@@ -49,11 +49,11 @@ const interrupted = "the books as of an earlier moment were not finished; nothin
 export async function overlayAsOf(
   live: string,
   overlay: string,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   moment: MirrorMoment,
   { clock, signal }: OverlayOptions,
 ): Promise<void> {
-  await writeOverlay(live, overlay, manifest, moment, async (mirror) => {
+  await writeOverlay(live, overlay, declaration, moment, async (mirror) => {
     const { db } = mirror;
     const stamp = stampWithoutRead("schema", clock);
     const known = () => db.prepare(`SELECT known FROM ${overlayTable}`).pluck().get() as number;
@@ -83,7 +83,7 @@ interface OverlayOptions {
 async function writeOverlay(
   live: string,
   overlay: string,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   moment: MirrorMoment | null,
   step: (mirror: Mirror) => Promise<void>,
 ): Promise<void> {
@@ -91,8 +91,8 @@ async function writeOverlay(
   using db = openScratch(overlay);
   if (isNew) takeOver(db, live, moment);
   // Its tables are all there before the live mirror is attached: no statement that names no schema writes that one.
-  const mirror = new Mirror(db, manifest, silentLog, null);
-  for (const { name } of manifest.resources) {
+  const mirror = new Mirror(db, declaration, silentLog, null);
+  for (const { name } of declaration.resources) {
     const columns = "(id INTEGER PRIMARY KEY, json INTEGER, made INTEGER)";
     db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(changedTable(name))} ${columns}`);
   }
@@ -113,10 +113,10 @@ async function eachPast(
   signal: AbortSignal,
   step: (table: ResourceTable, record: PastRecord, slice: Buffer) => void,
 ): Promise<void> {
-  const { db, manifest } = mirror;
-  for (const { name, list } of manifest.resources)
+  const { db, declaration } = mirror;
+  for (const { name, list } of declaration.resources)
     if (list.kind === "owned") putPresent(db, mirror.table(name).plan.table);
-  const known = new Set(manifest.resources.map(({ name }) => name));
+  const known = new Set(declaration.resources.map(({ name }) => name));
   const select = db.prepare(`SELECT p.rowid AS place, p.*, CAST(l.before AS BLOB) AS slice
     FROM temp._past p JOIN live._change_log l ON l.seq = p.json AND l.before IS NOT NULL
     WHERE p.rowid > ? ORDER BY p.rowid LIMIT ${recordsAtOnce}`);
@@ -192,9 +192,9 @@ function listChanged(db: Db, { seq }: MirrorMoment, known: number): void {
 }
 
 /** Which records the live mirror shows otherwise: those that were not there, and those with a row of then. */
-function noteChanged({ db, manifest }: Mirror): void {
+function noteChanged({ db, declaration }: Mirror): void {
   const changed = new Set(db.prepare("SELECT DISTINCT resource FROM temp._past").pluck().all());
-  for (const { name } of manifest.resources.filter((resource) => changed.has(resource.name))) {
+  for (const { name } of declaration.resources.filter((resource) => changed.has(resource.name))) {
     const ids = quoted(changedTable(name));
     db.exec(`INSERT OR IGNORE INTO ${ids} SELECT id, json, made FROM temp._past WHERE resource = '${name}'
         AND (json IS NULL OR id IN (SELECT id FROM main.${quoted(name)}))`);
@@ -239,17 +239,17 @@ function isPreview({ resource, plan }: ResourceTable, cause: string | null, slic
 export async function overlayWithHistory(
   live: string,
   overlay: string,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   { clock, signal }: OverlayOptions,
 ): Promise<void> {
-  await writeOverlay(live, overlay, manifest, null, async (mirror) => {
+  await writeOverlay(live, overlay, declaration, null, async (mirror) => {
     const { db } = mirror;
     // As of the commit that this transaction reads.
     db.exec(`UPDATE main.${overlayTable} SET seq = (SELECT coalesce(max(seq), 0) FROM live._change_log)`);
     const begin =
       "SELECT r.at FROM live._change_log l JOIN live._reads r ON r.id = l.read ORDER BY l.seq LIMIT 1";
     db.exec(`CREATE TEMP TABLE _begin AS SELECT (${begin}) AS at`);
-    for (const { name } of manifest.resources) addPresent(db, mirror.table(name).plan);
+    for (const { name } of declaration.resources) addPresent(db, mirror.table(name).plan);
     listPast(db);
     const stamp = stampWithoutRead("schema", clock);
     // The overlay's own row of a record is each of its versions in turn.

@@ -1,4 +1,4 @@
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { ResourceTable } from "../../store/apply/resource-table.ts";
 import { TableContext } from "../../store/apply/table-context.ts";
 import { namesWhatIsAbsent, type Db } from "../../store/database.ts";
@@ -6,13 +6,13 @@ import { Derivations, derivationVersion } from "../../store/tables/derivations.t
 import { planWithUnknown } from "../../store/tables/unknown-columns.ts";
 
 /** Opens the tables of all resources for reading; changes nothing, also where the layout is another one. */
-export function openTables(db: Db, manifest: Manifest) {
+export function openTables(db: Db, declaration: ConnectorDeclaration) {
   const context = new TableContext(db);
   const derivations = new Derivations(db);
   const tables: ResourceTable[] = [];
   /** Resources whose rows cannot be compared with their JSON, and why. */
   const unreadable: { readonly resource: string; readonly why: string }[] = [];
-  for (const resource of manifest.resources) {
+  for (const resource of declaration.resources) {
     try {
       const table = new ResourceTable(context, resource, planWithUnknown(db, resource));
       table.statements.assertComplete();

@@ -47,7 +47,7 @@ export function readPageFacts(page: PageCompany, nowMs: number) {
     /** The latest come first. */
     runs: db ? new Runs(db).latest(mostRuns) : [],
     events: db ? new InboxView(db).list({ most: mostEvents }) : [],
-    handOvers: db ? handOvers.read(db, settings.manifest) : [],
+    handOvers: db ? handOvers.read(db, settings.declaration) : [],
     changes: db ? new Changes(db).newestBefore(Number.MAX_SAFE_INTEGER, mostChanges) : [],
   });
   try {

@@ -1,6 +1,6 @@
 import type { RedactMode, SnapshotColumn, SnapshotTable } from "./snapshot-tables.ts";
 import { createHmac } from "node:crypto";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isObject, type JsonValue, stringifyLossless } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
@@ -108,7 +108,7 @@ export interface Redaction {
 /** The redaction of a mirror; `planOf` also has the columns that its unknown fields have. */
 export function redactionOf(
   planOf: (resource: Resource) => TablePlan,
-  { resources }: Manifest,
+  { resources }: ConnectorDeclaration,
   rules: readonly RedactRule[],
   key: string,
 ) {

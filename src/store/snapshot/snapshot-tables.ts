@@ -1,4 +1,4 @@
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { ReportType, ReportView, ReportViewColumn } from "../../connector/report-view.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { knownPlan } from "../tables/table-plan.ts";
@@ -52,14 +52,17 @@ const reportTypes: Readonly<Record<ColumnScalar, ReportType>> = {
 };
 
 /** The tables of a snapshot as the connector declares them. @param planOf @default without columns of unknown fields */
-export function tablesOfManifest({ resources, views = [] }: Manifest, planOf = knownPlan): SnapshotTable[] {
+export function tablesOfConnector(
+  { resources, views = [] }: ConnectorDeclaration,
+  planOf = knownPlan,
+): SnapshotTable[] {
   const tables = resources.flatMap((resource) => describeTables(resource, planOf(resource)));
   return [...tables, ...views.map(viewTable)];
 }
 
 /** The same with those that every report has, in the connector's order. */
-export function tablesOfReport(manifest: Manifest, planOf = knownPlan): SnapshotTable[] {
-  return [...tablesOfManifest(manifest, planOf), documentFiles, deletedRecords, about];
+export function tablesOfReport(declaration: ConnectorDeclaration, planOf = knownPlan): SnapshotTable[] {
+  return [...tablesOfConnector(declaration, planOf), documentFiles, deletedRecords, about];
 }
 
 function describeTables(resource: Resource, plan: TablePlan): SnapshotTable[] {

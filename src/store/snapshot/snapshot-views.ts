@@ -1,4 +1,4 @@
-import type { LastKnown, Manifest } from "../../connector/connector-manifest.ts";
+import type { LastKnown, ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { hasTable, type Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
@@ -19,23 +19,23 @@ import { knownPlan } from "../tables/table-plan.ts";
 export function createSnapshotViews(
   db: Db,
   schema: string,
-  manifest: Manifest,
+  declaration: ConnectorDeclaration,
   redact: readonly RedactRule[],
 ): SnapshotTable[] {
   assertReadable(db, schema);
   const present = redactTables(
-    tablesOfReport(manifest, (resource) => planWithUnknown(db, resource)),
+    tablesOfReport(declaration, (resource) => planWithUnknown(db, resource)),
     redact,
   );
   const tables = present.flatMap((table) =>
     hasTable(db, historyTable(table.name)) ? [table, historyOf(table)] : [table],
   );
-  const mirror = attachedAs(db, schema, createOverlaidViews(db, schema, manifest));
+  const mirror = attachedAs(db, schema, createOverlaidViews(db, schema, declaration));
   for (const table of tables) {
     if (table.kind === "about") continue;
     const sql =
       table.kind === "deleted"
-        ? tombstones(mirror, table, tables, manifest.lastKnown)
+        ? tombstones(mirror, table, tables, declaration.lastKnown)
         : selectOf(mirror, table, tables);
     db.exec(`CREATE TEMP VIEW ${quoted(table.name)} AS ${sql}`);
   }
@@ -175,7 +175,11 @@ export function attachBelow(db: Db, schema: string): void {
  *
  * @throws OverlayOutdated
  */
-function createOverlaidViews(db: Db, schema: string, { resources }: Manifest): ReadonlySet<string> {
+function createOverlaidViews(
+  db: Db,
+  schema: string,
+  { resources }: ConnectorDeclaration,
+): ReadonlySet<string> {
   if (!isOverlay(db, schema)) return new Set();
   const facts = db.prepare(`SELECT seq, coalesce(known, last) = last AS isKnown
     FROM ${schema}.${overlayTable}, (SELECT coalesce(max(seq), 0) AS last FROM live._change_log)`);

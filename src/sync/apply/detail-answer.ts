@@ -94,7 +94,7 @@ export function idOrQuarantine(
 
 /** Was this read queued by an event, and not by a list or another record? */
 export function isOfEvent({ run, item: { reason } }: AnswerContext): boolean {
-  return reason === "recheck" || run.mirror.manifest.events.some(({ type }) => type === reason);
+  return reason === "recheck" || run.mirror.declaration.events.some(({ type }) => type === reason);
 }
 
 /**

@@ -57,9 +57,9 @@ export function deletionVerdict(
 
 /** Would anything go with it? A record that the mirror never had may own some that it has. */
 function isHeld(run: RunContext, resource: Resource, id: RecordId): boolean {
-  const { records, manifest } = run.mirror;
+  const { records, declaration } = run.mirror;
   const owns = (other: Resource) => ownedBy(run, other, resource, id).length > 0;
-  return records.isLive(resource.name, id) || manifest.resources.some(owns);
+  return records.isLive(resource.name, id) || declaration.resources.some(owns);
 }
 
 /**
@@ -78,11 +78,11 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
     run.queue.confirmOverlapped(resource.name, recordTarget(id), stamp.sentSeq);
     listAgainWithout(run, resource, id);
   }
-  for (const owned of mirror.manifest.resources) {
+  for (const owned of mirror.declaration.resources) {
     removeOrReread(read, owned, ownedBy(run, owned, resource, id));
     mirror.quarantine.releaseWithoutId(owned.name, new Set(), ownerKey(resource, id));
   }
-  for (const { resource: referred, dependent, column } of mirror.manifest.cascades) {
+  for (const { resource: referred, dependent, column } of mirror.declaration.cascades) {
     const referring =
       referred === resource.name ? mirror.records.liveIdsWhere(dependent, { [column]: id }) : [];
     for (const one of referring) queueRecord(read, "cascade", { resource: dependent, id: one });

@@ -2,7 +2,7 @@ import type { RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
 import { snakeCase } from "../../base/names.ts";
-import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import { resourceNamed, type ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
 import { ForbiddenError, InvalidError, NotFoundError } from "../../connector/service-errors.ts";
 import type { Transport } from "../../connector/transport.ts";
@@ -32,8 +32,8 @@ export async function identify(
   options: { readonly acceptIdentity: boolean; readonly lane: Lane; readonly signal: AbortSignal },
 ) {
   const { acceptIdentity, lane, signal } = options;
-  const { identity: facts } = mirror.manifest;
-  const resource = resourceNamed(mirror.manifest, facts.resource);
+  const { identity: facts } = mirror.declaration;
+  const resource = resourceNamed(mirror.declaration, facts.resource);
   const ask = (path: string, kind: WorkKind) => {
     const onSent = () => tally.sent(kind);
     return transport.send({ method: "GET", path, expect: "json", lane, once: true, signal, onSent });
@@ -55,12 +55,16 @@ export async function identify(
 }
 
 /** Asks the service for the name of the token's company, in one request. Throws MirrorError `protocol` where it names none. */
-export async function askWhoami(transport: Transport, manifest: Manifest, signal: AbortSignal) {
-  const { list } = resourceNamed(manifest, manifest.identity.resource);
+export async function askWhoami(
+  transport: Transport,
+  declaration: ConnectorDeclaration,
+  signal: AbortSignal,
+) {
+  const { list } = resourceNamed(declaration, declaration.identity.resource);
   if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
   const { path } = list;
   const { body } = await transport.send({ method: "GET", path, expect: "json", signal });
-  return readCompanyName(body, { path, field: manifest.identity.nameField });
+  return readCompanyName(body, { path, field: declaration.identity.nameField });
 }
 
 /** What a token means for a mirror; `renamed` and `rotated` are accepted, and logged with `why`. */
@@ -71,7 +75,7 @@ type IdentityVerdict =
 
 interface JudgedMirror {
   readonly db: Db;
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
 }
 
 /** Sends GET for a path with the token that is judged; returns the body, throws what the transport throws. */
@@ -149,12 +153,12 @@ interface IdentityProof {
 }
 
 /** Up to three live records, one of each kind as far as possible, the newest of it first. */
-function proofsOf({ db, manifest }: JudgedMirror): IdentityProof[] {
+function proofsOf({ db, declaration }: JudgedMirror): IdentityProof[] {
   const records = new Records(db);
   const queue = new WorkQueue(db);
-  for (const { field, resources } of manifest.identity.proofs) {
+  for (const { field, resources } of declaration.identity.proofs) {
     const kinds = resources.map((name) => {
-      const resource = resourceNamed(manifest, name);
+      const resource = resourceNamed(declaration, name);
       return queue.routeProbes(records, name, null).flatMap((id): IdentityProof[] => {
         const [value] = records.texts(name, id, [snakeCase(field)]);
         return value === null || value === undefined ? [] : [{ resource, id, field, value }];

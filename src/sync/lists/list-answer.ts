@@ -82,7 +82,7 @@ function newestSoFar({ newest: before = null }: PagePayload, newest: string | nu
 
 function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
-  const { identity } = run.mirror.manifest;
+  const { identity } = run.mirror.declaration;
   // What names no company is another answer than the one that was asked for.
   if (resource.name === identity.resource)
     readCompanyName(body, { path: item.target, field: identity.nameField });

@@ -1,5 +1,5 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
-import type { InvalidationRule } from "../../connector/connector-manifest.ts";
+import type { InvalidationRule } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { integerOf, isObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
@@ -71,7 +71,7 @@ function isListedWhole({ share }: RunContext, { list, gives }: Resource): boolea
 function dependentsOf({ run, resource, stamp }: AnswerContext, finding: ReadFinding) {
   const { isNews } = finding;
   const dueAtMs = isNews ? stamp.receivedAtMs : 0;
-  const rules = run.mirror.manifest.invalidationRules ?? [];
+  const rules = run.mirror.declaration.invalidationRules ?? [];
   return rules.flatMap((rule) => {
     if (rule.resource !== resource.name || (isNews && rule.announced)) return [];
     const dependent = run.mirrored.get(rule.dependent);

@@ -1,6 +1,6 @@
 import { dayMs, hourMs, isoTime, minuteMs } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
@@ -121,7 +121,7 @@ export function chooseScrub<T>(
 export type ParentsPerRun = "auto" | "all" | number;
 
 /** What the config says of resources that are listed parent by parent. */
-export function parentsPerRunOf({ resources }: Manifest, config: Config): ParentsPerRun {
+export function parentsPerRunOf({ resources }: ConnectorDeclaration, config: Config): ParentsPerRun {
   const { parentsPerRun: choices } = config.resources;
   const found = resources.find(({ name, list }) => list.kind === "parents" && choices[name] !== undefined);
   return (found && choices[found.name]) ?? "auto";
@@ -130,7 +130,7 @@ export function parentsPerRunOf({ resources }: Manifest, config: Config): Parent
 /** What the scrub of one company depends on, besides its mirror. */
 export interface ScrubQuestion extends Pick<ScrubFacts, "limit" | "windowMs"> {
   readonly settings: ScrubSettings;
-  readonly manifest: readonly Resource[];
+  readonly declared: readonly Resource[];
   readonly resources: readonly Resource[];
   readonly parentsPerRun: ParentsPerRun;
   /** Did webhooks arrive without a gap since this moment, epoch ms? */
@@ -215,14 +215,14 @@ export function giveBackScrub(meta: Meta, requests: number): void {
 
 /** Where details and lists of parents are: records that lists show in full need no scrub. */
 export function scrubSources({
-  manifest,
+  declared,
   resources,
   parentsPerRun,
-}: Pick<ScrubQuestion, "manifest" | "resources" | "parentsPerRun">): ScrubSource[] {
+}: Pick<ScrubQuestion, "declared" | "resources" | "parentsPerRun">): ScrubSource[] {
   return resources.flatMap((resource) => {
     const { name, list, gives, fullWhen } = resource;
     if (list.kind === "parents" && parentsPerRun === "auto") {
-      const tables = manifest.map((one) => knownPlan(one));
+      const tables = declared.map((one) => knownPlan(one));
       return list.parents.map((parent) => parentSource(tables, parent.resource, name));
     }
     if (gives !== "preview" && fullWhen === undefined) return [];

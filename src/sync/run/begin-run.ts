@@ -123,8 +123,8 @@ function parentReads({ full, quick, parentsPerRun }: RunOptions, firstRun: numbe
 
 /** The answer that identified the company is also its record. */
 function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void {
-  const { sequence, manifest } = run.mirror;
-  const company = run.selected.get(manifest.identity.resource);
+  const { sequence, declaration } = run.mirror;
+  const company = run.selected.get(declaration.identity.resource);
   if (!company) return;
   const stamp = stampOf(run, { cause: "sweep", sentSeq: sequence.next(), requestId });
   applySingle({ run, stamp: { ...stamp, receivedAtMs: run.startedAtMs } }, company.name, body);

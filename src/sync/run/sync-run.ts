@@ -181,7 +181,7 @@ function queueScrubPhase(run: RunContext, options: ScrubOptions, parentsPerRun: 
   const { settings, windowMs, isCovered } = options;
   const { mirror, clock, resources, tally } = run;
   const nowMs = clock.nowMs();
-  const scope = { manifest: mirror.manifest.resources, resources, parentsPerRun };
+  const scope = { declared: mirror.declaration.resources, resources, parentsPerRun };
   const question = { settings, windowMs, isCovered, limit: options.limit(), nowMs, ...scope };
   const changedBefore = changedIn(tally);
   const { total, planned } = mirror.apply(() => {
@@ -208,7 +208,7 @@ function changedIn({ resources }: Tally): number {
 /** Stores the business id of the mirrored documents. Writes only when it has changed. */
 function learnBusinessId(mirror: Mirror): void {
   const identity = pinnedIdentity(mirror.meta);
-  const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
+  const { businessIdColumn, businessIdIn } = mirror.declaration.identity;
   const businessId = mirror.records.latestValue(businessIdIn, businessIdColumn);
   if (!identity || businessId === null || businessId === identity.businessId) return;
   mirror.apply(() => rememberIdentity(mirror, { ...identity, businessId }));

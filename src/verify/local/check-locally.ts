@@ -1,5 +1,5 @@
 import { firstId } from "../../base/ids.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
@@ -45,11 +45,15 @@ const repairHint = "Run `verify --local --repair`.";
  *
  * @throws MirrorError `database` where there is no mirror, `stopped` when the signal aborted
  */
-export async function checkLocally(path: string, manifest: Manifest, options: JudgeOptions = {}) {
+export async function checkLocally(
+  path: string,
+  declaration: ConnectorDeclaration,
+  options: JudgeOptions = {},
+) {
   const db = openDatabase(path, { readonly: true });
   try {
     db.exec("BEGIN");
-    const check = new MirrorCheck(db, manifest, options);
+    const check = new MirrorCheck(db, declaration, options);
     if (check.checkFile()) {
       await check.checkRecords();
       check.checkState();
@@ -67,15 +71,15 @@ export function isOfIndex(line: string): boolean {
 
 class MirrorCheck {
   private readonly db: Db;
-  private readonly manifest: Manifest;
+  private readonly declaration: ConnectorDeclaration;
   private readonly options: JudgeOptions;
   private readonly problems: LocalProblem[] = [];
   private readonly resources: Record<string, ResourceCheck> = {};
   private records = 0;
 
-  constructor(db: Db, manifest: Manifest, options: JudgeOptions) {
+  constructor(db: Db, declaration: ConnectorDeclaration, options: JudgeOptions) {
     this.db = db;
-    this.manifest = manifest;
+    this.declaration = declaration;
     this.options = options;
   }
 
@@ -103,7 +107,7 @@ class MirrorCheck {
   }
 
   async checkRecords(): Promise<void> {
-    const { tables, unreadable } = openTables(this.db, this.manifest);
+    const { tables, unreadable } = openTables(this.db, this.declaration);
     const last = new LastChanges(this.db);
     const hint =
       "Run `verify --local --repair` or `sync`: opening the mirror for writing derives them again.";
@@ -124,15 +128,17 @@ class MirrorCheck {
 
   /** Checks what stands beside the records: change log, queue, inbox, listings, sequence. */
   checkState(): void {
-    const { db, manifest } = this;
+    const { db, declaration } = this;
     const check = new StateCheck(db);
     for (const { resource, recordId: id, next, following, op } of check.brokenChanges(mostFound)) {
       const [mirror, raw] = next === following ? [op, null] : [next, following];
       this.add(resource, { list: "different", id, field: "_changes", mirror, raw });
     }
     this.addOthers("change log", "changes name reads that are not there", check.lostReads(mostFound));
-    const names = manifest.resources.map(({ name }) => name);
-    const odd = [...oddWork(check, manifest)].map(({ row, why }) => `${row.resource} ${row.target} (${why})`);
+    const names = declaration.resources.map(({ name }) => name);
+    const odd = [...oddWork(check, declaration)].map(
+      ({ row, why }) => `${row.resource} ${row.target} (${why})`,
+    );
     this.addOthers("queue", "work that nothing can read", odd);
     this.addOthers("inbox", "events wait for a read that is not queued", new Inbox(db).lost(names));
     this.addOthers("inbox", "events in a state that does not exist", check.oddEvents());

@@ -71,7 +71,7 @@ export interface JudgeOptions {
  * @throws MirrorError `stopped` when the signal aborted
  */
 export async function* judgedParts(
-  /** Of the manifest's resources; a repair adds columns. */
+  /** Of the connector's resources; a repair adds columns. */
   tables: () => readonly ResourceTable[],
   last: LastChanges,
   name: string,

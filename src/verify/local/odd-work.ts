@@ -1,6 +1,6 @@
 import { valueOr } from "../../base/errors.ts";
 import { recordId, type RecordId } from "../../base/ids.ts";
-import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import { resourceNamed, type ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { lanes } from "../../base/lane.ts";
@@ -24,11 +24,11 @@ const states = new Set<string>(["ready", "dead", "held"]);
 const rowsAtOnce = 1_000;
 
 /** Rows of the queue from which no request follows. */
-export function* oddWork(check: StateCheck, manifest: Manifest): Generator<OddWork> {
+export function* oddWork(check: StateCheck, declaration: ConnectorDeclaration): Generator<OddWork> {
   for (let id = 0; ;) {
     const rows = check.queuedAfter(id, rowsAtOnce);
     for (const row of rows) {
-      const why = whyOdd(row, manifest);
+      const why = whyOdd(row, declaration);
       if (why !== null) yield { row, why };
     }
     const last = rows.at(-1);
@@ -37,7 +37,7 @@ export function* oddWork(check: StateCheck, manifest: Manifest): Generator<OddWo
   }
 }
 
-function whyOdd(row: OwnRow<"_work">, { resources }: Manifest): string | null {
+function whyOdd(row: OwnRow<"_work">, { resources }: ConnectorDeclaration): string | null {
   const resource = resources.find(({ name }) => name === row.resource);
   if (!resource) return `no resource ${row.resource}`;
   if (lanes[row.lane] === undefined) return `lane ${row.lane}`;
@@ -58,16 +58,16 @@ function hasRequest(resource: Resource, row: OwnRow<"_work">, payload: unknown):
 export function replaceOddWork(
   { row }: OddWork,
   parts: {
-    readonly manifest: Manifest;
+    readonly declaration: ConnectorDeclaration;
     readonly queue: WorkQueue;
     readonly listings: Listings;
     readonly dirtySeq: number;
   },
 ): void {
-  const { manifest, queue, listings, dirtySeq } = parts;
+  const { declaration, queue, listings, dirtySeq } = parts;
   queue.remove(row.id);
-  if (!manifest.resources.some(({ name }) => name === row.resource)) return;
-  const resource = resourceNamed(manifest, row.resource);
+  if (!declaration.resources.some(({ name }) => name === row.resource)) return;
+  const resource = resourceNamed(declaration, row.resource);
   const [kind, ...rest] = row.target.split(":");
   const id = kind === "id" ? recordId(rest[0] ?? "") : null;
   if (id !== null && resource.detail !== undefined) queue.add(repairRead(resource.name, id, dirtySeq));

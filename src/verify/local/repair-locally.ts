@@ -3,7 +3,7 @@ import { yieldToLoop } from "../../base/cancellation.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { firstId, type RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
 import { absentOwnTables, restoreOwnTables, checkLocally, isOfIndex } from "./check-locally.ts";
@@ -49,15 +49,19 @@ export type LocalVerification = Awaited<ReturnType<typeof verifyLocally>>;
  * @returns `result`: what is wrong after the repair; the same as `found` where there was none
  * @throws MirrorError `database`, `stopped` when the signal aborted
  */
-export async function verifyLocally(path: string, manifest: Manifest, options: LocalVerificationOptions) {
-  const found = await checkLocally(path, manifest, options);
+export async function verifyLocally(
+  path: string,
+  declaration: ConnectorDeclaration,
+  options: LocalVerificationOptions,
+) {
+  const found = await checkLocally(path, declaration, options);
   const isRepaired = !found.match && options.repair && repairFile(path, found);
   if (!isRepaired) return { found, repair: null, result: found };
   const { clock, log, signal, selected } = options;
-  using mirror = await openMirror(path, manifest, { clock, log, ...(signal && { signal }) });
+  using mirror = await openMirror(path, declaration, { clock, log, ...(signal && { signal }) });
   const queue = new WorkQueue(mirror.db);
   const repair = await repairLocally({ mirror, queue, clock, selected }, options);
-  return { found, repair, result: await checkLocally(path, manifest, options) };
+  return { found, repair, result: await checkLocally(path, declaration, options) };
 }
 
 /** What must be whole before the mirror can be opened. False: the file is damaged beyond its indexes. */
@@ -92,7 +96,7 @@ export async function repairLocally(parts: LocalParts, options: JudgeOptions = {
     total.queued += repairSome(parts, records, last);
     total.repaired += records.length;
   };
-  for (const { name } of mirror.manifest.resources) await repairTable(mirror, name, last, repair, options);
+  for (const { name } of mirror.declaration.resources) await repairTable(mirror, name, last, repair, options);
   repairChangeLog(parts);
   repairQueue(parts);
   repairInbox(parts);
@@ -106,7 +110,7 @@ async function repairTable(
   repair: (records: Judged) => void,
   options: JudgeOptions,
 ): Promise<void> {
-  const tables = () => mirror.manifest.resources.map((resource) => mirror.table(resource.name));
+  const tables = () => mirror.declaration.resources.map((resource) => mirror.table(resource.name));
   for await (const { wrong } of judgedParts(tables, last, name, "repaired", options)) repair(wrong);
   for (let lost = last.unheld(name, firstId, lostAtOnce); lost.length > 0;) {
     // Of a record that was read and is nowhere, the log says that it is not there, until it is read again.
@@ -189,19 +193,19 @@ function repairChangeLog({ mirror, clock }: LocalParts): void {
   const at = isoTime(clock.nowMs());
   for (let found = log.lostReads(atOnce); found.length > 0; found = log.lostReads(atOnce))
     mirror.apply(() => found.forEach((read) => log.restoreRead(read, at)));
-  const received = log.lastReceivedSeq(mirror.manifest.resources.map(({ name }) => name));
+  const received = log.lastReceivedSeq(mirror.declaration.resources.map(({ name }) => name));
   if (received > Number(mirror.meta.get("seq") ?? 0)) mirror.apply(() => mirror.sequence.skipTo(received));
 }
 
 function repairQueue({ mirror, queue }: LocalParts): void {
-  const { manifest, db } = mirror;
+  const { declaration, db } = mirror;
   const check = new StateCheck(db);
   const listings = new Listings(db);
-  const odd = [...oddWork(check, manifest)];
+  const odd = [...oddWork(check, declaration)];
   if (odd.length > 0)
     mirror.apply(() => {
       const dirtySeq = mirror.sequence.next();
-      for (const one of odd) replaceOddWork(one, { manifest, queue, listings, dirtySeq });
+      for (const one of odd) replaceOddWork(one, { declaration, queue, listings, dirtySeq });
     });
   const broken = check.brokenListings();
   if (broken.length > 0)
@@ -217,7 +221,7 @@ function repairInbox({ mirror, queue, clock, selected }: LocalParts): void {
       if (isRepeated) check.removeRepeatedEvents();
       ids.refile();
     });
-  const all = new Set(mirror.manifest.resources.map(({ name }) => name));
+  const all = new Set(mirror.declaration.resources.map(({ name }) => name));
   const ingest = new CompanyIngest({ mirror, queue, selected: selected ?? all, keyring: emptyKeyring });
   // Evaluates events again, and queues their reads.
   ingest.replay(check.oddEvents(), clock.nowMs());

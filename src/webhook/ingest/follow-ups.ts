@@ -1,5 +1,5 @@
 import { snakeCase } from "../../base/names.ts";
-import type { EventRule, Manifest } from "../../connector/connector-manifest.ts";
+import type { EventRule, ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Delivery, EventEvaluation } from "../../state/inbox/inbox.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
@@ -9,9 +9,12 @@ import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 /** Decides what an event means to this mirror; pure. */
 export type EvaluateEvent = (delivery: Delivery) => EventEvaluation;
 
-/** Gives the pure function that applies the manifest's event rules; `selected` are the tables that are mirrored. */
-export function createEventEvaluator(manifest: Manifest, selected: ReadonlySet<string>): EvaluateEvent {
-  const rules = new Map(manifest.events.map((rule) => [rule.type, rule]));
+/** Gives the pure function that applies the connector's event rules; `selected` are the tables that are mirrored. */
+export function createEventEvaluator(
+  declaration: ConnectorDeclaration,
+  selected: ReadonlySet<string>,
+): EvaluateEvent {
+  const rules = new Map(declaration.events.map((rule) => [rule.type, rule]));
   return (delivery) => {
     if (!delivery.readable) return unhandled("unreadable", "the body is no JSON object");
     const rule = delivery.type === null ? undefined : rules.get(delivery.type);

@@ -70,13 +70,13 @@ export class CompanyIngest {
   private readonly retryWhileBusy: <T>(step: () => T) => T;
 
   constructor(parts: IngestParts) {
-    const { db, manifest } = parts.mirror;
+    const { db, declaration } = parts.mirror;
     this.parts = parts;
     this.keyring = parts.keyring;
-    this.form = manifest.webhooks?.deliveries ?? signedForm;
+    this.form = declaration.webhooks?.deliveries ?? signedForm;
     this.inbox = new Inbox(db);
     this.ids = new EventIds(db);
-    this.evaluate = createEventEvaluator(manifest, parts.selected);
+    this.evaluate = createEventEvaluator(declaration, parts.selected);
     this.retryWhileBusy = createBusyRetry(db);
   }
 

@@ -3,7 +3,7 @@ import type { Lane } from "../../base/lane.ts";
 import type { Random } from "../../base/random.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { ForbiddenError, ProtocolError } from "../../connector/service-errors.ts";
-import type { SubscriptionOperations } from "../../connector/connector-manifest.ts";
+import type { SubscriptionOperations } from "../../connector/connector-declaration.ts";
 import { callOperation } from "../../connector/client/methods.ts";
 import type { Operation } from "../../connector/operation.ts";
 import type { Transport } from "../../connector/transport.ts";

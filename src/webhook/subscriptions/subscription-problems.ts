@@ -1,6 +1,6 @@
 import { someOf } from "../../base/names.ts";
 import type { CompanyConfig } from "../../config/config.ts";
-import type { EventRule, Manifest } from "../../connector/connector-manifest.ts";
+import type { EventRule, ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { parseSubscription, type Subscription } from "./subscription-client.ts";
@@ -39,7 +39,7 @@ export function missingEvents({ events }: Subscription, rules: readonly EventRul
  */
 export function expectedSubscriptions(
   { name, webhook: { publicUrl, secrets } }: CompanyConfig,
-  { events }: Manifest,
+  { events }: ConnectorDeclaration,
   resources: readonly { readonly name: string }[],
 ): Pick<SubscriptionFacts, "receiver" | "needed"> | null {
   if (publicUrl === null && secrets.length === 0) return null;

@@ -7,7 +7,7 @@ import { startPostgres } from "../../support/postgres/server.ts";
 import { benchFolder, markdownTable, median, type BenchResult } from "../result.ts";
 import { treeProcessorSeconds } from "./process-cost.ts";
 import path from "node:path";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { exportTables } from "../../../src/export/export-tables.ts";
 import type { ManifestFile } from "../../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
@@ -192,14 +192,14 @@ const otherRows = `UPDATE invoices SET total_with_vat = round(total_with_vat * (
 /** Fills a folder as workers publish companies of 700 invoices: files of the product's own writer, and pointers. */
 async function publishCompanies(folder: string, count: number): Promise<void> {
   const sandbox = await startSandbox({ records: documents });
-  const mirror = await openMirror(path.join(folder, "sample.db"), manifest);
+  const mirror = await openMirror(path.join(folder, "sample.db"), declaration);
   mirror.db.pragma("synchronous = OFF");
   for (const [table, records] of truthOf(sandbox))
     for (const [id, { text }] of records) putAs(mirror, table, Number(id), text);
   await sandbox.close();
   mkdirSync(path.join(folder, "pointers"));
   const out = path.join(folder, "sample");
-  const parts = exportParts(mirror.db.name, manifest);
+  const parts = exportParts(mirror.db.name, declaration);
   const request = { ...plainRequest, format: "parquet", out, company: "one", tables: askedTables } as const;
   for (let sample = 0; sample < Math.min(samples, count); sample++) {
     mirror.db.exec(otherRows);

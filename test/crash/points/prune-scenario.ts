@@ -1,7 +1,7 @@
 import { program } from "../../support/program/process-env.ts";
 import { appendFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { checkLocally } from "../../../src/verify/local/check-locally.ts";
 import { endOf } from "../../support/program/cli.ts";
@@ -28,19 +28,19 @@ export async function pruneScenario(): Promise<CrashScenario> {
       INSERT INTO _inbox (event_id, received_at, body, state) SELECT 'e' || i, '2026-01-01T00:00:00.000Z', 'b', 'done' FROM n;
       UPDATE _reads SET at = '2026-01-01T00:00:00.000Z'`);
   });
-  const whole = await openMirror(fileIn(base), manifest);
+  const whole = await openMirror(fileIn(base), declaration);
   const [changes, live] = [loggedChanges(whole), liveRecords(whole, "units")];
   whole.close();
   const rowsOf = (folder: string) => JSON.stringify(dump(fileIn(folder), pruned));
   const rows = rowsOf(base);
 
   const damage = async ({ folder }: { readonly folder: string }) => {
-    const mirror = await openMirror(fileIn(folder), manifest);
+    const mirror = await openMirror(fileIn(folder), declaration);
     const replayed = replayOver(changes, loggedChanges(mirror));
     mirror.close();
     const isReplayed = sortedText(replayed) === sortedText(live);
     return [
-      ...named(await checkLocally(fileIn(folder), manifest)),
+      ...named(await checkLocally(fileIn(folder), declaration)),
       ...(isReplayed ? [] : ["I2 the log does not give the live rows"]),
       ...(rowsOf(folder) === rows ? [] : ["something else was changed"]),
     ];

@@ -1,7 +1,7 @@
 import { program } from "../../support/program/process-env.ts";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { dump } from "../../support/truth/compare.ts";
@@ -32,7 +32,7 @@ export async function clientsFolder(clients: number): Promise<string> {
 
 /** Writes into the mirror of a folder. */
 export async function changeMirror(folder: string, change: (mirror: Mirror) => void): Promise<void> {
-  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
   change(mirror);
   mirror.close();
 }

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "n
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
@@ -97,7 +97,7 @@ async function claim(postgres: Postgres): Promise<void> {
 /** Changes the mirror; the change stands in a write-ahead log that nobody has closed. */
 async function leaveLog(folder: string): Promise<void> {
   const file = path.join(folder, "acme.db");
-  const mirror = await openMirror(file, manifest);
+  const mirror = await openMirror(file, declaration);
   put(mirror, "units", { id: 1, name: "after" });
   for (const ending of ["", "-wal"]) copyFileSync(file + ending, `${file}${ending}.kept`);
   mirror.close();

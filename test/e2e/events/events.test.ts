@@ -1,5 +1,5 @@
 import { expect, test, describe, onTestFinished } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { differences } from "../../support/truth/compare.ts";
 import { aMirroredCompany, aCompany, sync, type Company } from "../../support/company/company.ts";
@@ -29,7 +29,7 @@ function isAnnounced(difference: string, events: readonly SentEvent[]): boolean 
   if (difference.includes("warehouse_name is")) return false;
   if (!difference.endsWith("_raw differs")) return true;
   return events.some(({ type, resource: { id } }) => {
-    const rule = manifest.events.find((one) => one.type === type);
+    const rule = declaration.events.find((one) => one.type === type);
     return difference.startsWith(`${rule?.resource} ${id}:`);
   });
 }
@@ -43,7 +43,7 @@ function outcomeOf(type: string): string {
 test("every event of the catalogue leads to the right read and the right rows: the mirror is as the service at once", async () => {
   const company = await aMirroredCompany({ records: 14 });
   const worker = await startWorker(company);
-  for (const { type } of manifest.events) {
+  for (const { type } of declaration.events) {
     const { events } = company.sandbox.control.trigger(type);
     expect(events.map((event) => event.type)).toContain(type);
     const asked = company.proxy.asked.length;

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { fakturoid } from "../../../connectors/fakturoid/declaration.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { RedactRule } from "../../../src/store/snapshot/redaction.ts";
@@ -22,7 +22,7 @@ async function aLake() {
   const publish = async (company: string, mirror: Mirror, redact: readonly RedactRule[] = [], day = 22) => {
     const files = mirrorFiles({ dataDir, report: { out: null } }, company);
     const out = path.dirname(files.parquetFolder);
-    const views = mirror.manifest.views?.some(({ name }) => name === ownViews[0]) ? ownViews : [];
+    const views = mirror.declaration.views?.some(({ name }) => name === ownViews[0]) ? ownViews : [];
     const tables = ["invoices", ...views];
     const options = { redact, reportDate: `2027-11-${day}` };
     await exportOf(mirror, { format: "parquet", company, out, tables }, options);
@@ -52,7 +52,7 @@ describeWithPostgres("the query of the page about many machines", () => {
     await lake.publish("acme", mirror);
     await lake.publish("007", mirror, [{ columns: "invoices.note", mode: "hash" }]);
     await lake.publish("secret", mirror, [{ columns: "invoices.total_with_vat", mode: "drop" }]);
-    const empty = await openMirror(path.join(tempFolder(), "empty.db"), manifest);
+    const empty = await openMirror(path.join(tempFolder(), "empty.db"), declaration);
     await lake.publish("empty", empty);
     empty.close();
     const account = await openForTest({ invoices: 10 });

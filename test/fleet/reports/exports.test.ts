@@ -21,10 +21,10 @@ const ownerIn = (epoch: number) => leaseOf({ company: "acme", epoch, node: `node
 /** A node of a fleet whose company has these exports, and the same shop as others have. */
 async function aNode(...entries: readonly object[]) {
   const mirror = await aShop();
-  const { manifest } = mirror;
+  const { declaration } = mirror;
   const dataDir = tempFolder();
   const { exports } = load(minimal(`exports: ${JSON.stringify(entries)}\n`)).config;
-  const scope = { ...scopeIn(dataDir), manifest };
+  const scope = { ...scopeIn(dataDir), declaration };
   const config = { ...scope.config, exports };
   const company = { ...scope, config: { ...config, exports: unsentExports(config, "acme") } };
   const { afterRun, unsentExports: folder } = mirrorFiles(config, "acme");

@@ -30,11 +30,11 @@ async function aCompany(people: number) {
   const mirror = await openHasty({ path: files.mirror });
   for (let id = 1; id <= people; id++)
     put(mirror, "people", { id, name: `${company} ${id}`, email: null, score: 0.5 });
-  const { manifest } = mirror;
+  const { declaration } = mirror;
   /** What follows a run: report and Parquet files. */
   const make = async (tables: readonly string[] = []) => {
     await exportOf(mirror, { format: "parquet", company, tables, out: path.dirname(files.parquetFolder) });
-    await publish(mirror, { manifest, company, report: files.report });
+    await publish(mirror, { declaration, company, report: files.report });
   };
   await make();
   return { mirror, files, make };

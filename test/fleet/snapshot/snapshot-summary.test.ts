@@ -46,9 +46,9 @@ describeWithPostgres("the pointer to a snapshot", () => {
       conditions: [{ kind: "failed", subject: "reading", blocks: true, message }],
       radar: { needs_someone: false, token: "accepted", webhook: "off", ...reads },
     });
-    const { manifest } = mirror;
-    const resources = manifest.resources.filter(({ name }) => name === "people");
-    const scope = { ...node.scope, manifest, resources };
+    const { declaration } = mirror;
+    const resources = declaration.resources.filter(({ name }) => name === "people");
+    const scope = { ...node.scope, declaration, resources };
     const { reads_waiting } = readSummary(
       mirror.db,
       scope,
@@ -65,13 +65,13 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const mirror = await node.open();
     const [sinceMs, nowMs] = [Date.parse(hoursAgo(50)), Date.now()];
     const { company } = node.scope;
-    const { manifest } = mirror;
+    const { declaration } = mirror;
     const radarOf = (more: Partial<CompanySettings>, oldestMs: number | null = sinceMs) => {
-      const scope = { ...node.scope, manifest, ...more };
+      const scope = { ...node.scope, declaration, ...more };
       return readSummary(mirror.db, scope, {}, { oldestMs, verifiedAt: null }, nowMs).radar;
     };
     expect(radarOf({})).toMatchObject({ token: "untried", webhook: "off", read_since: isoTime(sinceMs) });
-    expect(radarOf({ resources: mirror.manifest.resources })).toMatchObject({ read_since: null });
+    expect(radarOf({ resources: mirror.declaration.resources })).toMatchObject({ read_since: null });
     expect(radarOf({}, null)).toMatchObject({ read_since: null });
     const missing = Secret.absent(new MirrorError("config", "the variable is not set"));
     const webhook = { ...company.webhook, secrets: [company.token] };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import type { HostProcess } from "../../../src/host/host-context.ts";
 import { exportTables } from "../../../src/export/export-tables.ts";
@@ -46,7 +46,7 @@ function aMaker() {
     made.count++;
     const { mirror, afterRun: file } = mirrorFiles(config, company.name);
     const request = { ...plainRequest, tables: entry.tables ?? [], out: entry.out };
-    const { manifest: of } = await exportTables(exportParts(mirror, manifest), request);
+    const { manifest: of } = await exportTables(exportParts(mirror, declaration), request);
     const result = { outcome: "written", error: null, seq: of.seq } as const;
     recordStep(file, exportStep(entry, config), result, Date.now(), Date.now());
     return null;

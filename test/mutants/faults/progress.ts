@@ -59,7 +59,7 @@ export const progressFaults = faultsIn(
     +         answer.step();
   columns-of-a-rolled-back-answer-kept, I1: after a rollback statements name columns that are not there
     src/state/mirror.ts, found by test/store/growth.test.ts
-    - for (const name of tables) this.openTable(resourceNamed(this.manifest, name));
+    - for (const name of tables) this.openTable(resourceNamed(this.declaration, name));
   derived-row-without-change, I2: rows that are derived again change without a row in the change log
     src/store/apply/resource-table.ts, found by test/store/growth.test.ts
     -     if (!isGone) this.logDerived(id, held, stamp, "update");

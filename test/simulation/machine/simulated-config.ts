@@ -1,7 +1,7 @@
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
-import { manifest } from "./simulated-manifest.ts";
+import { declaration } from "./simulated-declaration.ts";
 
 const configs = new Map<string, Config>();
 
@@ -11,7 +11,7 @@ export function configWith(token: string, parentsPerRun: ParentsPerRun = "auto")
   const text = `base_url: https://simulated.example/v1\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n${parents}\n`;
   let config = configs.get(text);
   if (config) return config;
-  config = loadConfig({ env: {}, cwd: "/", readFile: () => text, connectors: [manifest] }).config;
+  config = loadConfig({ env: {}, cwd: "/", readFile: () => text, connectors: [declaration] }).config;
   configs.set(text, config);
   return config;
 }

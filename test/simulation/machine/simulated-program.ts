@@ -23,7 +23,7 @@ import { configWith } from "./simulated-config.ts";
 import { isFresh, lacksPaymentProof, summaryOf, type EndedRun } from "./ended-run.ts";
 import { simulatedTransport } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
-import { manifest } from "./simulated-manifest.ts";
+import { declaration } from "./simulated-declaration.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { replayInbox, watchIngest } from "./watched-ingest.ts";
 
@@ -90,7 +90,7 @@ export class SimulatedProgram {
     const eventShare = activity.kind === "serve" ? reserveShare : 0;
     const limits = { reserveShare, eventShare, windowMs, permitMs: 60_000 };
     const rateLimiter = createRateLimiter({ store, clock, log, ...limits });
-    const mirror = await openMirror(file, manifest, { clock, log, signal: interrupted.signal });
+    const mirror = await openMirror(file, declaration, { clock, log, signal: interrupted.signal });
     // The simulated service leaves out most fields.
     mirror.notices.missing = () => undefined;
     this.process.isOpening = false;
@@ -159,7 +159,7 @@ export class SimulatedProgram {
     const { clock, log, closed, interrupted, token } = this.process;
     const { mirror, rateLimiter } = parts;
     const { random } = this;
-    const { resources } = manifest;
+    const { resources } = declaration;
     const queue = new WorkQueue(mirror.db);
     const ingest = this.openIngest(mirror, queue);
     const watched = { machine: this.machine, process: this.process, mirror };
@@ -196,7 +196,7 @@ export class SimulatedProgram {
   }
 
   private openIngest(mirror: Mirror, queue: WorkQueue): CompanyIngest {
-    const selected = new Set(manifest.resources.map(({ name }) => name));
+    const selected = new Set(declaration.resources.map(({ name }) => name));
     const keyring = { accepted: () => [webhookSecret], refresh: () => false };
     const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
     const { mostUnfiled } = this.options;
@@ -232,7 +232,7 @@ export class SimulatedProgram {
         ...usualRun,
         ...asked,
         acceptIdentity,
-        resources: manifest.resources,
+        resources: declaration.resources,
         closed: closed.signal,
       },
       transport: simulatedTransport(machine, process, limitRequests(parts.rateLimiter, limits)),

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
-import { manifest } from "./simulated-manifest.ts";
+import { declaration } from "./simulated-declaration.ts";
 
 let folders: string | null = null;
 let made = 0;
@@ -21,7 +21,7 @@ export function newFolder(): string {
 export async function emptyMirror(): Promise<string> {
   const file = inFolders("empty.db");
   if (existsSync(file)) return file;
-  (await openMirror(file, manifest)).close();
+  (await openMirror(file, declaration)).close();
   return file;
 }
 

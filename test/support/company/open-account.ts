@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
+import { fakturoid } from "../../../connectors/fakturoid/declaration.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known.ts";
 import { startStandIn } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";

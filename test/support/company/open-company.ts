@@ -1,5 +1,5 @@
 import path from "node:path";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { startSandbox, testDay, type Sandbox } from "../sandbox/control.ts";
@@ -84,7 +84,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 export async function sync(company: Company, options: SyncOptions = {}): Promise<RunSummary> {
   const { clock = fastClock(options.startAtMs) } = options;
   const log = loggingTo(company.said);
-  const mirror = await openMirror(company.file, manifest, { log });
+  const mirror = await openMirror(company.file, declaration, { log });
   const transport = transportTo(company, options, log);
   const rateLimited = () => transport.stats().rateLimited;
   const token = options.token ?? company.sandbox.token;
@@ -121,7 +121,9 @@ export function scrubOf(perDay: number, more: Partial<ScrubOptions> = {}): Scrub
 }
 
 export function resourcesNamed(names: readonly string[] | undefined) {
-  return names ? manifest.resources.filter((resource) => names.includes(resource.name)) : manifest.resources;
+  return names
+    ? declaration.resources.filter((resource) => names.includes(resource.name))
+    : declaration.resources;
 }
 
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {

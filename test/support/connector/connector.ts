@@ -18,7 +18,7 @@ import {
   text,
 } from "../../../src/connector/record-schema.ts";
 import { defineResource, type Resource } from "../../../src/connector/resource.ts";
-import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import type { Operation } from "../../../src/connector/operation.ts";
 
 /** A column as the mirror's contract describes it: what it holds and whose id it is. */
@@ -113,7 +113,7 @@ function whole(name: string, title: string, type: z.ZodObject): Resource {
 }
 
 /** A connector to a small library, for tests that would drown in a real one. */
-export const library: Manifest = {
+export const library: ConnectorDeclaration = {
   name: "library",
   title: "Library",
   baseUrl: "http://127.0.0.1/library",

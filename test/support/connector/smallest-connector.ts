@@ -1,5 +1,5 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import { defineResource } from "../../../src/connector/resource.ts";
 
 const parcel = t.record({
@@ -33,7 +33,7 @@ const depot = defineResource({
   list: { kind: "single", path: "/depot" },
 });
 
-export const smallest: Manifest = {
+export const smallest: ConnectorDeclaration = {
   name: "parcels",
   title: "Parcels",
   baseUrl: "https://parcels.example/api",

@@ -26,7 +26,7 @@ export async function exportOf(
 ): Promise<Exported> {
   const out = request.out ?? path.join(tempFolder(), "out");
   const result = await exportTables(
-    { ...exportParts(mirror.db.name, mirror.manifest), ...parts },
+    { ...exportParts(mirror.db.name, mirror.declaration), ...parts },
     { ...plainRequest, ...request, out },
     watch,
   );

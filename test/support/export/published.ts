@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { startSandbox, testDay, type Sandbox } from "../sandbox/control.ts";
 import type { Clock } from "../../../src/base/clock.ts";
@@ -8,7 +8,7 @@ import { createView } from "../../../src/report/build-report.ts";
 import { publishReport } from "../../../src/report/publish-report.ts";
 import { layoutOf, tableSql } from "../../../src/report/report-layout.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
-import { tablesOfManifest } from "../../../src/store/snapshot/snapshot-tables.ts";
+import { tablesOfConnector } from "../../../src/store/snapshot/snapshot-tables.ts";
 import { openDatabase, type Db } from "../../../src/store/database.ts";
 import { putAs, remove } from "../mirror/store.ts";
 import { truthOf, type Truth } from "../truth/truth.ts";
@@ -17,7 +17,7 @@ import { memoryScratch } from "../memory-folder.ts";
 
 /** A mirror of what the sandbox has, filled without requests. */
 async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
-  const mirror = await openMirror(join(folder, "acme.db"), manifest);
+  const mirror = await openMirror(join(folder, "acme.db"), declaration);
   mirror.db.pragma("synchronous = OFF");
   for (const [table, records] of truthOf(sandbox)) {
     for (const [id, { text }] of records) putAs(mirror, table, Number(id), text);
@@ -74,7 +74,7 @@ type PublishParts = Parameters<typeof publishReport>[0];
 
 function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishParts {
   return {
-    manifest,
+    declaration,
     clock: clockAt(testDay),
     company: "acme",
     mirror,
@@ -122,7 +122,7 @@ export function reading(file: string): Db {
 export function emptySummary(): Db {
   const db = openDatabase(":memory:");
   onTestFinished(() => void db.close());
-  const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));
+  const { tables, views } = layoutOf(declaration, tablesOfConnector(declaration));
   for (const table of tables) db.exec(tableSql(table));
   db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
   db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");

@@ -1,4 +1,4 @@
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { isoTime } from "../../../src/base/clock.ts";
 import { settingsOf, type CompanySettings } from "../../../src/store/mirror-files.ts";
 import { load } from "../connector/config.ts";
@@ -9,7 +9,7 @@ export function scopeIn(dataDir: string): CompanySettings {
   const { config } = load(text);
   const [company] = config.companies;
   if (!company) throw new Error("the config names acme");
-  return { ...settingsOf(config, company, manifest), resources: [] };
+  return { ...settingsOf(config, company, declaration), resources: [] };
 }
 
 /** What a snapshot says of a mirror without troubles that was read whole then, an hour ago if nothing is said. */

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
@@ -29,7 +29,7 @@ export interface WorkerOptions extends SyncOptions {
 export async function startWorker(company: Company, options: WorkerOptions = {}) {
   const { clock = systemClock, concurrency = 4, token = company.sandbox.token } = options;
   const log = loggingTo(company.said);
-  const mirror = await openMirror(company.file, manifest, { clock });
+  const mirror = await openMirror(company.file, declaration, { clock });
   const queue = new WorkQueue(mirror.db);
   const transport = transportTo(company, { concurrency: 12, ...options }, log);
   const inner = options.wrap?.(transport) ?? transport;
@@ -110,7 +110,7 @@ let forged = 0;
 
 /** An event that the service never sent. */
 export function eventOf(type: string, id: number): SentEvent {
-  const rule = manifest.events.find((one) => one.type === type);
+  const rule = declaration.events.find((one) => one.type === type);
   if (!rule) throw new Error(`there is no event ${type}`);
   return {
     id: `evt_forged${++forged}`,

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Manifest } from "../../../src/connector/connector-manifest.ts";
-import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
+import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
+import { declaration as fintoro } from "../../../connectors/fintoro/declaration.ts";
 import type { Company } from "../company/open-company.ts";
-import { manifestOf, openHasty } from "./mirror.ts";
+import { declarationOf, openHasty } from "./mirror.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { checkLocally, type LocalCheck } from "../../../src/verify/local/check-locally.ts";
@@ -26,21 +26,21 @@ export const order = (id: number, more: object = {}) => {
  * A shop with everything that a healthy mirror may hold: records changed and deleted, deleted ones that came back,
  * provisional rows, payments that name no owner, unknown fields, a record in quarantine, an event in the log.
  */
-export async function aFullShop(manifest: Manifest = shop): Promise<Mirror> {
-  const bytes = fullShops.get(manifest);
+export async function aFullShop(declaration: ConnectorDeclaration = shop): Promise<Mirror> {
+  const bytes = fullShops.get(declaration);
   const file = join(tempFolder(), "shop.db");
   if (bytes) writeFileSync(file, bytes);
-  const mirror = await openHasty({ path: file, manifest });
+  const mirror = await openHasty({ path: file, declaration });
   if (!bytes) {
     fill(mirror);
-    fullShops.set(manifest, mirror.db.serialize());
+    fullShops.set(declaration, mirror.db.serialize());
   }
   return mirror;
 }
 
-const shop = manifestOf();
+const shop = declarationOf();
 /** Made once: each test gets a copy. */
-const fullShops = new Map<Manifest, Buffer>();
+const fullShops = new Map<ConnectorDeclaration, Buffer>();
 
 function fill(mirror: Mirror): void {
   for (const id of [1, 2, 3, 4, 5, 6]) put(mirror, "people", person(id));
@@ -68,8 +68,8 @@ function putOrder(mirror: Mirror, id: number): void {
   mirror.apply(() => mirror.table("receipts").put({ stamp, id: id * 10, slice, source: "list", overrides }));
 }
 
-export function check({ db, manifest }: Mirror): Promise<LocalCheck> {
-  return checkLocally(db.name, manifest);
+export function check({ db, declaration }: Mirror): Promise<LocalCheck> {
+  return checkLocally(db.name, declaration);
 }
 
 export function repair(mirror: Mirror) {

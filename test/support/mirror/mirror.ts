@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { defineResource, type Resource } from "../../../src/connector/resource.ts";
-import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import * as s from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -84,10 +84,10 @@ export const resources: Readonly<Record<string, Resource>> = {
 };
 
 /** The shop with people of other fields, as a later version of the connector declares them. */
-export function withPeople(fields: Parameters<typeof s.record>[0]): Manifest {
+export function withPeople(fields: Parameters<typeof s.record>[0]): ConnectorDeclaration {
   const record = s.record({ id: s.integer(), ...fields });
   const people = published("people", "person", { record, list: paged("/people", 2) });
-  return manifestOf(Object.values({ ...resources, people }));
+  return declarationOf(Object.values({ ...resources, people }));
 }
 
 export function resourceOf(name: string): Resource {
@@ -96,7 +96,7 @@ export function resourceOf(name: string): Resource {
   return found;
 }
 
-export function manifestOf(list: readonly Resource[] = Object.values(resources)): Manifest {
+export function declarationOf(list: readonly Resource[] = Object.values(resources)): ConnectorDeclaration {
   return {
     name: "shop",
     title: "Shop",
@@ -122,7 +122,7 @@ export function manifestOf(list: readonly Resource[] = Object.values(resources))
 
 export interface OpenShop {
   readonly path?: string;
-  readonly manifest?: Manifest;
+  readonly declaration?: ConnectorDeclaration;
   readonly log?: Log;
 }
 
@@ -131,8 +131,8 @@ const numberedFromOne = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 1) };
 
 /** A mirror of the shop in a real file, closed when the test ends. Its changes are numbered from 1. */
 export async function openShop(options: OpenShop = {}): Promise<Mirror> {
-  const { path = join(tempFolder(), "shop.db"), manifest = manifestOf(), ...more } = options;
-  const mirror = await openMirror(path, manifest, { ...more, clock: numberedFromOne });
+  const { path = join(tempFolder(), "shop.db"), declaration = declarationOf(), ...more } = options;
+  const mirror = await openMirror(path, declaration, { ...more, clock: numberedFromOne });
   onTestFinished(() => mirror.close());
   return mirror;
 }
@@ -153,5 +153,5 @@ export async function openAgain(mirror: Mirror, options: OpenShop = {}): Promise
 /** Opens it again with a release of another decoding: its rows are derived again. */
 export async function derivedAgain(mirror: Mirror): Promise<Mirror> {
   mirror.db.exec("UPDATE _derivations SET version = 'of another release'");
-  return openAgain(mirror, { manifest: mirror.manifest });
+  return openAgain(mirror, { declaration: mirror.declaration });
 }

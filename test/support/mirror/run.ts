@@ -1,7 +1,7 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { RecordId } from "../../../src/base/ids.ts";
-import { resourceNamed } from "../../../src/connector/connector-manifest.ts";
+import { resourceNamed } from "../../../src/connector/connector-declaration.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import type { ReadStamp } from "../../../src/store/apply/read-stamp.ts";
@@ -26,7 +26,7 @@ export function runContextOf(
   more: Partial<RunContext> = {},
   names?: readonly string[],
 ): RunContext {
-  const resources = mirror.manifest.resources.filter((one) => names?.includes(one.name) ?? true);
+  const resources = mirror.declaration.resources.filter((one) => names?.includes(one.name) ?? true);
   const runs = new Runs(mirror.db);
   const queue = new WorkQueue(mirror.db);
   const parts = { mirror, queue, tally: new Tally(), clock: stillClock, log: silentLog };
@@ -80,7 +80,7 @@ export function detailWork(run: RunContext, resource: string, id: RecordId): Wor
 
 /** An answer to it, with nothing else on its way. */
 export function answerTo(run: RunContext, item: WorkItem, more: Partial<ReadStamp> = {}): AnswerContext {
-  const resource = resourceNamed(run.mirror.manifest, item.resource);
+  const resource = resourceNamed(run.mirror.declaration, item.resource);
   return { run, resource, item, stamp: stampOf(run.mirror, more) };
 }
 
@@ -105,7 +105,7 @@ export function detail(
   stamp: ReadStamp = stampOf(run.mirror, { cause: "hydrate" }),
 ): void {
   const body = Buffer.from(JSON.stringify(record));
-  const answer = { run, resource: resourceNamed(run.mirror.manifest, resource), item, stamp };
+  const answer = { run, resource: resourceNamed(run.mirror.declaration, resource), item, stamp };
   applyCounted(run, () => applyDetail(answer, body));
   run.queue.release(item);
 }
@@ -117,7 +117,7 @@ export function removeProven(
   id: RecordId,
   stamp: ReadStamp = stampOf(run.mirror),
 ): boolean {
-  const removed = resourceNamed(run.mirror.manifest, resource);
+  const removed = resourceNamed(run.mirror.declaration, resource);
   return run.mirror.apply(() => removeRecord({ run, stamp }, removed, id));
 }
 
@@ -173,7 +173,7 @@ async function applyPage(
 ): Promise<void> {
   const item = leased(run, { ...asked, lane: "list", dirtySeq: 0 });
   const { page: number = 1, came = number, at: stamp = stampOf(run.mirror) } = options;
-  const resource = resourceNamed(run.mirror.manifest, item.resource);
+  const resource = resourceNamed(run.mirror.declaration, item.resource);
   await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, came, options));
   run.queue.release(item);
 }

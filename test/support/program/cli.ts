@@ -5,8 +5,8 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
+import { fakturoid } from "../../../connectors/fakturoid/declaration.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
@@ -113,15 +113,15 @@ function unable(): Promise<never> {
 export function connectorEntry(
   parts: Pick<Connector, "startSandbox"> = { startSandbox: unable },
 ): ConnectorEntry {
-  const { name, baseUrl, languages, resources } = manifest;
-  return { name, baseUrl, languages, resources, load: () => Promise.resolve({ manifest, ...parts }) };
+  const { name, baseUrl, languages, resources } = declaration;
+  return { name, baseUrl, languages, resources, load: () => Promise.resolve({ declaration, ...parts }) };
 }
 
 /** The second connector, without its stand-in. */
 const secondEntry: ConnectorEntry = {
   ...knownFakturoid,
   // Its stand-in runs as a process of its own.
-  load: () => Promise.resolve({ manifest: fakturoid, startSandbox: unable }),
+  load: () => Promise.resolve({ declaration: fakturoid, startSandbox: unable }),
 };
 
 /** The whole command line in this process, over streams that keep what is written. */

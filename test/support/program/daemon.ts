@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { Config } from "../../../src/config/config.ts";
@@ -30,7 +30,7 @@ export function configOf(company: Company, more = "", companies?: readonly Serve
     cwd: company.folder,
     env: {},
     readFile: (file) => readFileSync(file, "utf8"),
-    connectors: [manifest],
+    connectors: [declaration],
   });
   return config;
 }
@@ -40,7 +40,7 @@ type DaemonOptions = ConstructorParameters<typeof Daemon>[0];
 /** A daemon in this process, without its receiver; stopped with the test. */
 export function startDaemon(company: Company, config: Config, parts: Partial<DaemonOptions> = {}): Daemon {
   const options: DaemonOptions = {
-    manifest,
+    declaration,
     targetsOf: () => [],
     clock: systemClock,
     random: seededRandom(4),

@@ -1,7 +1,7 @@
 import { cpSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { hourMs, minuteMs, type Clock } from "../../../src/base/clock.ts";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { mirrorFiles, settingsOf } from "../../../src/store/mirror-files.ts";
@@ -52,7 +52,7 @@ export async function openStates(clock: Clock) {
   const find = (name: string): PageCompany | null => {
     if (!views.has(name)) return null;
     return {
-      settings: settingsOf(config, { ...config.companies[0]!, name }, manifest),
+      settings: settingsOf(config, { ...config.companies[0]!, name }, declaration),
       context: { clock, log: silentLog },
       handOvers: new HandOverCounts(),
       view: () => views.get(name) ?? companyView({ company: name }),
@@ -78,7 +78,7 @@ const progress = progressOf({
 });
 
 function swept(ms: number | null): CompanyStatusView["sweptMs"] {
-  return Object.fromEntries(manifest.resources.map(({ name }) => [name, ms]));
+  return Object.fromEntries(declaration.resources.map(({ name }) => [name, ms]));
 }
 
 function allViews(): Map<string, CompanyStatusView> {

@@ -1,6 +1,6 @@
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import { fakturoid } from "../../../connectors/fakturoid/manifest.ts";
-import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
+import { fakturoid } from "../../../connectors/fakturoid/declaration.ts";
+import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { openAccount } from "../company/open-account.ts";
 import { openCompany, sync } from "../company/open-company.ts";
@@ -8,7 +8,7 @@ import { expectedRow, truthOf, type Cells, type Dict, type Truth } from "./truth
 
 /** A connector, its stand-in and a mirror of it, as the conformance suite takes every one. */
 interface Conforming {
-  readonly manifest: Manifest;
+  readonly declaration: ConnectorDeclaration;
   readonly open: () => Promise<OpenedService>;
 }
 
@@ -26,7 +26,7 @@ interface OpenedService {
 }
 
 const fintoroService: Conforming = {
-  manifest,
+  declaration,
   open: async () => {
     const company = await openCompany({ records: 60 });
     return {
@@ -40,7 +40,7 @@ const fintoroService: Conforming = {
 };
 
 const fakturoidService: Conforming = {
-  manifest: fakturoid,
+  declaration: fakturoid,
   open: async () => {
     const account = await openAccount({ monthly: null });
     const { books } = account.standIn;

@@ -7,7 +7,7 @@ import type { ServiceAnswer, ServiceRequest } from "../../../src/connector/trans
 import { expectedRecords } from "../../../src/state/sweeps.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { wholeListFacts } from "../../../src/sync/plan/chosen-lists.ts";
-import { manifestOf, openHasty, resourceOf } from "../mirror/mirror.ts";
+import { declarationOf, openHasty, resourceOf } from "../mirror/mirror.ts";
 import { answerOf, runOnce } from "../mirror/whole-run.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { startMs } from "../mirror/store.ts";
@@ -43,10 +43,10 @@ interface AskedRun {
 
 /** A service whose lists name no total, newest id first, and a mirror of it. */
 export async function openParcels(ids: readonly number[], { pageSize = 3, hasPages = true } = {}) {
-  const shop = manifestOf([resourceOf("shop"), parcels]);
+  const shop = declarationOf([resourceOf("shop"), parcels]);
   const identity = { ...shop.identity, businessIdIn: [], proofs: [] };
-  const manifest = { ...shop, identity, cascades: [] };
-  const mirror = await openHasty({ manifest });
+  const declaration = { ...shop, identity, cascades: [] };
+  const mirror = await openHasty({ declaration });
   let nowMs = startMs;
   let held: Parcel[] = ids.map((id) => ({ id, updated_at: isoTime(nowMs - (30 - id) * dayMs) }));
   const asked: string[] = [];
@@ -82,7 +82,7 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     const [queue, random] = [new WorkQueue(mirror.db), seededRandom(1)];
     const parts = { mirror, queue, transport: { send }, clock, random, log: silentLog, token: "token" };
     const wholeLists = { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 1 };
-    const { resources } = manifest;
+    const { resources } = declaration;
     const report = await runOnce(parts, { resources, concurrency: 1, wholeLists, ...more });
     between = nothing;
     return report;

@@ -1,4 +1,4 @@
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { dayMs } from "../../../src/base/clock.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 
@@ -61,7 +61,7 @@ export class StubService {
 
   constructor(size: CompanySize, nowMs: () => number) {
     this.nowMs = nowMs;
-    for (const resource of manifest.resources) {
+    for (const resource of declaration.resources) {
       const { name, list } = resource;
       this.counts.set(name, size[name] ?? (list.kind === "whole" ? 2 : 0));
       if (list.kind !== "owned") this.routes.set(list.path, resource);

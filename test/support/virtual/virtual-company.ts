@@ -1,5 +1,5 @@
 import path from "node:path";
-import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
@@ -60,7 +60,7 @@ export class VirtualCompany {
     this.rateLimiter = testRateLimiter(clock, { reserveShare: 0, windowMs, defaultLimit: limit });
     const text = "base_url: http://127.0.0.1:1\ndata_dir: .\ncompanies: { acme: { token: a } }";
     const files = { env: {}, cwd: this.folder.path, readFile: () => text };
-    this.config = loadConfig({ ...files, connectors: [manifest] }).config;
+    this.config = loadConfig({ ...files, connectors: [declaration] }).config;
   }
 
   /** One run of `sync` now; it ends when the run ends, on the company's own clock. */
@@ -79,7 +79,7 @@ export class VirtualCompany {
         context: { clock, random: seededRandom(1), log: silentLog },
         config,
         company,
-        request: { ...usualRun, resources: manifest.resources, scrub: true, closed },
+        request: { ...usualRun, resources: declaration.resources, scrub: true, closed },
         transport: { ...transport, stats: () => new HttpCounters(), close: async () => undefined },
         rateLimiter,
         mirror,
@@ -94,7 +94,7 @@ export class VirtualCompany {
   receive(events: readonly { type: string; id: number; atMs: number }[], untilMs: number): Promise<void> {
     const { clock, config } = this;
     return this.opened(async (mirror) => {
-      const { resources } = manifest;
+      const { resources } = declaration;
       const queue = new WorkQueue(mirror.db);
       const selected = new Set(resources.map(({ name }) => name));
       const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
@@ -124,7 +124,7 @@ export class VirtualCompany {
   }
 
   private async opened<T>(use: (mirror: Mirror) => T): Promise<Awaited<T>> {
-    const mirror = await openMirror(path.join(this.folder.path, "acme.db"), manifest, this);
+    const mirror = await openMirror(path.join(this.folder.path, "acme.db"), declaration, this);
     mirror.db.pragma("synchronous = OFF");
     try {
       return await use(mirror);

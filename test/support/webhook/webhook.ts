@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import type { EventRule, Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { EventRule, ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../../src/state/inbox/inbox.ts";
@@ -17,7 +17,7 @@ import type { Companies } from "../../../src/webhook/receiver.ts";
 import type { Keyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { stubLog } from "../http/http-client.ts";
-import { manifestOf, openShop } from "../mirror/mirror.ts";
+import { declarationOf, openShop } from "../mirror/mirror.ts";
 
 export const secret = "whsec-of-the-shop";
 
@@ -30,8 +30,8 @@ const rules: readonly EventRule[] = [
   { type: "foreign-bills.paid", resourceType: "foreignBill", resource: null, action: "keep" },
 ];
 
-export function shopWithEvents(events: readonly EventRule[] = rules): Manifest {
-  return { ...manifestOf(), events };
+export function shopWithEvents(events: readonly EventRule[] = rules): ConnectorDeclaration {
+  return { ...declarationOf(), events };
 }
 
 let count = 0;
@@ -89,7 +89,7 @@ export function post(body: string | Buffer = eventText(), headers: Record<string
 export type OpenIngest = Awaited<ReturnType<typeof openIngest>>;
 
 export interface IngestOptions {
-  readonly manifest?: Manifest;
+  readonly declaration?: ConnectorDeclaration;
   readonly selected?: readonly string[];
   readonly keyring?: Keyring;
   readonly path?: string;
@@ -97,10 +97,10 @@ export interface IngestOptions {
 
 /** An ingest over a real file. */
 export async function openIngest(options: IngestOptions = {}) {
-  const { manifest = shopWithEvents(), keyring = keyringOf(secret) } = options;
-  const mirror = await openShop({ manifest, ...(options.path !== undefined && { path: options.path }) });
+  const { declaration = shopWithEvents(), keyring = keyringOf(secret) } = options;
+  const mirror = await openShop({ declaration, ...(options.path !== undefined && { path: options.path }) });
   const queue = new WorkQueue(mirror.db);
-  const selected = new Set(options.selected ?? manifest.resources.map(({ name }) => name));
+  const selected = new Set(options.selected ?? declaration.resources.map(({ name }) => name));
   const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
   return { mirror, queue, ingest };
 }

@@ -78,7 +78,7 @@ function withPublished<T>(scope: CompanyScope, work: (scope: CompanyScope) => Pr
     const stored = new MirrorSnapshots({ store, snapshots, clock, log, version });
     return withScratchFolder(scope, "snapshot", async (dataDir) => {
       const place = { ...config.files, store: contentsAddress(address, company.name) };
-      const own = settingsOf({ ...config, dataDir, files: place }, company, scope.manifest);
+      const own = settingsOf({ ...config, dataDir, files: place }, company, scope.declaration);
       await stored.restore(pointer, own.files, signal);
       return work({ ...scope, ...own });
     });

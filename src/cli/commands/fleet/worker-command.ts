@@ -233,10 +233,10 @@ export async function openNodeParts(
       const surroundings = { dataDir, env, readFile: readSecretFile, connectors };
       const read = configOfCompany(member, document, surroundings);
       context.onSecrets(secretTexts(read));
-      const { manifest } = await loadConnector(context, read.connector);
+      const { declaration } = await loadConnector(context, read.connector);
       const files = { ...read.files, store: contentsAddress(snapshots, member) };
-      const own = withReports({ ...read, files }, member, published === null ? null : manifest);
-      return settingsOf(own, soleCompany(own), manifest);
+      const own = withReports({ ...read, files }, member, published === null ? null : declaration);
+      return settingsOf(own, soleCompany(own), declaration);
     },
     publish: {
       report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
@@ -255,7 +255,7 @@ function reportPublisher(
   { reports }: FleetTables,
 ): NodePublishing["report"] {
   const { clock, log, signal } = context;
-  return async ({ config, company: { name: company }, manifest: { questions }, files }, ownership) => {
+  return async ({ config, company: { name: company }, declaration: { questions }, files }, ownership) => {
     const startedMs = clock.monotonicMs();
     const { schedule } = config;
     try {
@@ -295,8 +295,8 @@ export function openReceiver(
     postgres,
     sendJob: (sql, company) => engine.send("events", [company], sql),
     formOf: async (connector) => {
-      const { manifest } = await loadConnector(context, connector ?? connectors[0].name);
-      return manifest.webhooks?.deliveries ?? signedForm;
+      const { declaration } = await loadConnector(context, connector ?? connectors[0].name);
+      return declaration.webhooks?.deliveries ?? signedForm;
     },
     secrets: { env, folder: config.dataDir, readFile: readSecretFile },
     retiredKeys: (company) => mirrorFiles(config, company).secrets,

@@ -111,12 +111,12 @@ async function exportScope(
 
 /** What files that show a mirror are made from. */
 export function exportParts(
-  { context, manifest, config, files, moment }: ScopeAsOf,
+  { context, declaration, config, files, moment }: ScopeAsOf,
   reportDate: string,
 ): ExportParts {
   const { clock, version, signal } = context;
   const { redact } = config.report;
-  return { mirror: files.mirror, manifest, clock, version, reportDate, redact, moment, signal };
+  return { mirror: files.mirror, declaration, clock, version, reportDate, redact, moment, signal };
 }
 
 function belowPrefix({ written, unchanged, removed }: Uploaded, to: string): Uploaded {

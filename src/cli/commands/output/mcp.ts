@@ -9,13 +9,13 @@ import type { CommandRun } from "../../program/command-table.ts";
 
 export const mcpCommand: CommandRun<"mcp"> = async (context, { options, config }) => {
   const { signal, version, log } = context;
-  const { manifest } = context.connector;
+  const { declaration } = context.connector;
   const report = options.combined
     ? mirrorFiles(config, combinedName).combinedReport
     : soleScope(context, config).files.report;
   using runner = new QueryRunner();
-  const mirrored = selectResources(manifest, config.resources).map(({ name }) => name);
-  const books = { manifest, report, mirrored, runner, version, hasContent: config.mcp.content };
+  const mirrored = selectResources(declaration, config.resources).map(({ name }) => name);
+  const books = { declaration, report, mirrored, runner, version, hasContent: config.mcp.content };
   // Refuses where there is no report, or a damaged one, before an assistant relies on it.
   await runner.answer({ report, shown: {}, mirrored, sql: "SELECT 1" });
   const server = serveStdio(() => createReportServer(books), {

@@ -89,10 +89,10 @@ export function packageCompany(
   proof: MonthFindings | null,
   deliver: ((archive: string) => Promise<void>) | null = null,
 ): Promise<PackageResult> {
-  const { manifest } = scope;
+  const { declaration } = scope;
   const { name: company } = scope.company;
-  const { monthPackage } = manifest;
-  if (!monthPackage) throw new MirrorError("usage", `${manifest.title} has no package of a month`);
+  const { monthPackage } = declaration;
+  if (!monthPackage) throw new MirrorError("usage", `${declaration.title} has no package of a month`);
   const proved = proof && { ...proof, version: scope.context.version };
   const certificate = proved ? [certificateOf(monthPackage, proved)] : [];
   return withScratchFolder(scope, "package", async (scratch) => {
@@ -203,11 +203,11 @@ async function exportSheets(
   month: string,
   out: string,
 ): Promise<{ exported: ExportResult; documents: readonly MonthDocument[] }> {
-  const { manifest, company } = scope;
+  const { declaration, company } = scope;
   const period = periodOfMonth(month);
   let documents: readonly MonthDocument[] = [];
-  const shown = { ...manifest, views: [...(manifest.views ?? []), ...sheets] };
-  const parts = exportParts({ ...scope, manifest: shown, moment: null }, period.to);
+  const shown = { ...declaration, views: [...(declaration.views ?? []), ...sheets] };
+  const parts = exportParts({ ...scope, declaration: shown, moment: null }, period.to);
   const request: ExportRequest = {
     format: "xlsx",
     out,
@@ -221,7 +221,7 @@ async function exportSheets(
     nested: false,
   };
   const exported = await exportTables(parts, request, {
-    onSnapshot: (snapshot) => (documents = documentsOfMonth(snapshot, manifest, period)),
+    onSnapshot: (snapshot) => (documents = documentsOfMonth(snapshot, declaration, period)),
   });
   return { exported, documents };
 }
@@ -307,7 +307,7 @@ async function sinceHandOver(
   asked: AskedMoment | undefined,
   scratch: string,
 ): Promise<SinceHandOver | null> {
-  const { context, manifest, config, files, company, moment } = scope;
+  const { context, declaration, config, files, company, moment } = scope;
   // An overlay as of a moment has no log of its own.
   const ofNow = mirrorFiles(config, company.name);
   const at = { nowMs: context.clock.nowMs(), timezone: config.schedule.timezone };
@@ -330,15 +330,15 @@ async function sinceHandOver(
       });
   });
   const period = periodOfMonth(month);
-  const shown = { ...manifest, views: [...(manifest.views ?? []), ...monthPackage.sheets] };
+  const shown = { ...declaration, views: [...(declaration.views ?? []), ...monthPackage.sheets] };
   const options = { reportDate: period.to, redact: config.report.redact };
-  const words = translationTo(manifest, monthPackage.language);
+  const words = translationTo(declaration, monthPackage.language);
   makeFolders(scratch);
   let compared: SinceHandOver | null = null;
   for (const [i, since] of moments.entries()) {
     const copy = path.join(scratch, `handed-over-${i}.db`);
     using then = await withOverlay(
-      () => overlayAsOf(ofNow.mirror, copy, manifest, since, context),
+      () => overlayAsOf(ofNow.mirror, copy, declaration, since, context),
       () => openSnapshot(copy, shown, options),
     );
     using now = openSnapshot(files.mirror, shown, options);

@@ -34,7 +34,7 @@ async function publishScope(
   { moment, ...scope }: ScopeAsOf,
   { force = false, datasette = false, asOf }: Partial<CommandOptions<"publish">>,
 ): Promise<CompanyResult> {
-  const { context, manifest, config, files } = scope;
+  const { context, declaration, config, files } = scope;
   const { name: company } = scope.company;
   const { clock, version, signal } = context;
   const { mirror } = files;
@@ -47,7 +47,7 @@ async function publishScope(
     const onStep = (table: string, rows: number) =>
       show(() => `${company}: publishing ${table}, ${rows} rows written`);
     const options = { timezone, redact, force, onStep };
-    return publishReport({ manifest, clock, version, signal, company, ...places, ...options });
+    return publishReport({ declaration, clock, version, signal, company, ...places, ...options });
   });
   warnIfIncomplete(scope, made.completeness);
   const { outcome, way, file, bytes, seq, reportDate } = made;
@@ -74,14 +74,14 @@ function lineOf(
 
 /** What Datasette shows about a report says when it is from and what is missing: where there is one, it follows the report. */
 function writeMetadata(
-  { manifest, config, company: { name: company }, resources }: CompanyScope,
+  { declaration, config, company: { name: company }, resources }: CompanyScope,
   report: string,
   isAsked: boolean,
 ): string | null {
   const file = report.replace(/\.db$/, ".metadata.json");
   if (!isAsked && !existsSync(file)) return null;
   const expected = new Set(resources.map(({ name }) => name));
-  const metadata = datasetteMetadata(manifest, report, { company, expected });
+  const metadata = datasetteMetadata(declaration, report, { company, expected });
   writeFileAtomically(file, `${JSON.stringify(metadata, null, 2)}\n`, config.report.mode ?? undefined);
   return file;
 }

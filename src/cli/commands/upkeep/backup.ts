@@ -67,7 +67,7 @@ function warnOfFuture({ context, company }: CompanyScope, names: readonly string
 export const restoreCommand: CommandRun<"restore"> = (context, { options, config }) => {
   const anyName = chosenCompanies(config, context.globals.company).length === 1;
   return forEachCompany(context, config, async (scope) => {
-    const { manifest, files } = scope;
+    const { declaration, files } = scope;
     const { name: company, webhook } = scope.company;
     const { clock, signal } = context;
     const keyPlaces = webhook.places;
@@ -75,7 +75,7 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, config
     const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
     const store = isFile ? mirrorCopy(from) : openStore(from, context);
     const asked = { company, keyPlaces, id: options.at ?? null, anyName };
-    const restored = await restoreBackup(files, { ...asked, manifest, store, clock, signal });
+    const restored = await restoreBackup(files, { ...asked, declaration, store, clock, signal });
     const { id, ids, replaced } = restored;
     warnOfFuture(scope, ids);
     const { taken_at, seq } = restored.backup;

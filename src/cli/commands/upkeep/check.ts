@@ -68,9 +68,9 @@ async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> 
   const companies = counted(config.companies.length, "company", "companies");
   yield ofAll("config", ok(`${shortPath(file, context.cwd)}, ${companies}`));
   yield ofAll("node", checkNode(process.execPath));
-  yield ofAll("base_url", checkBaseUrl(config.baseUrl, context.connector.manifest.baseUrl));
+  yield ofAll("base_url", checkBaseUrl(config.baseUrl, context.connector.declaration.baseUrl));
   yield ofAll("data_dir", checkDataDir(config.dataDir));
-  yield ofAll("resources", checkResources(selectResources(context.connector.manifest, config.resources)));
+  yield ofAll("resources", checkResources(selectResources(context.connector.declaration, config.resources)));
   yield ofAll("disk", judgeFreeSpace(freeBytesAt(config.dataDir)));
   yield ofAll("modes", checkModes(config));
   for (const receiver of config.notify)
@@ -219,12 +219,12 @@ function modeOf(place: string): number {
 
 /** Checks token, identity and clock (`Date`) with one request; a token that the mirror does not know costs up to three more. */
 async function checkToken(scope: CompanyScope): Promise<Record<string, CheckResult>> {
-  const { context, manifest, config } = scope;
+  const { context, declaration, config } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
   try {
     await using service = connectService(context, scope, { attempts: 2, budget });
     const { transport, skew } = service;
-    const name = await askWhoami(transport, manifest, context.signal);
+    const name = await askWhoami(transport, declaration, context.signal);
     // Whether the token may also write cannot be checked without writing; the mirror never needs it.
     const token = ok(`reads "${shortText(name)}"; reading is all a mirror needs`);
     const identity = await checkMirror(scope, transport, name);

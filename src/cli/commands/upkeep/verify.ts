@@ -12,7 +12,7 @@ import type { ResourceCheck } from "../../../verify/local/check-locally.ts";
 import type { JudgeOptions } from "../../../verify/local/judge-records.ts";
 import { verifyLocally, type LocalVerification } from "../../../verify/local/repair-locally.ts";
 import { terminalText } from "../../../base/terminal-text.ts";
-import type { Manifest } from "../../../connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../../connector/connector-declaration.ts";
 import type { Resource } from "../../../connector/resource.ts";
 import type { ProgressView } from "../../../log/progress.ts";
 import { connectService, type ServiceConnection } from "../../../runs/service-connection.ts";
@@ -65,7 +65,7 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, co
  * @throws MirrorError `database` without a mirror, `locked` where another process writes the one that is to be repaired
  */
 async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promise<CompanyResult> {
-  const { files, context, manifest, company, resources } = scope;
+  const { files, context, declaration, company, resources } = scope;
   const { clock, log, signal } = context;
   await readExisting(scope, () => undefined);
   const selected = new Set(resources.map(({ name }) => name));
@@ -76,7 +76,7 @@ async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promis
     show(() => `${company.name}: checking the file`);
     const onProgress: JudgeOptions["onProgress"] = ({ resource, records }) =>
       show(() => `${company.name}: ${resource}, ${formatCount(records)} records`);
-    return verifyLocally(files.mirror, manifest, { repair, clock, log, signal, selected, onProgress });
+    return verifyLocally(files.mirror, declaration, { repair, clock, log, signal, selected, onProgress });
   });
   return resultOf(company.name, verified);
 }
@@ -129,7 +129,7 @@ interface VerifyRequest {
  *   the connector names no documents of one
  */
 export async function verifyCompany(scope: CompanyScope, request: VerifyRequest) {
-  const { monthPackage, title } = scope.manifest;
+  const { monthPackage, title } = scope.declaration;
   if (request.month !== undefined && !monthPackage)
     throw new MirrorError("usage", `${title} has no documents of a month that could be proved`, {
       hint: "`fintoro-mirror verify --all` compares every record.",
@@ -150,7 +150,7 @@ async function compare(
   /** Opened for writing where it is to be repaired. */
   mirror: Mirror | null,
 ): Promise<VerifyFindings | MonthFindings> {
-  const { context, config, company, manifest, files, resources } = scope;
+  const { context, config, company, declaration, files, resources } = scope;
   const { clock, log, random, signal } = context;
   const { concurrency, patienceMs } = config.http;
   const { windowMs } = config.rateLimit;
@@ -158,7 +158,7 @@ async function compare(
   const compared = comparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
   using verification = new Verification({
     db,
-    manifest,
+    declaration,
     resources,
     transport,
     token: company.token.reveal(),
@@ -175,7 +175,7 @@ async function compare(
     isWritten: () => mirror === null && lockHolder(files.lock) !== null,
   });
   const ofMonth = month === undefined ? null : verification.comparison.deepReads.length;
-  const { lists, details } = verifyCost(db, manifest, resources, ofMonth, sample);
+  const { lists, details } = verifyCost(db, declaration, resources, ofMonth, sample);
   const { granted } = rateLimiter.view();
   const pace = `${minutesText(minutesFor(lists + details, { granted, windowMs }))} at ${granted}`;
   const time = `${pace} in ${formatDuration(windowMs)}`;
@@ -217,13 +217,13 @@ function positionOf(db: Db): Pick<MonthFindings, "log" | "position"> {
 /** Estimates the requests from the mirror alone, and sends none. What differs is asked for on top. */
 function verifyCost(
   db: Db,
-  { resources: all, monthPackage }: Manifest,
+  { resources: all, monthPackage }: ConnectorDeclaration,
   resources: readonly Resource[],
   ofMonth: number | null,
   sample: SampleSize,
 ) {
   if (ofMonth !== null) return { lists: monthPackage?.documents.length ?? 0, details: ofMonth };
-  const sources = scrubSources({ manifest: all, resources, parentsPerRun: "auto" });
+  const sources = scrubSources({ declared: all, resources, parentsPerRun: "auto" });
   const details = new ScrubCandidates(db).readBefore(sources).count;
   const [meta, records] = [new Meta(db), new Records(db)];
   const lists = resources.reduce((sum, resource) => {

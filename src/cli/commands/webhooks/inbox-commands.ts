@@ -24,7 +24,7 @@ import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 export const inboxCommand: CommandRun<"webhooks inbox"> = async (context, { args, options, config }) => {
   const scope = soleScope(context, config);
   const { since, resource, state, limit = usualInboxCount } = options;
-  if (resource !== undefined) selectResources(scope.manifest, config.resources, [resource]);
+  if (resource !== undefined) selectResources(scope.declaration, config.resources, [resource]);
   const from = since === undefined ? undefined : readSince(since, context.clock.nowMs());
   await readExisting(scope, async (db) => {
     const chosen = args.length > 0 ? { seqs: numbersOf(db, args) } : {};

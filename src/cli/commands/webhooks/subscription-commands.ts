@@ -20,7 +20,7 @@ import { forEachCompany } from "../../runs/each-company.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { recordId, type RecordId } from "../../../base/ids.ts";
 import { assertKnown, someOf } from "../../../base/names.ts";
-import type { EventRule, SubscriptionOperations } from "../../../connector/connector-manifest.ts";
+import type { EventRule, SubscriptionOperations } from "../../../connector/connector-declaration.ts";
 import { makeFolders } from "../../../base/files/atomic-file.ts";
 import { dayMs, isoOrNull } from "../../../base/clock.ts";
 import type { SecretPlace } from "../../../config/secrets.ts";
@@ -56,10 +56,10 @@ export const listCommand: CommandRun<"webhooks list"> = (context, { options, con
 };
 
 function warnOfProblems(
-  { context, company, manifest, resources }: CompanyScope,
+  { context, company, declaration, resources }: CompanyScope,
   all: readonly Subscription[],
 ): string[] {
-  const expected = expectedSubscriptions(company, manifest, resources);
+  const expected = expectedSubscriptions(company, declaration, resources);
   const problems = expected ? subscriptionProblems({ ...expected, all, lastReceivedMs: null }) : [];
   const hint =
     "`webhooks create` makes a subscription, `webhooks update ID --active on` wakes one that is off, `--events all` gives it all events";
@@ -69,14 +69,14 @@ function warnOfProblems(
 
 export const createCommand: CommandRun<"webhooks create"> = async (context, { options, config, path }) => {
   const scope = withToken(soleScope(context, config), options.tokenEnv);
-  const { company, manifest } = scope;
+  const { company, declaration } = scope;
   operationsOf(scope);
   const url = options.url ?? company.webhook.publicUrl;
   if (url === null)
     throw new MirrorError("usage", "where should events go? The config has no public_url", {
       hint: `set companies.${company.name}.webhook.public_url, or give --url`,
     });
-  const events = eventsNamed(options.events ?? "all", manifest.events);
+  const events = eventsNamed(options.events ?? "all", declaration.events);
   await assertEndpoint(scope, url);
   return withSubscriptions(scope, async (subscriptions) => {
     const { href } = URL.parse(url) ?? {};
@@ -128,12 +128,12 @@ export const updateCommand: CommandRun<"webhooks update"> = async (context, { ar
 };
 
 function changeOf(
-  { manifest }: CompanyScope,
+  { declaration }: CompanyScope,
   { url, events, active, name }: CommandOptions<"webhooks update">,
 ): Partial<SubscriptionInput> {
   const change: Partial<SubscriptionInput> = {
     ...(url !== undefined && { url }),
-    ...(events !== undefined && { events: eventsNamed(events, manifest.events) }),
+    ...(events !== undefined && { events: eventsNamed(events, declaration.events) }),
     ...(active !== "unchanged" && { active: active === "on" }),
     ...(name !== undefined && { name: name || null }),
   };
@@ -160,7 +160,7 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
   });
 };
 
-/** Parses `--events`, `all` or names with commas between them, in the manifest's order. Throws `usage` for an unknown event. */
+/** Parses `--events`, `all` or names with commas between them, in the connector's order. Throws `usage` for an unknown event. */
 function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
   const known = rules.map(({ type }) => type);
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
@@ -311,7 +311,7 @@ export function withToken(scope: CompanyScope, variable: string | undefined): Co
 }
 
 /** How the service lets subscriptions be made. Throws MirrorError `usage` where it does not. */
-function operationsOf({ manifest: { title, webhooks } }: CompanyScope): SubscriptionOperations {
+function operationsOf({ declaration: { title, webhooks } }: CompanyScope): SubscriptionOperations {
   if (!webhooks) throw new MirrorError("usage", `${title} sends no events`);
   if (webhooks.subscriptions) return webhooks.subscriptions;
   throw new MirrorError("usage", `subscriptions of ${title} are not made here`, {
@@ -342,8 +342,8 @@ async function assertSameCompany(scope: CompanyScope, transport: Transport): Pro
 type SubscriptionView = ReturnType<typeof viewOfSubscription>;
 
 /** Describes a subscription; `here`: it delivers to this config's receiver. */
-function viewOfSubscription(one: Subscription, { company, manifest }: CompanyScope) {
-  const [here, missing_events] = [deliversHere(one.url, company), missingEvents(one, manifest.events)];
+function viewOfSubscription(one: Subscription, { company, declaration }: CompanyScope) {
+  const [here, missing_events] = [deliversHere(one.url, company), missingEvents(one, declaration.events)];
   return { ...one, here, missing_events };
 }
 

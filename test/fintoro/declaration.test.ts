@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { quickLists } from "../../src/sync/plan/quick-reads.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { resourceNamed } from "../../src/connector/connector-manifest.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
+import { resourceNamed } from "../../src/connector/connector-declaration.ts";
 import { pathOf, type Resource } from "../../src/connector/resource.ts";
 import { allFields, columnsOf } from "../support/connector/connector.ts";
 
-const { resources } = manifest;
-const named = (name: string) => resourceNamed(manifest, name);
+const { resources } = declaration;
+const named = (name: string) => resourceNamed(declaration, name);
 const names = resources.map((one) => one.name);
 const columns = (name: string) => new Map(columnsOf(named(name).fields));
 
@@ -61,7 +61,7 @@ describe("a sweep", () => {
     });
     expect(queries).toHaveLength(5 + 3 * 3 + 1 + 1 + 2);
     for (const { path, params } of queries) {
-      const operation = manifest.operations.find((one) => one.method === "GET" && one.path === path);
+      const operation = declaration.operations.find((one) => one.method === "GET" && one.path === path);
       expect(operation?.query?.safeParse(params).error, path).toBeUndefined();
     }
   });
@@ -84,7 +84,7 @@ describe("a sweep", () => {
   });
 
   it("uses routes that the service offers", () => {
-    const offered = manifest.operations
+    const offered = declaration.operations
       .filter(({ method }) => method === "GET")
       .map(({ path }) => path.replace(/\{.*?\}/, "{id}"));
     for (const { list, detail, files } of resources)
@@ -162,9 +162,9 @@ describe("columns that people's reports lean on", () => {
 });
 
 it("I5: events never delete by themselves: each asks for its record, where there is a route, or is kept", () => {
-  expect(new Set(manifest.events.map(({ type }) => type)).size).toBe(53);
-  expect(manifest.events).toHaveLength(53);
-  for (const { type, resource, action } of manifest.events) {
+  expect(new Set(declaration.events.map(({ type }) => type)).size).toBe(53);
+  expect(declaration.events).toHaveLength(53);
+  for (const { type, resource, action } of declaration.events) {
     const table = type.replace(/\..*/, "").replaceAll("-", "_");
     const isReceived = table.startsWith("received_");
     expect(resource, type).toBe(isReceived ? null : table);
@@ -175,14 +175,14 @@ it("I5: events never delete by themselves: each asks for its record, where there
 
 describe("what hangs together", () => {
   it("cascades run along a column that points to what went", () => {
-    expect(manifest.cascades).toHaveLength(6);
-    for (const { resource, dependent, column } of manifest.cascades)
+    expect(declaration.cascades).toHaveLength(6);
+    for (const { resource, dependent, column } of declaration.cascades)
       expect(columns(dependent).get(column)?.references).toBe(resource);
   });
 
   it("invalidation rules use columns that exist, and lead to records that have a route", () => {
-    expect(manifest.invalidationRules).toHaveLength(17);
-    for (const { resource, dependent, by } of manifest.invalidationRules ?? []) {
+    expect(declaration.invalidationRules).toHaveLength(17);
+    for (const { resource, dependent, by } of declaration.invalidationRules ?? []) {
       expect(named(dependent).detail).toMatch(/\{id\}$/);
       if (by.kind === "parts") {
         const parts = named(resource).fields[by.field];
@@ -196,15 +196,15 @@ describe("what hangs together", () => {
   });
 
   it("the company's business id stands in every document and receipt", () => {
-    const { resource, nameField, businessIdColumn, businessIdIn } = manifest.identity;
+    const { resource, nameField, businessIdColumn, businessIdIn } = declaration.identity;
     expect(named(resource).fields).toHaveProperty(nameField);
     expect(businessIdIn).toHaveLength(7);
     for (const one of businessIdIn) expect(columns(one).has(businessIdColumn)).toBe(true);
   });
 
   it("limits and address are those published, and a record's path is its template with the id", () => {
-    expect(manifest.limits).toEqual({ requests: 120, windowMs: 60_000 });
-    expect(manifest.baseUrl).toBe("https://app.fintoro.sk/api/public/v1");
+    expect(declaration.limits).toEqual({ requests: 120, windowMs: 60_000 });
+    expect(declaration.baseUrl).toBe("https://app.fintoro.sk/api/public/v1");
     expect(pathOf(named("invoices").detail ?? "", 9_007_199_254_740_993n)).toBe("/invoices/9007199254740993");
   });
 });

@@ -1,4 +1,4 @@
-import type { EventRule, Manifest } from "../../src/connector/connector-manifest.ts";
+import type { EventRule, ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
 import { knownFakturoid } from "./known.ts";
 import { expenses, invoices } from "./resources/invoices-and-expenses.ts";
 import * as own from "./resources/settings.ts";
@@ -24,7 +24,7 @@ function eventsOf([kind, events]: (typeof families)[number]): EventRule[] {
 }
 
 /** The Fakturoid API, version 3: reading only. */
-export const fakturoid: Manifest = Object.freeze<Manifest>({
+export const fakturoid: ConnectorDeclaration = Object.freeze<ConnectorDeclaration>({
   ...knownFakturoid,
   title: "Fakturoid",
   limits: { requests: 400, windowMs: 60_000 },

@@ -1,4 +1,4 @@
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import type { ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
 import type { Operation } from "../../src/connector/operation.ts";
 import { events, invalidationRules } from "./event-rules.ts";
 import { knownFintoro } from "./known.ts";
@@ -23,7 +23,7 @@ import slovak from "./slovak.json" with { type: "json" };
 const { rotateSecret, ...subscriptions } = operationGroups.webhookSubscriptions;
 const ofOneCompany = [...documents, ...goods.warehouseReceipts].map((one) => one.name);
 
-export const manifest: Manifest = Object.freeze({
+export const declaration: ConnectorDeclaration = Object.freeze({
   ...knownFintoro,
   title: "Fintoro",
   limits: { requests: 120, windowMs: 60_000 },

@@ -64,7 +64,7 @@ export type LastKnown = Readonly<
   Record<"number" | "name" | "total" | "currency" | "date", readonly string[]>
 >;
 
-export interface Manifest {
+export interface ConnectorDeclaration {
   readonly name: string;
   readonly title: string;
   readonly baseUrl: string;
@@ -111,9 +111,9 @@ export interface Manifest {
   };
 }
 
-/** The resource of that name. Throws when there is none: names come from the manifest itself. */
-export function resourceNamed(manifest: Manifest, name: string): Resource {
-  const resource = manifest.resources.find((candidate) => candidate.name === name);
-  if (!resource) throw new Error(`broken promise: ${name} is a resource of ${manifest.name}`);
+/** The resource of that name. Throws when there is none: names come from the declaration itself. */
+export function resourceNamed(declaration: ConnectorDeclaration, name: string): Resource {
+  const resource = declaration.resources.find((candidate) => candidate.name === name);
+  if (!resource) throw new Error(`broken promise: ${name} is a resource of ${declaration.name}`);
   return resource;
 }

@@ -1,5 +1,5 @@
-import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
-import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import { declaration as fintoro } from "../../../connectors/fintoro/declaration.ts";
+import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 import { tableNames } from "../service/service-types.ts";
 
@@ -10,7 +10,7 @@ const isRuleMirrored = (rule: { readonly resource: string; readonly dependent: s
 const { identity } = fintoro;
 
 /** The connector with the few resources that the simulated service has: to open a mirror of all of them takes long. */
-export const manifest: Manifest = {
+export const declaration: ConnectorDeclaration = {
   ...fintoro,
   resources: fintoro.resources.filter(({ name }) => isMirrored(name)).map(withMirroredParents),
   cascades: fintoro.cascades.filter(isRuleMirrored),
