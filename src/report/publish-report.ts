@@ -5,7 +5,7 @@ import type { ConnectorDeclaration } from "../connector/connector-declaration.ts
 import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../state/as-of/moment.ts";
 import { guarded, openDatabase, sizeOfFiles, type Db } from "../store/database.ts";
-import { attachBelow } from "../store/snapshot/snapshot-views.ts";
+import { attachBelow } from "../store/snapshot/overlay.ts";
 import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
 import { changeAt, originOf, readLastReport, sameOrigin, writeFacts } from "./report-facts.ts";
 import type { LastReport, ReportOrigin } from "./report-facts.ts";

@@ -10,7 +10,8 @@ import {
   redactionOf,
 } from "../store/snapshot/redaction.ts";
 import type { RedactJson, RedactRule } from "../store/snapshot/redaction.ts";
-import { attachBelow, createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
+import { attachBelow } from "../store/snapshot/overlay.ts";
+import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
 import { readLog } from "./log-identity.ts";
 import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
 import { Parents } from "./parents.ts";

@@ -7,7 +7,7 @@ import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { findMoment, type MirrorMoment } from "../../src/state/as-of/moment.ts";
 import { overlayAsOf } from "../../src/state/as-of/overlays.ts";
-import { OverlayOutdated } from "../../src/store/snapshot/snapshot-views.ts";
+import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
 import {
   derivedAgain,

@@ -7,7 +7,7 @@ import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { overlayWithHistory, overlayAsOf } from "../../state/as-of/overlays.ts";
 import { databaseError } from "../../store/database.ts";
-import { OverlayOutdated } from "../../store/snapshot/snapshot-views.ts";
+import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 

@@ -1,5 +1,5 @@
 import type { Db, Statement } from "../../store/database.ts";
-import { isOverlay } from "../../store/snapshot/snapshot-views.ts";
+import { isOverlay } from "../../store/snapshot/overlay.ts";
 import { cellsSql, freeBytes, type CellsRow } from "./cells.ts";
 
 /**

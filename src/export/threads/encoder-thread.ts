@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, type MirrorError } from "../../base/errors.ts";
 import { failedReply, type ThreadReply } from "../../base/threads.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
-import { attachBelow } from "../../store/snapshot/snapshot-views.ts";
+import { attachBelow } from "../../store/snapshot/overlay.ts";
 import type { TypeOverflow } from "../parquet/parquet-types.ts";
 import { createCalls, type EncodedRows, type EncoderCalls } from "./encoder.ts";
 

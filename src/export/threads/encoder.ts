@@ -1,5 +1,5 @@
 import { assert } from "../../base/errors.ts";
-import { isOverlay } from "../../store/snapshot/snapshot-views.ts";
+import { isOverlay } from "../../store/snapshot/overlay.ts";
 import type { Db, Statement } from "../../store/database.ts";
 import { installRedaction, type Redaction } from "../../store/snapshot/redaction.ts";
 import { quoted } from "../../store/sql-text.ts";

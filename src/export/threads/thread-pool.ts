@@ -24,6 +24,8 @@ const maxAttempts = 200;
 
 /** Who encodes: a thread with its own connection, or this one. */
 interface EncodingThread {
+  /** Calls without an answer. */
+  readonly load: number;
   /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
   call<M extends keyof EncoderCalls>(
     method: M,
@@ -94,13 +96,15 @@ export class ThreadPool {
   }
 
   /** The rows of a query on what the open job laid out. */
-  query(sql: string): Promise<readonly (readonly unknown[])[]> {
-    return this.#nextThread().call("query", sql);
+  async query(sql: string): Promise<readonly (readonly unknown[])[]> {
+    const [thread] = this.#active;
+    assert(thread, "a job is opened before it is queried");
+    return thread.call("query", sql);
   }
 
   /**
-   * Encodes ranges of the open job's rows, by the threads in turn; yields them in order. Memory holds `1 + aheadEach` of
-   * them for each thread.
+   * Encodes ranges of the open job's rows, each on the thread with the least to do; yields them in order. Memory
+   * holds `1 + aheadEach` of them for each thread.
    *
    * @throws TypeOverflow, or MirrorError `stopped`
    */
@@ -110,7 +114,8 @@ export class ThreadPool {
     try {
       for (const range of ranges) {
         throwIfAborted(signal, "the export was interrupted; the earlier files are unchanged");
-        const encoded = this.#nextThread().call("encode", range);
+        const thread = this.#active.reduce((least, each) => (each.load < least.load ? each : least));
+        const encoded = thread.call("encode", range);
         encoded.catch(() => undefined);
         pending.push(encoded);
         if (pending.length > ahead) yield (await pending.shift()) as EncodedRows;
@@ -119,13 +124,6 @@ export class ThreadPool {
     } finally {
       await Promise.allSettled(pending);
     }
-  }
-
-  #nextThread(): EncodingThread {
-    const [thread, ...others] = this.#active;
-    assert(thread, "a job is opened before its rows are read");
-    this.#active = [...others, thread];
-    return thread;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -148,6 +146,7 @@ function temporaryObjects({ db }: Snapshot): string[] {
 function ownThread(mirror: string, db: Db): EncodingThread {
   const calls = createCalls(db);
   return {
+    load: 0,
     call: async <M extends keyof EncoderCalls>(method: M, ...args: Parameters<EncoderCalls[M]>) => {
       await setImmediate();
       const call = calls[method] as (...given: typeof args) => ReturnType<EncoderCalls[M]>;
@@ -175,6 +174,9 @@ function startThread(mirror: string): EncodingThread {
   thread.on("error", (error) => breakOff(threadError(error)));
   thread.on("exit", () => breakOff(new Error("broken promise: a thread runs until it is stopped")));
   return {
+    get load() {
+      return pending.length;
+    },
     call: <M extends keyof EncoderCalls>(method: M, ...args: Parameters<EncoderCalls[M]>) => {
       if (broken) return Promise.reject(broken);
       const answer = Promise.withResolvers<unknown>();

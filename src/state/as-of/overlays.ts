@@ -10,7 +10,7 @@ import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { valueOf } from "../../json/cut.ts";
 import type { Db } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { attachLive, changedTable, overlayTable } from "../../store/snapshot/snapshot-views.ts";
+import { attachLive, changedTable, overlayTable } from "../../store/snapshot/overlay.ts";
 import { columnNames, dataColumns } from "../../store/tables/table-layout.ts";
 import { archivePositionKey } from "../meta.ts";
 import type { MirrorMoment } from "./moment.ts";

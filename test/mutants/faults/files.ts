@@ -67,7 +67,7 @@ const others = faultsIn(
     + return await take(stream, 2 ** 32, capBytes < 0 ? 0 : null);
     outside: network
   outdated-overlay-is-read: books of an earlier moment show what changed while they were made
-    src/store/snapshot/snapshot-views.ts, found by test/state/as-of.test.ts
+    src/store/snapshot/overlay.ts, found by test/state/as-of.test.ts
     - coalesce(known, last) = last AS isKnown
     + coalesce(known, last) <= last AS isKnown
   clock-trusted-for-as-of: a boot at 1970 ends all days before it
