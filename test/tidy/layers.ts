@@ -61,8 +61,8 @@ export function knowsNoConnector(source: Source): Complaints {
 export function connectorKeepsToItself(source: Source): Complaints {
   const [, connector, part] = source.path.split("/");
   if (!source.path.startsWith("connectors/")) return [];
-  const own = part === "sandbox" ? `connectors/${connector}/sandbox/` : `connectors/${connector}/`;
-  const allowed = [own, "src/connector/", "src/base/"];
+  const own = `connectors/${connector}/`;
+  const allowed = ["src/base/", ...(part === "sandbox" ? [`${own}sandbox/`] : [own, "src/connector/"])];
   return importedFiles(source)
     .filter((target) => !allowed.some((folder) => target.startsWith(folder)))
     .concat(part === "sandbox" ? [] : importedFiles(source).filter((target) => target.includes("/sandbox/")))

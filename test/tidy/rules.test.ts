@@ -67,6 +67,7 @@ describe("rules bite", () => {
     ["connectorKeepsToItself", "connectors/fintoro/declaration.ts", "../../src/http/http.ts"],
     ["connectorKeepsToItself", "connectors/fintoro/declaration.ts", "./sandbox/sandbox.ts"],
     ["connectorKeepsToItself", "connectors/fintoro/sandbox/sandbox.ts", "../declaration.ts"],
+    ["connectorKeepsToItself", "connectors/fintoro/sandbox/sandbox.ts", "../../../src/connector/resource.ts"],
     ["libraryInItsFolder", "src/sync/run.ts", "undici"],
     ["libraryInItsFolder", "src/store/a.ts", "@scope/thing/inner"],
   ])("%s: %s may not import %s", (rule, file, target) => {

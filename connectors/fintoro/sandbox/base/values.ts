@@ -22,6 +22,9 @@ export function everyKey<const K extends readonly string[], V>(keys: K, value: V
   return Object.fromEntries(keys.map((key) => [key, value])) as Record<K[number], V>;
 }
 
+/** As `everyKey`, of names with a space between them. */
+export const each = <const S extends string, V>(names: S, value: V) => everyKey(nameList(names), value);
+
 export const plainLetters = (text: string) => text.normalize("NFD").replace(/\p{M}+/gu, "");
 
 /** Lower case without accents, for searching and for addresses. */

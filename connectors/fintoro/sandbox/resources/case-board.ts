@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { each } from "../../../../src/connector/record-schema.ts";
 import { centsToNumber } from "../base/decimal-money.ts";
-import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
+import { each, everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets, targetFields } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";

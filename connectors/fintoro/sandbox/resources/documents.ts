@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { each } from "../../../../src/connector/record-schema.ts";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
-import { everyKey, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
+import { each, everyKey, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { each } from "../../../../src/connector/record-schema.ts";
-import { omit, pick } from "../base/values.ts";
+import { each, omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { BookRow } from "../model/rows.ts";
 import { filled } from "../rules/rules.ts";

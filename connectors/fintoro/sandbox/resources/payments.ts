@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { each } from "../../../../src/connector/record-schema.ts";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
+import { each } from "../base/values.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, emit, type Company } from "../model/company.ts";

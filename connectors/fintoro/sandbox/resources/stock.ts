@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { each } from "../../../../src/connector/record-schema.ts";
 import { centsToNumber, decimal, divide, toNumber } from "../base/decimal-money.ts";
 import { formatNumber } from "../base/document-numbers.ts";
-import { pick } from "../base/values.ts";
+import { each, pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import type { BookRow } from "../model/rows.ts";
