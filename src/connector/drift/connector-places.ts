@@ -4,7 +4,7 @@ import type { ConnectorDeclaration } from "../connector-declaration.ts";
 import type { Operation } from "../operation.ts";
 import { knownFact, originalOf } from "../record-schema.ts";
 import type { Resource } from "../resource.ts";
-import { parameterNames, routeKey, schemaPlace, type Place, type SchemaObject } from "./place.ts";
+import { parameterNames, routeKey, schemaPlace, type Place, type SchemaObject } from "./openapi-places.ts";
 
 type SchemaOf = (type: z.ZodType) => SchemaObject;
 

@@ -1,7 +1,7 @@
 import type { ConnectorDeclaration } from "../connector-declaration.ts";
 import { connectorPlaces } from "./connector-places.ts";
-import { lowerLimits, publishedPlace, readReference, routeKey, upperLimits } from "./place.ts";
-import type { Place, PlaceFacts } from "./place.ts";
+import { lowerLimits, publishedPlace, readReference, routeKey, upperLimits } from "./openapi-places.ts";
+import type { Place, PlaceFacts } from "./openapi-places.ts";
 
 export interface Drift {
   /** `breaking`: the connector relies on something else. `addition`: the service has more. `note`: neither. */
