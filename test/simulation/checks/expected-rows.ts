@@ -1,11 +1,7 @@
 import { liveRows, rowDifferences, type Db } from "../../support/truth/compare.ts";
 import { expectedRow, type Dict, type ExpectedRow } from "../../support/truth/truth.ts";
+import { amounts } from "../service/record-texts.ts";
 import type { Shown, TableName } from "../service/service-types.ts";
-
-/** Keys of amounts, which the service may write as text. */
-const amounts = new Set(
-  "total totalWithVat itemsTotal itemsTotalWithVat toBePaid amount unitPrice stock stockQuantity".split(" "),
-);
 
 /** The row and the parts that a record's JSON must have become. */
 export function rowOf(table: TableName, json: string): ExpectedRow {

@@ -6,7 +6,7 @@ import type { Oddity } from "../scenarios/scenario.ts";
 import { add, edit, hotTables, remove, restore, restorable } from "./record-changes.ts";
 import { spuriousEvent, someText, type ChangeContext, type HotTable } from "./record-changes.ts";
 import { hasParent, type Writing } from "./record-texts.ts";
-import type { TableName } from "./service-types.ts";
+import { tableNames, type TableName } from "./service-types.ts";
 
 /** A change: what it did, for the trace; null where there was nothing to change. */
 type Change = (context: ChangeContext) => string | null;
@@ -102,20 +102,14 @@ export function makeHotChange(context: ChangeContext, table: HotTable): string |
 }
 
 /** In an order in which each finds what it refers to. */
-const ordered: readonly HotTable[] = [
-  "clients",
-  "business_cases",
-  "price_list_items",
-  "invoices",
-  "document_payments",
-  "contact_activity_logs",
-];
+const ordered = tableNames.filter((table) => table !== "company" && table !== "units");
 
 /** Fills a new company with `size` records of each resource, about; no event is heard yet. */
 export function fillCompany(context: ChangeContext, size: number): void {
   const { company, choice } = context;
   for (const one of words.warehouses) writable.warehouses.create(company, one);
-  for (const isNew of [true, true]) nameUnit(context, isNew);
+  nameUnit(context, true);
+  nameUnit(context, true);
   for (const table of ordered)
     for (let left = Math.floor(size * (0.5 + choice.below(100) / 100)); left > 0; left--) add(context, table);
 }

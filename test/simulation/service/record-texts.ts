@@ -53,7 +53,8 @@ export function unitOf({ units }: CompanyVersion, id: number): AnsweredRecord {
 /** Their lists show all of a record. */
 const isReordered = (table: TableName) => /^(?:clients|business_cases|contact_activity_logs)$/.test(table);
 
-const amounts = new Set(
+/** Keys of amounts, which the service may write as text. */
+export const amounts = new Set(
   "total totalWithVat itemsTotal itemsTotalWithVat toBePaid amount unitPrice stock stockQuantity".split(" "),
 );
 

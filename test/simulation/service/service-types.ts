@@ -2,7 +2,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Random } from "../../../src/base/random.ts";
 import type { LimiterKind } from "../../support/rate-limit/simulated-budget.ts";
 
-/** The resources that the simulated service has, by the names of their tables. */
+/** The resources that the simulated service has, by the names of their tables; each refers to those before it. */
 export const tableNames = [
   "company",
   "units",
