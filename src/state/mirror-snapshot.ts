@@ -93,7 +93,7 @@ export function showSnapshot(
   const runs = new Runs(db);
   const times = runs.sweptTimes();
   const swept = Object.fromEntries(
-    declaration.resources.map((resource) => [resource.name, sweptAt(declaration, resource, times)]),
+    declaration.resources.map((resource) => [resource.name, sweptAt(resource, times, declaration.resources)]),
   );
   const close = () => void db.close();
   const snapshot = {

@@ -1,4 +1,3 @@
-import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { sourcesOf, type ChangesPlan, type Resource } from "../connector/resource.ts";
 import type { Meta } from "./meta.ts";
 
@@ -31,15 +30,14 @@ export function sweepKey(resource: string, variant: string): string {
  * @param mirrored what the config leaves out brings nothing
  */
 export function sweptAt(
-  declaration: ConnectorDeclaration,
   resource: Resource,
   swept: ReadonlyMap<string, string>,
-  mirrored = declaration.resources,
+  mirrored: readonly Resource[],
 ): string | null {
   const sources = sourcesOf(resource);
   if (sources.length > 0) {
     const read = mirrored.filter(({ name }) => sources.includes(name));
-    return earliest(read.map((source) => sweptAt(declaration, source, swept)));
+    return earliest(read.map((source) => sweptAt(source, swept, mirrored)));
   }
   const variants = variantsOf(resource);
   const keys = (variants.length > 0 ? variants : [""]).map((variant) => sweepKey(resource.name, variant));

@@ -172,9 +172,7 @@ export function readFacts(
   const names = resources.map(({ name }) => name);
   const whole = lastWholeRun(db, names);
   const times = runs.sweptTimes();
-  const swept = resources.map(
-    (one) => [one.name, epochMs(sweptAt(declaration, one, times, resources))] as const,
-  );
+  const swept = resources.map((one) => [one.name, epochMs(sweptAt(one, times, resources))] as const);
   const sweptMs = Object.fromEntries(swept);
   const lastReceivedMs = epochMs(inbox.lastReceived());
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };

@@ -38,7 +38,7 @@ export function readHealth(db: Db, declaration: ConnectorDeclaration, mirrored =
     const meta = new Meta(db);
     const sizes = readSizes(db);
     const times = runs.sweptTimes();
-    const readAt = (one: Resource) => sweptAt(declaration, one, times, mirrored);
+    const readAt = (one: Resource) => sweptAt(one, times, mirrored);
     const changes = schemaChanges(db, declaration.resources);
     const countsOf = onceFor(({ name }: Resource) => new Records(db).counts(name));
     return {

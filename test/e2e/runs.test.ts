@@ -227,7 +227,7 @@ function withStatus(company: Company, table: string, status: string): number[] {
 /** When each resource was last read whole. */
 function freshness({ file }: Company) {
   return look(file, (db) =>
-    declaration.resources.map((one) => sweptAt(declaration, one, new Runs(db).sweptTimes())),
+    declaration.resources.map((one) => sweptAt(one, new Runs(db).sweptTimes(), declaration.resources)),
   );
 }
 

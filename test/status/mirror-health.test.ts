@@ -94,9 +94,7 @@ describe("how a mirror stands", () => {
       resourceNamed(fintoro, name),
     );
     const times = new Map([["clients", "2026-03-01"]]);
-    const judged = [[clients!], [clients!, suppliers!], []].map((one) =>
-      readWholeAt(fintoro, events!, times, one),
-    );
+    const judged = [[clients!], [clients!, suppliers!], []].map((one) => readWholeAt(events!, times, one));
     expect(judged).toEqual(["2026-03-01", null, null]);
   });
 
