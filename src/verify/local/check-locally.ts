@@ -1,3 +1,4 @@
+import { messageOf } from "../../base/errors.ts";
 import { firstId } from "../../base/ids.ts";
 import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
@@ -5,7 +6,7 @@ import { openTables } from "../../state/checks/open-tables.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Inbox } from "../../state/inbox/inbox.ts";
 import { Meta } from "../../state/meta.ts";
-import { guarded, openDatabase, databaseError, type Db } from "../../store/database.ts";
+import { databaseError, guarded, isOfCode, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable, migrate } from "../../store/migrations/migrate.ts";
 import { judgedParts } from "./judge-records.ts";
 import type { Found, JudgeOptions, LocalDifference, NamedRecord } from "./judge-records.ts";
@@ -201,8 +202,7 @@ function integrityOf(db: Db): string[] {
     return lines.filter((line) => line !== "ok");
   } catch (error) {
     const known = databaseError(db.name, error);
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (known instanceof Error && code.startsWith("SQLITE_CORRUPT")) return [known.message];
+    if (isOfCode(error, /^SQLITE_CORRUPT/)) return [messageOf(known)];
     throw known;
   }
 }
