@@ -4,17 +4,17 @@ import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { laneRank } from "../base/lane.ts";
 import type { Semaphore } from "../base/semaphore.ts";
+import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
-import type { ServiceRequest, ServiceAnswer } from "../connector/transport.ts";
+import type { ServiceAnswer, ServiceRequest } from "../connector/transport.ts";
 import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { BaseUrl } from "./base-url.ts";
 import type { ClockSkew } from "./clock-skew.ts";
-import { networkErrorOf, timeoutError, errorOfStatus, parseErrorBody } from "./http-errors.ts";
-import type { BrokenRequest, SafeText, ErrorBody } from "./http-errors.ts";
+import { errorOfStatus, networkErrorOf, parseErrorBody, timeoutError } from "./http-errors.ts";
+import type { BrokenRequest, ErrorBody, SafeText } from "./http-errors.ts";
 import { answerHeaders, budgetHeaders, isJson, mediaType, retryAfterS } from "./headers.ts";
 import { discardBody, readResponseBody } from "./response-body.ts";
-import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
 
 /** Counts of a transport, for reports and metrics. */
 export class HttpCounters {

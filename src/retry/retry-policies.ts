@@ -1,15 +1,11 @@
+import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError, messageOf, type ErrorKind } from "../base/errors.ts";
 import type { WorkKind } from "../base/lane.ts";
-import {
-  ContradictionError,
-  InvalidError,
-  ServiceError,
-  NotFoundError,
-} from "../connector/service-errors.ts";
-import { backoffMs, retries } from "./retry-limits.ts";
-import { isoTime, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
+import { ContradictionError, InvalidError } from "../connector/service-errors.ts";
+import { NotFoundError, ServiceError } from "../connector/service-errors.ts";
+import { backoffMs, retries } from "./retry-limits.ts";
 
 /** What a policy knows of a work item. */
 interface FailedItem {

@@ -1,3 +1,6 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dayMs, elapsedSince, isoTime, type Clock } from "../base/clock.ts";
+import { valueOr } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Transport } from "../connector/transport.ts";
 import type { ResourceProgress } from "../log/progress.ts";
@@ -11,9 +14,6 @@ import { Comparison, nameDifferences, type DeepRead, type Finding } from "./comp
 import { repairFromService } from "./repair.ts";
 import type { VerifyFindings } from "./findings.ts";
 import { ServiceCopy, type Asking, type AskedRead } from "./service-copy.ts";
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dayMs, elapsedSince, isoTime, type Clock } from "../base/clock.ts";
-import { valueOr } from "../base/errors.ts";
 
 /** How many details are compared: so many, or all. */
 export type SampleSize = number | "all";

@@ -5,14 +5,13 @@ import { NetworkError, NotFoundError, ProtocolError } from "../../src/connector/
 import { RateLimitedError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
 import { UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { failureOutcome, mayPass, type Outage } from "../../src/retry/retry-policies.ts";
+import { batchRetryPolicy, continuousRetryPolicy } from "../../src/retry/retry-policies.ts";
+import { failureOutcome, mayPass, outageAfter, type Outage } from "../../src/retry/retry-policies.ts";
 import { SetAsideItems } from "../../src/sync/context/run-context.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { silentLog, type Log } from "../../src/base/logger.ts";
 import type { WorkKind } from "../../src/base/lane.ts";
-import { batchRetryPolicy, outageAfter } from "../../src/retry/retry-policies.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
-import { continuousRetryPolicy } from "../../src/retry/retry-policies.ts";
 import { workItem } from "../support/mirror/state-rows.ts";
 import { notFound } from "../support/errors.ts";
 import { createWorkerStatus } from "../../src/sync/event-worker/worker-status.ts";

@@ -2,11 +2,10 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished } from "vitest";
-import { overlayWithHistory } from "../../src/state/as-of/overlays.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { findMoment, type MirrorMoment } from "../../src/state/as-of/moment.ts";
-import { overlayAsOf } from "../../src/state/as-of/overlays.ts";
+import { overlayAsOf, overlayWithHistory } from "../../src/state/as-of/overlays.ts";
 import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
 import {

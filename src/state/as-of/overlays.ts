@@ -4,19 +4,19 @@ import { yieldToLoop } from "../../base/cancellation.ts";
 import { canonicalId } from "../../base/ids.ts";
 import { silentLog } from "../../base/logger.ts";
 import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
+import { valueOf } from "../../json/cut.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import { stampWithoutRead, type ReadStamp, type Source } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
-import { valueOf } from "../../json/cut.ts";
 import type { Db } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { attachLive, changedTable, overlayTable } from "../../store/snapshot/overlay.ts";
+import { historyColumns, historyTable } from "../../store/snapshot/snapshot-tables.ts";
 import { columnNames, dataColumns } from "../../store/tables/table-layout.ts";
+import type { TablePlan } from "../../store/tables/table-plan.ts";
 import { archivePositionKey } from "../meta.ts";
 import type { MirrorMoment } from "./moment.ts";
 import { Mirror, openScratch } from "../mirror.ts";
-import { historyColumns, historyTable } from "../../store/snapshot/snapshot-tables.ts";
-import type { TablePlan } from "../../store/tables/table-plan.ts";
 
 /** A record as it was at some time. */
 interface PastRecord {

@@ -1,3 +1,4 @@
+import type { RecordId } from "../../base/ids.ts";
 import { silentLog, type Log } from "../../base/logger.ts";
 import type { Db } from "../database.ts";
 import type { NewColumn } from "../tables/table-plan.ts";
@@ -5,7 +6,6 @@ import { ChangeLog } from "./change-log.ts";
 import { Notices } from "./notices.ts";
 import { PreviewDifferences } from "./preview-differences.ts";
 import { Quarantine } from "./quarantine.ts";
-import type { RecordId } from "../../base/ids.ts";
 
 /** What one resource's table needs of the mirror around it. */
 export class TableContext {

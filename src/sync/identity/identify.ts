@@ -1,6 +1,6 @@
 import type { RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { Lane } from "../../base/lane.ts";
+import type { Lane, WorkKind } from "../../base/lane.ts";
 import { snakeCase } from "../../base/names.ts";
 import { resourceNamed, type ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
@@ -10,7 +10,6 @@ import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { fingerprintOf, Meta, pinnedIdentity, type PinnedIdentity } from "../../state/meta.ts";
-import type { WorkKind } from "../../base/lane.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
