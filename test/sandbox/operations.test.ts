@@ -56,3 +56,9 @@ test("the stand-in offers the operations of the connector, and its answers are o
     }
   }
 });
+
+test("payments are listed of one document, and refused without it", async () => {
+  const sandbox = await openSandbox();
+  const refused = await get(sandbox, "/document-payments?documentType=order");
+  expect(refused).toMatchObject({ status: 422, json: { errors: { documentType: {}, documentId: {} } } });
+});

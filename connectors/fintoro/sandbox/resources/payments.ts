@@ -7,6 +7,7 @@ import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, emit, type Company } from "../model/company.ts";
 import type { DocumentKind } from "../model/rows.ts";
 import { parse, refuse } from "../rules/rules.ts";
+import { list } from "../service/messages.ts";
 import { collection } from "./collection.ts";
 import { balanceOf, paymentsOf } from "./balance.ts";
 import { paymentView } from "./document-view.ts";
@@ -21,14 +22,16 @@ const paymentShape = z.object({
   paymentDate: z.string().optional(),
 });
 
+const ofOneDocument = z.object({ documentType: payableKind, documentId: z.coerce.number() });
+
 /** Payments never change; one that completes its document's sum makes it paid, with an event. */
 export const payments = collection("document_payments", {
   shape: paymentShape,
   facts: ({ company, sent }) => paymentFrom(company, sent),
   view: paymentView,
-  list: {
-    filters: { documentType: ({ documentKind }, wanted) => documentKind === wanted },
-    usualOrder: ["paymentDate", "desc"],
+  list: ({ company, query, language }) => {
+    const { documentType: kind, documentId: id } = parse(ofOneDocument, query);
+    return list(paymentsOf(company, { kind, id }).map((one) => paymentView(company, one, language)));
   },
   method: null,
   afterChange: (company, _, payment) => {
