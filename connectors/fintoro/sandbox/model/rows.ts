@@ -55,6 +55,8 @@ export type Upload = Each<"name mimeType", string> & { readonly content: Buffer 
 export type Attachment = Upload & Each<"id", number>;
 
 type Key = string | number;
+/** The ids of each value of a field. */
+type FieldIndex = Map<Key, number[]>;
 
 export const compareKeys = (a: Key, b: Key) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -63,8 +65,8 @@ export class RowTable {
   readonly firstId: number;
   nextId: number;
   readonly #rows = new Map<number, BookRow>();
-  /** By field: the ids of each of its values. Made when it is first asked for. */
-  readonly #indexes = new Map<keyof BookRow, Map<Key, number[]>>();
+  /** By field, made when it is first asked for. */
+  readonly #indexes = new Map<keyof BookRow, FieldIndex>();
   /** Sorted records by the name of the order; dropped at each write. */
   readonly #orders = new Map<string, readonly BookRow[]>();
 
@@ -123,13 +125,8 @@ export class RowTable {
   }
 }
 
-/** A record whose field is null stands in no index. */
-function move(
-  index: Map<Key, number[]>,
-  field: keyof BookRow,
-  before: BookRow | undefined,
-  after: BookRow | undefined,
-): void {
+/** A record whose field is null, zero or empty stands in no index. */
+function move(index: FieldIndex, field: keyof BookRow, before?: BookRow, after?: BookRow): void {
   const [from, to] = [before?.[field], after?.[field]] as (Key | null | undefined)[];
   if (from === to) return;
   if (before && from) index.set(from, index.get(from)?.filter((one) => one !== before.id) ?? []);
