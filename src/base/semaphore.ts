@@ -70,3 +70,24 @@ export class Semaphore {
     return Object.assign(release, { [Symbol.dispose]: release });
   }
 }
+
+/**
+ * Does `work` for each, so many at once. After one that fails none is begun, and what is under way ends first: then it
+ * rejects as the first did.
+ */
+export async function forEachAtOnce<T>(
+  most: number,
+  all: readonly T[],
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const left = all.values();
+  const failures: unknown[] = [];
+  const workOn = async () => {
+    for (const one of left) {
+      if (failures.length > 0) return;
+      await work(one).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: most }, workOn));
+  if (failures.length > 0) throw failures[0];
+}

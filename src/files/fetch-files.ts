@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
+import { forEachAtOnce } from "../base/semaphore.ts";
 import { pathOf, type RecordFiles } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
 import type { PendingFiles, FilesQuestion, PendingRecord } from "../state/files/pending-files.ts";
@@ -83,31 +84,18 @@ class ResourceFetch {
       const found = pending.next(this.resource, question, recordsAtOnce + this.doubtful.length);
       const records = found.filter((record) => !this.tried.has(stateOf(record)));
       if (records.length === 0) return this.endDoubtful();
-      await this.fetchAll(records);
+      await forEachAtOnce(mostAtOnce, records, (record) => this.fetch(record));
     }
     log.warn(
       `${this.resource.name}: ${mostRefused} answers in a row brought no file: left for the next time`,
     );
   }
 
-  /** Ends when all that was sent is stored, also where one failed. */
-  private async fetchAll(records: readonly PendingRecord[]): Promise<void> {
-    const left = records.values();
-    const failures: unknown[] = [];
-    const work = async () => {
-      for (const record of left) {
-        this.tried.add(stateOf(record));
-        await this.fetch(record).catch((error: unknown) => failures.push(error));
-        if (failures.length > 0 || this.refused >= mostRefused) return;
-      }
-    };
-    await Promise.all(Array.from({ length: mostAtOnce }, work));
-    if (failures.length > 0) throw failures[0];
-  }
-
-  private fetch(record: PendingRecord): Promise<void> {
+  private async fetch(record: PendingRecord): Promise<void> {
+    if (this.refused >= mostRefused) return;
+    this.tried.add(stateOf(record));
     const draft = `${this.resource.name}-${record.id}`;
-    return this.parts.archive.withDraft(draft, (folder) => this.fetchInto(`${folder}/answer`, record));
+    await this.parts.archive.withDraft(draft, (folder) => this.fetchInto(`${folder}/answer`, record));
   }
 
   private async fetchInto(into: string, record: PendingRecord): Promise<void> {

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { partsOf, type ContentFacts } from "../base/files/hashed-file.ts";
+import { forEachAtOnce } from "../base/semaphore.ts";
 import { putChecked, type FileStore, type ReadableStore, type WriteRight } from "../file-store/file-store.ts";
 import { folderStore } from "../file-store/folder-store.ts";
 import type { DocumentFile } from "../state/files/stored-files.ts";
@@ -41,16 +42,13 @@ export async function storeFiles(
   right: WriteRight,
 ): Promise<ContentFacts | null> {
   if (!position || position.lines === 0) return null;
-  const keys = (await folderStore(folder).list(`${objectsName}/`, right.signal)).values();
-  const storeNext = async () => {
-    for (const key of keys) {
-      const file = path.join(folder, key);
-      const expected = { sha256: path.basename(key), size_bytes: statSync(file).size };
-      await putChecked(store, `${placeOf(company)}/${key}`, file, right, expected);
-      rmSync(file);
-    }
-  };
-  await Promise.all(Array.from({ length: storedAtOnce }, storeNext));
+  const keys = await folderStore(folder).list(`${objectsName}/`, right.signal);
+  await forEachAtOnce(storedAtOnce, keys, async (key) => {
+    const file = path.join(folder, key);
+    const expected = { sha256: path.basename(key), size_bytes: statSync(file).size };
+    await putChecked(store, `${placeOf(company)}/${key}`, file, right, expected);
+    rmSync(file);
+  });
   const manifest = readFileSync(path.join(folder, manifestName)).subarray(0, position.bytes);
   return putChecked(store, manifestKey, manifest, right);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Semaphore, WaitQueue } from "../../src/base/semaphore.ts";
+import { forEachAtOnce, Semaphore, WaitQueue } from "../../src/base/semaphore.ts";
 
 describe("a semaphore", () => {
   test("has as many places as it was given, and hands a released one to the next caller", async () => {
@@ -43,4 +43,18 @@ test("a wait queue rejects all callers with one error and is empty afterwards", 
   const results = await Promise.allSettled(waits);
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect([queue.size, queue.nextPriority, queue.serve(1)]).toEqual([0, null, false]);
+});
+
+test("work that is done several at once ends with all that was begun, as the first that failed", async () => {
+  const slow = Promise.withResolvers<void>();
+  const done: number[] = [];
+  const work = async (one: number) => {
+    if (one === 1) throw new Error("broken");
+    await slow.promise;
+    done.push(one);
+  };
+  const all = forEachAtOnce(2, [0, 1, 2, 3], work).catch(() => [...done]);
+  setImmediate(slow.resolve);
+  expect(await all).toEqual([0]);
+  await expect(forEachAtOnce(2, [1, 0], work)).rejects.toThrow("broken");
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { hintOf, messageOf, MirrorError } from "../../../base/errors.ts";
+import { forEachAtOnce } from "../../../base/semaphore.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import { valueAt } from "../../../config/config-problems.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
@@ -165,28 +166,25 @@ async function shareAll(
     const hint = "On some disks their mirrors would be the same file: choose another name.";
     return twin === name || refuse(line, new MirrorError("config", message, { hint }));
   });
-  const left = distinct.values();
   await using engine = await JobEngine.start(postgres, context.log, false);
-  const shareNext = async () => {
-    for (const { name, document, tags, line } of left) {
-      throwIfStopped();
-      const isKnown = line === null || (await companies.has(name, document, sync, timezone));
-      const isRight =
-        isKnown ||
-        (await tryToken(context, loaded, name, document).catch((error: unknown) => refuse(line, error)));
-      if (!isRight) continue;
-      const outcome = await companies.put(name, document, sync, timezone, tags);
-      if (outcome === "added" || outcome === "changed") await engine.send("run", [name]);
-      outcomes.set(name, outcome);
-      shared++;
-    }
+  const shareOne = async ({ name, document, tags, line }: (typeof distinct)[number]) => {
+    throwIfStopped();
+    const isKnown = line === null || (await companies.has(name, document, sync, timezone));
+    const isRight =
+      isKnown ||
+      (await tryToken(context, loaded, name, document).catch((error: unknown) => refuse(line, error)));
+    if (!isRight) return;
+    const outcome = await companies.put(name, document, sync, timezone, tags);
+    if (outcome === "added" || outcome === "changed") await engine.send("run", [name]);
+    outcomes.set(name, outcome);
+    shared++;
   };
   // First: a company of the fleet has its schedule, wherever this ends, and to add it again heals the rest.
   if (sync !== null) await engine.schedule(sync, timezone);
   const atOnce = distinct.some(({ line }) => line === null) ? 1 : triedAtOnce;
   await context.showing((show) => {
     show(progress);
-    return Promise.all(Array.from({ length: atOnce }, shareNext));
+    return forEachAtOnce(atOnce, distinct, shareOne);
   });
   return outcomes;
 }
