@@ -3,7 +3,7 @@ import { hintOf, messageOf } from "../../base/errors.ts";
 import { companyLog, type HostContext } from "../../host/host-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../host/after-run-queue.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
-import { readSteps } from "../../status/after-run-record.ts";
+import { backupStep, readSteps } from "../../status/after-run-record.ts";
 import { LoopTurns } from "../../store/transient-errors.ts";
 import type { FleetJob } from "../jobs/job-engine.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
@@ -170,7 +170,15 @@ export class Assignments {
       // Only what is made by this owner from now on may be sent.
       rmSync(files.unsentExports, { recursive: true, force: true });
       await supervisor.makeAfterRun(scope);
-      if (scope === "backup") return;
+      const note = (steps: ReturnType<typeof readSteps>) =>
+        whileOwned(lease, () => tables.companies.note(lease, "steps", steps));
+      if (scope === "backup") {
+        // That it was made or not, and for which time, is in no position of the mirror.
+        snapshots.noteNews();
+        const { [backupStep]: made } = readSteps(files.afterRun);
+        const { steps } = await tables.companies.notesOf(name);
+        return note({ ...steps, ...(made && { [backupStep]: made }) });
+      }
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
       const isSafe = await snapshots.publish(scope === "all" ? "after a run" : "before the report");
       if (!isSafe && !lease.isHeld()) return discardReport(files);
@@ -179,8 +187,7 @@ export class Assignments {
       if (problem !== null) noteUnpublished(settings, problem, host.clock.nowMs());
       if (!(await publish.exports(settings, lease, refused))) snapshots.noteNews();
       // Otherwise the next owner makes all of it at once.
-      const note = () => tables.companies.note(lease, "steps", readSteps(files.afterRun));
-      if (problem === null) await whileOwned(lease, note);
+      if (problem === null) await note(readSteps(files.afterRun));
     });
   }
 

@@ -4,6 +4,7 @@ import { eventually } from "../../support/eventually.ts";
 import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { inMirror } from "../../support/company/served-company.ts";
+import { backupStep, recordStep } from "../../../src/status/after-run-record.ts";
 import { openSink, type Received } from "../../support/sandbox/webhook-sink.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 
@@ -43,23 +44,29 @@ describeWithPostgres("a company of the fleet", () => {
     expect(ahead).toEqual([]);
   });
 
-  // Fault: fleet | the place of backups is away | a backup by its schedule, of a company that a node holds | tried again where it is held, and the company is released all the same
-  test("is backed up by its schedule, and kept from no other node by a backup that fails", async () => {
+  // Fault: fleet | the place of backups is away | a backup by its schedule, of a company that a node holds | tried again where it is held, and the company is released all the same, with the failure in its snapshot and for its next owner
+  test("is backed up by its schedule, and kept from no other node by a backup that fails, which is known afterwards", async () => {
     const fleet = await aWorkedFleet({ records: 1 });
     const backup = { to: tempFolder(), schedule: "*/10 * * * * *" };
     await fleet.add("acme", { ...little, backup });
+    const failed = { outcome: "failed", error: "the place of backups is away", seq: null } as const;
     const asked: (string | null)[] = [];
     let releases = 0;
     const node = await startNode(fleet, "one", {
-      afterRun: ({ config }, scope) => {
-        if (scope === "backup") asked.push(config.backup.to);
+      afterRun: async ({ config, files }, scope) => {
+        if (scope !== "backup") return null;
+        asked.push(config.backup.to);
         if (asked.length === 1) releases = released();
-        return Promise.reject(new Error("the place of backups is away"));
+        recordStep(files.afterRun, backupStep, failed, Date.now(), Date.now());
+        return null;
       },
     });
     const released = () => node.said("acme").filter((message) => message === release).length;
     await eventually(() => asked.length > 0, "a backup");
     expect(asked[0]).toBe(backup.to);
     await eventually(() => released() > releases, "a release");
+    const { facts } = (await fleet.tables.snapshots.current("acme")) ?? {};
+    expect(facts).toMatchObject({ summary: { conditions: [{ kind: "failed", subject: "after_run" }] } });
+    expect((await fleet.tables.companies.notesOf("acme")).steps).toMatchObject({ backup: failed });
   });
 });
