@@ -2,14 +2,14 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { makeFolders, replaceFile } from "../../base/files/atomic-file.ts";
-import { eitherSignal } from "../../base/cancellation.ts";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { manifestText } from "../../base/files/hashed-file.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { runInThread, threadFile } from "../../base/threads.ts";
 import type { CompanySettings, MirrorFiles } from "../../store/mirror-files.ts";
-import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
+import { fetchChecked, putChecked, readText } from "../../file-store/file-store.ts";
+import type { FileStore, WriteRight } from "../../file-store/file-store.ts";
 import { manifestName } from "../../files/archive.ts";
 import { storeFiles } from "../../files/published-files.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
@@ -97,11 +97,11 @@ export class MirrorSnapshots {
     const [copy, packed] = [path.join(staging, "mirror.db"), path.join(staging, "mirror.db.zst")];
     try {
       const takenAtMs = clock.nowMs();
-      const ending = eitherSignal(ownership.lost, signal);
+      const right = writeRight(ownership, signal);
       const { declaration, resources } = scope;
       const sources = scrubSources({ declared: declaration.resources, resources, parentsPerRun: "auto" });
       const task = { kind: "pack", mirror, copy, packed, sources } as const;
-      const made = await this.#inThread<PackedMirror>(task, ending);
+      const made = await this.#inThread<PackedMirror>(task, right.signal);
       const { packed: stored, unpacked, oldestReadMs, ...content } = made;
       const hours = addRequests(factsOf(published).request_hours ?? {}, takenAtMs, requests);
       using db = openDatabase(copy, { readonly: true });
@@ -109,7 +109,7 @@ export class MirrorSnapshots {
       const reads = { oldestMs: oldestReadMs, verifiedAt: proof?.match ? proof.at : null };
       const { epoch, node } = ownership;
       const name = { company, epoch, id: idOfSnapshot(takenAtMs, content.seq) };
-      const [right, known] = [writeRight(ownership, signal), readArchivePosition(db)];
+      const known = readArchivePosition(db);
       const files = await storeFiles(store, company, unstoredFiles, known, filesKey(name), right);
       const manifest: SnapshotManifest = {
         format: 1,
@@ -124,7 +124,7 @@ export class MirrorSnapshots {
         unpacked,
         files,
       };
-      return await this.#store(ownership, manifest, packed, published, db, ending);
+      return await this.#store(ownership, manifest, packed, published, db, right);
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
@@ -136,10 +136,9 @@ export class MirrorSnapshots {
     packed: string,
     published: SnapshotPointer | null,
     copy: Db,
-    signal: AbortSignal,
+    right: WriteRight,
   ): Promise<SnapshotPointer> {
     const { store, snapshots, log } = this.#parts;
-    const right = writeRight(ownership, signal);
     await putChecked(store, mirrorKey(manifest), packed, right, manifest.packed);
     await store.put(manifestKey(manifest), Buffer.from(manifestText(manifest)), right);
     const pointer = pointerOf(manifest, published);
