@@ -75,7 +75,7 @@ export interface MonthPackage {
     readonly changed: string;
     /** Before the names of documents without a PDF. */
     readonly withoutPdf: string;
-    /** Where details of documents are still to be read. */
+    /** Where documents are not read whole. */
     readonly incomplete: string;
   };
   /**

@@ -106,7 +106,7 @@ export function packageCompany(
       (name) => exported.completeness.get(name)?.isComplete === false || (!scope.moment && !read.has(name)),
     );
     if (deliver && incomplete.length > 0)
-      throw new MirrorError("database", `details still to be read: ${incomplete.join(", ")}`);
+      throw new MirrorError("database", `not read whole: ${incomplete.join(", ")}`);
     const { pdfs, withoutPdf } = await pdfsOf(scope, documents, deliver === null);
     const workbook = `${company}-${month}.xlsx`;
     const handedOver = since?.since.at.slice(0, 10) ?? null;
@@ -154,7 +154,7 @@ export function packageCompany(
 function gapsOf(withoutPdf: readonly string[], incomplete: readonly string[]): string[] {
   return [
     ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
-    ...(incomplete.length > 0 ? [`  details still to be read: ${incomplete.join(", ")}`] : []),
+    ...(incomplete.length > 0 ? [`  not read whole: ${incomplete.join(", ")}`] : []),
   ];
 }
 
