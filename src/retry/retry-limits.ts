@@ -36,6 +36,8 @@ export const retries = {
   mirrorLock: { everyMs: 500, longestMs: 30_000 },
   /** A mirror that another process holds, or that cannot be opened, in `serve`. */
   mirror: { lockedMs: 2_000, failedMs: 30_000 },
+  /** The record of what follows runs while others add to it: a quarter of a second each, much longer than they take. */
+  record: { attempts: 40 },
   /** An export after a run while a `sync` or the daemon makes another one into the same folder. */
   exportFolder: { everyMs: 1_000, longestMs: 10 * minuteMs },
   /** Files of a record that could not be used, unless a person asks. */

@@ -1,6 +1,9 @@
-import { isListOf, readJsonFile, rewriteFile } from "../base/files/atomic-file.ts";
+import { isListOf, readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
 import { elapsedSince, isoTime } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
 import type { Config, ExportConfig } from "../config/config.ts";
+import { retries } from "../retry/retry-limits.ts";
+import { takeWriterLock } from "../store/writer-lock.ts";
 
 /** The last time that one thing that follows runs was made. */
 export interface StepRecord {
@@ -99,13 +102,23 @@ export function recordStep(
 ): void {
   const at = isoTime(endedMs);
   const duration_ms = Math.max(0, Math.round(endedMs - startedMs));
-  rewriteFile(file, () => {
-    const records = readSteps(file);
-    const { last_success_at = null, seq: lastSeq = null } = records[step] ?? {};
-    const last = outcome === "failed" ? { last_success_at, seq: lastSeq } : { last_success_at: at, seq };
-    const record: StepRecord = { outcome, at, duration_ms, error, ...last };
-    return `${JSON.stringify({ ...records, [step]: record })}\n`;
-  });
+  using _ = lockRecord(file);
+  const records = readSteps(file);
+  const { last_success_at = null, seq: lastSeq = null } = records[step] ?? {};
+  const last = outcome === "failed" ? { last_success_at, seq: lastSeq } : { last_success_at: at, seq };
+  const record: StepRecord = { outcome, at, duration_ms, error, ...last };
+  writeFileAtomically(file, `${JSON.stringify({ ...records, [step]: record })}\n`);
+}
+
+/** Waits for whoever records another step, and blocks this thread meanwhile. */
+function lockRecord(file: string, attempt = 1): Disposable {
+  try {
+    return takeWriterLock(`${file}.lock`, "record", file);
+  } catch (error) {
+    const isTaken = error instanceof MirrorError && error.kind === "locked";
+    if (!isTaken || attempt >= retries.record.attempts) throw error;
+    return lockRecord(file, attempt + 1);
+  }
 }
 
 /** Pure: was the step made since `before` was read, and did it succeed? By no clock: it may have been set. */

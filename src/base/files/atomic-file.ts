@@ -7,7 +7,6 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  rmSync,
   statfsSync,
   statSync,
   writeFileSync,
@@ -33,42 +32,6 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   writeFileSync(draft, text, { mode });
   keepMode(draft, file, mode);
   replaceFile(draft, file);
-}
-
-/** A draft that stays as it is for so many pauses is of a process that was killed. */
-const draftWait = { pauseMs: 5, pauses: 100 };
-
-/**
- * The same with a text that is made of the one before, where several processes do so: the draft holds back the others. Blocks
- * this thread meanwhile.
- */
-export function rewriteFile(file: string, textOf: () => string): void {
-  const draft = draftOf(file);
-  const sleeper = new Int32Array(new SharedArrayBuffer(4));
-  let found = "";
-  for (let pauses = 0; !takesDraft(draft); pauses++) {
-    const { ino, mtimeMs } = statSync(draft, { throwIfNoEntry: false }) ?? {};
-    if (found !== `${ino} ${mtimeMs}`) pauses = 0;
-    found = `${ino} ${mtimeMs}`;
-    if (pauses === draftWait.pauses) rmSync(draft, { force: true });
-    else Atomics.wait(sleeper, 0, 0, draftWait.pauseMs);
-  }
-  try {
-    writeFileAtomically(file, textOf());
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-}
-
-function takesDraft(draft: string): boolean {
-  try {
-    closeSync(openSync(draft, "wx", 0o600));
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
 }
 
 /** What a file of JSON holds that was written so; null where there is none, or it cannot be read. */
