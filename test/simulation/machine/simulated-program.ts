@@ -91,8 +91,6 @@ export class SimulatedProgram {
     const limits = { reserveShare, eventShare, windowMs, permitMs: 60_000 };
     const rateLimiter = createRateLimiter({ store, clock, log, ...limits });
     const mirror = await openMirror(file, declaration, { clock, log, signal: interrupted.signal });
-    // The simulated service leaves out most fields.
-    mirror.notices.missing = () => undefined;
     this.process.isOpening = false;
     this.machine.hasMirror = true;
     const parts = { mirror, rateLimiter };
