@@ -214,20 +214,23 @@ describeWithPostgres("a snapshot of the catalogue", () => {
 
 describeWithPostgres("DuckDB's extension", () => {
   test.runIf(lakeReaders.length > 1)(
-    "runs the page's queries: amounts of all companies, as of a moment too",
+    "runs the page's queries: amounts of all companies by currency, as of a moment too",
     async () => {
       const lake = await aLake("DuckDB's extension");
-      const columns = { id: "INTEGER", total_with_vat: "DECIMAL(18,6)" } as const;
-      await lake.publish("acme", { invoices: { columns, rows: ["1, 10.5", "2, 20"] } });
+      const columns = { id: "INTEGER", currency_id: "INTEGER", total_with_vat: "DECIMAL(18,6)" } as const;
+      await lake.publish("acme", { invoices: { columns, rows: ["1, 1, 10.5", "2, 1, 20", "3, 2, 500"] } });
       await lake.commit();
       const before = await lake.now();
-      await lake.publish("acme", { invoices: { columns, rows: ["1, 10.5"] } });
+      await lake.publish("acme", { invoices: { columns, rows: ["1, 1, 10.5"] } });
       await lake.commit();
       const queries = (pageSql[1] ?? "").split(";").slice(1, -1);
       const moment = (sql: string) => sql.replace(/(?<=TIMESTAMPTZ ')[^']+/, before).replaceAll("lake.", "");
       const [now = "", then = ""] = queries.map(moment);
-      expect(await lake.ask(now)).toEqual([["acme", "1", "10.500000"]]);
-      expect(await lake.ask(then)).toEqual([["acme", "2", "30.500000"]]);
+      expect(await lake.ask(now)).toEqual([["acme", "1", "1", "10.500000"]]);
+      expect(await lake.ask(then)).toEqual([
+        ["acme", "1", "2", "30.500000"],
+        ["acme", "2", "1", "500.000000"],
+      ]);
       expect(await lake.ask("SELECT count(*) FROM snapshots()")).toEqual([["3"]]);
     },
   );
