@@ -74,7 +74,7 @@ class ArchiveReading {
     this.checkChain();
     for (const content of contents) await this.checkContent(content);
     if (!this.parts.store) {
-      for (const [place, { sha256, size_bytes }] of files) await this.checkLink(place, sha256, size_bytes);
+      for (const [place, content] of files) await this.checkLink(place, content);
       const objects = contents.map(({ sha256 }) => objectPath(sha256));
       this.findExtra(new Set([...files.keys(), ...objects, manifestName]));
     }
@@ -102,32 +102,30 @@ class ArchiveReading {
     this.add(manifestName, "chain", what);
   }
 
-  private async checkContent({ sha256, size_bytes: size }: ContentFacts): Promise<void> {
+  private async checkContent(content: ContentFacts): Promise<void> {
+    const { store, signal } = this.parts;
+    const { sha256 } = content;
     const place = objectPath(sha256);
     // A fetch, or a crash of one, has it beside its place.
     if (this.inode(place) === null && this.inode(`${incomingName}/${sha256}`) !== null) return;
-    if (await this.hasContent(place, sha256, size, this.parts.store)) this.sound.add(sha256);
+    if (await this.hasContent(place, content, store?.read(place, signal))) this.sound.add(sha256);
   }
 
-  private async checkLink(place: string, sha256: string, size: number): Promise<void> {
+  private async checkLink(place: string, content: ContentFacts): Promise<void> {
+    const { sha256 } = content;
     const there = this.inode(place);
-    if (there === null || there !== this.inode(objectPath(sha256)))
-      await this.hasContent(place, sha256, size);
+    if (there === null || there !== this.inode(objectPath(sha256))) await this.hasContent(place, content);
     else if (!this.sound.has(sha256)) this.add(place, "changed", "its bytes are not those that were fetched");
   }
 
-  /** Names what is wrong with it. */
-  private async hasContent(
-    place: string,
-    sha256: string,
-    size: number,
-    store: ReadableStore | null = null,
-  ): Promise<boolean> {
+  /** Names what is wrong with it. Read from the folder, or from the store by `stored`. */
+  private async hasContent(place: string, expected: ContentFacts, stored?: AsyncIterable<Uint8Array>) {
     const { folder, signal } = this.parts;
+    const { sha256, size_bytes: size } = expected;
     throwIfAborted(signal, "the check was interrupted");
-    if (!store && this.inode(place) === null) return this.add(place, "missing", "the file is not there");
+    if (!stored && this.inode(place) === null) return this.add(place, "missing", "the file is not there");
     try {
-      const found = await hashOf(store?.read(place, signal) ?? path.join(folder, place));
+      const found = await hashOf(stored ?? path.join(folder, place));
       this.bytes += found.size_bytes;
       this.parts.onProgress(this.bytes);
       if (found.sha256 === sha256) return true;
