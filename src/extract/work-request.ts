@@ -1,7 +1,7 @@
 import { pathOf, type Resource } from "../connector/resource.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import { assert } from "../base/errors.ts";
-import { recordId, type RecordId } from "../base/ids.ts";
+import { recordId, type RecordId, type RecordRef } from "../base/ids.ts";
 import type { WorkItem } from "../state/work-item.ts";
 
 /** How a list is asked for where the service refuses the connector's way. */
@@ -61,8 +61,8 @@ export function recordOf(work: WorkItem): RecordId {
   return idIn(work.target.slice("id:".length));
 }
 
-export function parentIdOf(payload: ChildPayload): RecordId {
-  return idIn(payload.parentId);
+export function parentOf({ parent, parentId }: ChildPayload): RecordRef {
+  return { resource: parent, id: idIn(parentId) };
 }
 
 function idIn(text: string): RecordId {

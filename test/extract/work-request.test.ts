@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parentIdOf, recordOf, requestFor } from "../../src/extract/work-request.ts";
+import { parentOf, recordOf, requestFor } from "../../src/extract/work-request.ts";
 import { childTarget, pageTarget, recordTarget } from "../../src/state/work-item.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { workItem } from "../support/mirror/state-rows.ts";
@@ -44,7 +44,7 @@ describe("the request of a work item", () => {
 
   test("an impossible work item throws", () => {
     expect(() => recordOf(workItem({ target: "id:1.5" }))).toThrow("broken promise");
-    expect(() => parentIdOf({ parent: "people", parentId: "", page: 1 })).toThrow("broken promise");
+    expect(() => parentOf({ parent: "people", parentId: "", page: 1 })).toThrow("broken promise");
     expect(() => requestFor(resourceOf("notes"), page({ variant: "", page: 1 }))).toThrow("broken promise");
     const stranger = workItem({ kind: "child", payload: { parent: "colours", parentId: "1", page: 1 } });
     expect(() => requestFor(resourceOf("notes"), stranger)).toThrow("colours is a parent of notes");

@@ -184,3 +184,20 @@ test("I12: a record without an id that an earlier run met stays where this one g
   await page(next, "people", [person(3), person(4)], { page: 2, total: 5 });
   expect(outcomeOfWork(next, false)).toBe("partial");
 });
+
+test("I12: a record without an id of a parent's list stays until that list shows it no more, or its parent is gone", async ({
+  mirror,
+}) => {
+  const run = runContextOf(mirror, {}, ["people", "notes"]);
+  const kept = () => mirror.quarantine.all().length;
+  for (const parent of [1, 2]) {
+    put(mirror, "people", person(parent));
+    await childPage(run, parent, [note(parent, parent), { body: "whose?" }], { total: 2 });
+  }
+  await childPage(run, 1, [note(1, 1)], { total: 9 });
+  expect(kept()).toBe(2);
+  await childPage(run, 1, [note(1, 1)], { total: 1 });
+  expect(kept()).toBe(1);
+  removeProven(run, "people", 2);
+  expect(kept()).toBe(0);
+});

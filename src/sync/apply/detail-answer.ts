@@ -55,7 +55,7 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
     const table = run.mirror.table(name);
     const seen = new Set<RecordId | string>();
     for (const part of parts) {
-      const partId = idOrQuarantine(answer, name, part, ownerKey(owner, id));
+      const partId = idOrQuarantine(answer, name, part, ownerKey({ resource: owner.name, id }));
       seen.add(partId);
       if (typeof partId === "string") continue;
       const result = table.put({ stamp, id: partId, slice: part.slice, source: "list", overrides });
@@ -63,7 +63,7 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
       run.tally.count(name, result);
       if (result === "stale") queueOverlapped(answer, owned, partId);
     }
-    run.mirror.quarantine.releaseWithoutId(name, seen, ownerKey(owner, id));
+    run.mirror.quarantine.releaseWithoutId(name, seen, ownerKey({ resource: owner.name, id }));
     // A record without an id may be any of those that are not shown.
     if ([...seen].some((one) => typeof one === "string")) continue;
     const missing = ownedBy(run, owned, owner, id).filter((one) => !seen.has(one));

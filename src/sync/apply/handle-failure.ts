@@ -1,7 +1,7 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { ContradictionError, ForbiddenError } from "../../connector/service-errors.ts";
 import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
-import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
+import { parentOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
 import { mostRefusedInARow, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
@@ -73,8 +73,7 @@ function applyDeletion(answer: AnswerContext): void {
 
 function checkParent(answer: AnswerContext, error: unknown): void {
   const { run, item, stamp } = answer;
-  const payload = item.payload as ChildPayload;
-  const parent = { resource: payload.parent, id: parentIdOf(payload) };
+  const parent = parentOf(item.payload as ChildPayload);
   if (!run.mirrored.has(parent.resource)) {
     // The config leaves parents like it out, so it is not asked for itself.
     run.parents.markListed(item.resource, parent, stamp.receivedAtMs, requireRunId(run));

@@ -80,7 +80,7 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
   }
   for (const owned of mirror.declaration.resources) {
     removeOrReread(read, owned, ownedBy(run, owned, resource, id));
-    mirror.quarantine.releaseWithoutId(owned.name, new Set(), ownerKey(resource, id));
+    mirror.quarantine.releaseWithoutId(owned.name, new Set(), ownerKey({ resource: resource.name, id }));
   }
   for (const { resource: referred, dependent, column } of mirror.declaration.cascades) {
     const referring =
@@ -102,9 +102,9 @@ export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: R
   return columns ? run.mirror.records.liveIdsWhere(owned.name, columns) : [];
 }
 
-/** What the keys of owned records without an id begin with in quarantine. */
-export function ownerKey({ name }: Resource, id: RecordId): string {
-  return `${name} ${id} `;
+/** What the keys of records without an id that come with this one begin with in quarantine. */
+export function ownerKey({ resource, id }: RecordRef): string {
+  return `${resource} ${id} `;
 }
 
 /** The columns by which a record of `owned` names its owner; null where records of `owner` own none. */

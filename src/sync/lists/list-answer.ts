@@ -6,7 +6,7 @@ import { ContradictionError } from "../../connector/service-errors.ts";
 import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, walkedFacts, type PageFacts } from "../../extract/answers.ts";
 import type { ListCut, RecordSlice } from "../../json/cut.ts";
-import type { PagePayload } from "../../extract/work-request.ts";
+import { parentOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { changesOf, noteExpected, sweepKey } from "../../state/sweeps.ts";
@@ -15,6 +15,7 @@ import { readHeld } from "../../store/apply/held-record.ts";
 import { applyTogether, applyWhenFree, requireRunId } from "../context/run-context.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import { idOrQuarantine } from "../apply/detail-answer.ts";
+import { ownerKey } from "../deletion/deletion.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { addListingPage, pagePlace } from "./listing.ts";
 import type { RecordId, RecordRef } from "../../base/ids.ts";
@@ -152,11 +153,12 @@ interface ShownSoFar {
  * @param shown gets what the records show
  */
 function applyListed(answer: AnswerContext, records: readonly RecordSlice[], shown: ShownSoFar) {
-  const { run, resource } = answer;
+  const { run, resource, item } = answer;
   const children = childrenOf(run, resource.name);
+  const owner = item.kind === "child" ? ownerKey(parentOf(item.payload as ChildPayload)) : "";
   const found: { readonly id: RecordId; readonly slice: Buffer }[] = [];
   for (const record of records) {
-    const id = idOrQuarantine(answer, resource.name, record);
+    const id = idOrQuarantine(answer, resource.name, record, owner);
     if (typeof id === "string") shown.withoutId.push(id);
     else found.push({ id, slice: record.slice });
   }

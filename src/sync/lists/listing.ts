@@ -4,13 +4,13 @@ import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
 import type { PageFacts } from "../../extract/answers.ts";
-import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import { parentOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
 import { changesOf, changesVariant, newestListed, sweepKey } from "../../state/sweeps.ts";
 import { fullPageKey, noteExpected, noteNewest } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
-import { removeRecord, childListComplete, listComplete } from "../deletion/deletion.ts";
+import { removeRecord, childListComplete, listComplete, ownerKey } from "../deletion/deletion.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { dropPages, queueHeldList } from "../plan/list-reads.ts";
 import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
@@ -215,8 +215,10 @@ function endReading(answer: AnswerContext, reading: Reading): void {
   if (isHeld) queueHeldList(answer);
   // A list whose deletions are held counts as not read: another run decides.
   if (item.kind !== "child" || isHeld) return;
-  const payload = item.payload as ChildPayload;
-  const parent = { resource: payload.parent, id: parentIdOf(payload) };
+  const parent = parentOf(item.payload as ChildPayload);
+  // Of earlier readings that count only ids are known.
+  if (isWhole && !earlier)
+    run.mirror.quarantine.releaseWithoutId(name, new Set(shown.withoutId), ownerKey(parent));
   run.parents.markListed(name, parent, answer.stamp.receivedAtMs, requireRunId(run));
 }
 
@@ -270,10 +272,10 @@ function absentIds(answer: AnswerContext, listing: Listing, seen: ReadonlySet<Re
 function scopeOf({ resource: { list }, item }: AnswerContext, { variant }: Listing) {
   if (list.kind === "whole" && list.variants) return { [snakeCase(list.variants.field)]: variant };
   if (list.kind !== "parents") return null;
-  const payload = item.payload as ChildPayload;
-  const link = list.parents.find(({ resource }) => resource === payload.parent);
-  assert(link, `${payload.parent} is a parent of it`);
-  return { [snakeCase(link.field)]: parentIdOf(payload) };
+  const parent = parentOf(item.payload as ChildPayload);
+  const link = list.parents.find(({ resource }) => resource === parent.resource);
+  assert(link, `${parent.resource} is a parent of it`);
+  return { [snakeCase(link.field)]: parent.id };
 }
 
 /**

@@ -2,7 +2,7 @@ import { assert } from "../../base/errors.ts";
 import type { RecordRef } from "../../base/ids.ts";
 import type { Resource, ListPlan } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/answers.ts";
-import { parentIdOf } from "../../extract/work-request.ts";
+import { parentOf } from "../../extract/work-request.ts";
 import type { ChildPayload, PagePayload, ListForm } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
 import { changesOf, changesVariant, fullPageKey, newestListed, sweepKey } from "../../state/sweeps.ts";
@@ -70,7 +70,7 @@ export function childList({ mirror }: RunContext, resource: string, parent: Reco
 
 function pageWork(resource: string, payload: PagePayload | ChildPayload, dirtySeq: number): NewWorkItem {
   if (!("parent" in payload)) return listPage(resource, payload, dirtySeq);
-  const parentId = parentIdOf(payload);
+  const { id: parentId } = parentOf(payload);
   const target = childTarget(payload.parent, parentId, payload.page);
   const rank = newestFirst(parentId);
   return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
