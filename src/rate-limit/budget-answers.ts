@@ -1,6 +1,6 @@
 import { countAsSpent, extendAlive, noteLate, removeFlight, limitOf } from "./state.ts";
 import type { BudgetAnswer, Flight, RateLimitState, Refusals, Rules, Window } from "./state.ts";
-import { othersAfter, seenLately, seenNow, withForeign } from "./admission.ts";
+import { othersAfter, seenLately, seenNow, withForeign } from "./foreign-use.ts";
 
 /** Updates the state by an answer, whose `remaining` is of when the request was counted, or of when it was answered. */
 export function applyAnswer(before: RateLimitState, flight: Flight, answer: BudgetAnswer, rules: Rules) {

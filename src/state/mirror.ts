@@ -11,7 +11,8 @@ import { ResourceTable, type DeriveResult } from "../store/apply/resource-table.
 import { TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
-import { guardOpenFiles, type OpenFiles, type WriterLock } from "../store/writer-lock.ts";
+import { guardOpenFiles, type OpenFiles } from "../store/open-files.ts";
+import type { WriterLock } from "../store/writer-lock.ts";
 import {
   guarded,
   guardWrites,

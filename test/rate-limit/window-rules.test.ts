@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { admit, budgetViewOf } from "../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
-import { grantedPerWindow, heldBack, keptForLook, othersAfter } from "../../src/rate-limit/admission.ts";
+import { grantedPerWindow, heldBack, keptForLook, othersAfter } from "../../src/rate-limit/foreign-use.ts";
 import { applyLoss, coldState, defaultRules } from "../../src/rate-limit/state.ts";
 import type { Flight, RateLimitState } from "../../src/rate-limit/state.ts";
 import { aFlight, aState, aWindow, calm } from "../support/rate-limit/rate-limit.ts";

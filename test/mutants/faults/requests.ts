@@ -25,7 +25,7 @@ export const requestFaults = faultsIn(
     - return state.window && nowMs < state.window.deadAt ? state.window : null;
     + return state.window && nowMs < state.window.aliveUntil - 2_000 ? state.window : null;
   no-reserve-for-others, I8: other programs on the company's budget are refused
-    src/rate-limit/admission.ts, found by test/rate-limit
+    src/rate-limit/foreign-use.ts, found by test/rate-limit
     - const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
     + const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share * 0);
   token-to-another-origin, I9: a redirect carries the token to another origin
