@@ -5,6 +5,7 @@ import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { selectResources } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
+import type { Resource } from "../../connector/resource.ts";
 import { notBegun, isWorthPublishing, type RunSummary } from "../../sync/context/run-summary.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress.ts";
@@ -26,6 +27,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const { scopes, refused } = scopesWithToken(context, config, shard);
   const { declaration } = context.connector;
   const resources = selectResources(declaration, config.resources, args);
+  warnOfOwned(context, args, resources);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
   if (quick && declaration.resources.some((one) => changesOf(one) !== null))
     throw new MirrorError("usage", `--quick is not for ${declaration.title}: its lists show what changed`, {
@@ -76,6 +78,17 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   await printSummaries(context, summaries);
   return worstOutcome([...outcomes, ...failures, ...refused.map(() => "partial" as const)]);
 };
+
+/** Warns of named tables whose records come with others, of which none is read. */
+function warnOfOwned({ log }: CommandContext, named: readonly string[], resources: readonly Resource[]) {
+  for (const { name, list } of resources) {
+    if (!named.includes(name) || list.kind !== "owned") continue;
+    const owners = list.by.map(({ resource }) => resource);
+    if (resources.some((one) => owners.includes(one.name))) continue;
+    const hint = `Name those to be read, too: ${owners.join(", ")}`;
+    log.warn(`${name} come with their owners, of which none is named: this run reads none of them`, { hint });
+  }
+}
 
 /**
  * The companies that can be read, and a summary of each whose token is missing: that concerns no other company.

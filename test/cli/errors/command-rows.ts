@@ -20,6 +20,7 @@ export const commandRows: readonly ErrorRow[] = [
     "2 | an option with a slip | sync --ful | unknown option | --ful | (Did you mean --full?)",
     "2 | an option without its value | export --format | argument missing | --format <format> | `fintoro-mirror export --help`",
     "2 | a table with a slip | sync invoces | unknown table | invoces | Did you mean invoices?",
+    "0 | a table that comes with others alone | sync document_payments | this run reads none of them | document_payments come with their owners | Name those to be read, too: invoices",
     "2 | a company with a slip | status --company acmee | unknown company | acmee | Did you mean acme?",
     '2 | a duration without a unit | sync --max-duration 5 | (it is "5") | --max-duration | such as 90s, 30m or 26h',
     '2 | a number that is none | sync --max-requests many | (it is "many") | --max-requests | must be a whole number',
