@@ -3,14 +3,17 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 
+/** What every delivery is signed with. */
+export const secret = "whsec_of_the_bench_0123456789abcdef";
+/** Of one round. */
+export const requests = 12_000;
+const path = "/webhooks/acme";
+const records = 20_000;
+
 /** What the load is to be: an ordinary HTTP client makes it, in a process of its own as the service does. */
 export interface LoadOrder {
   readonly port: number;
-  readonly path: string;
-  readonly secret: string;
   readonly connections: number;
-  readonly requests: number;
-  readonly records: number;
   /** Each connection sends one packet of chunks of a byte instead, and waits for its end. @default false */
   readonly chunks?: boolean;
 }
@@ -33,7 +36,7 @@ const kinds = [
 ] as const;
 
 /** Distinct events, as a busy company has them: of several kinds, some about the same record. */
-function prepare(n: number, { secret, records }: LoadOrder): Prepared {
+function prepare(n: number): Prepared {
   const [type, resourceType] = kinds[n % kinds.length] ?? kinds[0];
   const id = randomUUID();
   const resource = { type: resourceType, id: 1 + ((n * 7_919) % records) };
@@ -49,9 +52,8 @@ function prepare(n: number, { secret, records }: LoadOrder): Prepared {
 }
 
 /** Everything is signed before the clock starts; then each connection sends as soon as it was answered. */
-async function load(order: LoadOrder): Promise<LoadResult> {
-  const { port, path, connections } = order;
-  const left = Array.from({ length: order.requests }, (_, n) => prepare(n, order));
+async function load({ port, connections }: LoadOrder): Promise<LoadResult> {
+  const left = Array.from({ length: requests }, (_, n) => prepare(n));
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let notAccepted = 0;
   const deliver = ({ headers, body }: Prepared) =>
@@ -71,20 +73,20 @@ async function load(order: LoadOrder): Promise<LoadResult> {
   await Promise.all(Array.from({ length: connections }, sender));
   const tookMs = performance.now() - startedMs;
   agent.destroy();
-  return { perSecond: (order.requests * 1000) / tookMs, notAccepted };
+  return { perSecond: (requests * 1000) / tookMs, notAccepted };
 }
 
 const packetBytes = 65_000;
 
-async function sendChunks(order: LoadOrder): Promise<LoadResult> {
-  const sending = Array.from({ length: order.connections }, async (_, n) => {
-    const { headers } = prepare(n, order);
+async function sendChunks({ port, connections }: LoadOrder): Promise<LoadResult> {
+  const sending = Array.from({ length: connections }, async (_, n) => {
+    const { headers } = prepare(n);
     const lines = Object.entries({ ...headers, "transfer-encoding": "chunked" })
       .filter(([name]) => name !== "content-length")
       .map(([name, value]) => `${name}: ${value}\r\n`);
-    const socket = connect(order.port, "127.0.0.1").on("error", () => undefined);
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     await once(socket, "connect");
-    const packet = `POST ${order.path} HTTP/1.1\r\n${lines.join("")}\r\n`.padEnd(packetBytes, "1\r\nx\r\n");
+    const packet = `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`.padEnd(packetBytes, "1\r\nx\r\n");
     return { socket: socket.resume(), packet };
   });
   const ended = (await Promise.all(sending)).map(({ socket, packet }) => {

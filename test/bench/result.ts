@@ -21,16 +21,6 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** A column for each of them, and a row for each figure. */
-export function tableOf<T extends { readonly name: string }>(
-  corner: string,
-  all: readonly T[],
-  figures: readonly (readonly [string, (one: T) => string])[],
-): string {
-  const rows = figures.map(([what, cell]) => [what, ...all.map(cell)]);
-  return markdownTable([corner, ...all.map(({ name }) => name)], rows);
-}
-
 /** The middle one. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

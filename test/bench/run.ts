@@ -1,9 +1,6 @@
 import { benchDisk } from "./disk.ts";
-import { benchIdleFleet } from "./fleet/bench-idle.ts";
-import { benchFleetCompany } from "./fleet/company-cost.ts";
 import { benchExport } from "./export.ts";
 import { benchFleetQuestion } from "./fleet/question.ts";
-import { benchFleetReceiver } from "./fleet/receiver.ts";
 import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
 import type { BenchResult } from "./result.ts";
@@ -18,21 +15,18 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size`, `fleet-idle` and
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size` and
  * `fleet-question`. Nothing here is asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
   receiver: benchReceiver,
-  fleet: benchFleetReceiver,
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,
   size: () => benchSize(args.includes("--large")),
   publish: benchPublish,
   export: benchExport,
   startup: benchStartup,
-  "fleet-company": benchFleetCompany,
-  "fleet-idle": () => benchIdleFleet(args.includes("--large")),
   "fleet-question": () => benchFleetQuestion(args.includes("--large")),
   page: benchStatusPage,
 };

@@ -5,11 +5,14 @@ import type { SecretSource } from "../../../src/config/secrets.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { startServer } from "../../../src/server/server.ts";
-import { fleetCompanies, type FleetParts } from "./companies.ts";
+import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
+import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { stubLog } from "../http/http-client.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../temporary-folder.ts";
 import { post, secret, type Post } from "../webhook/webhook.ts";
+
+type FleetParts = ConstructorParameters<typeof FleetCompanies>[0];
 
 /** What `fleet add` writes for a company: its secret is `${env:ACME_SECRET}` unless others are named. */
 export function documentOf(company: string, secrets = [`\${env:${company.toUpperCase()}_SECRET}`]) {
@@ -42,10 +45,13 @@ export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverO
   const closing = new AbortController();
   const log = stubLog();
   const folder = tempFolder();
-  const companies = fleetCompanies({
+  const companies = new FleetCompanies({
     postgres,
+    sendJob: () => Promise.resolve(),
+    formOf: () => Promise.resolve(signedForm),
     secrets: { env, folder, readFile: (file) => readFileSync(file, "utf8") },
     retiredKeys: (company) => `${folder}/${company}.secrets.json`,
+    onSecrets: () => undefined,
     clock,
     log,
     closed: closing.signal,
