@@ -40,6 +40,8 @@ interface Completeness {
   readonly withoutDetail: number;
   /** Its list was read whole at least once, and no detail and no list of a parent was left out. */
   readonly isComplete: boolean;
+  /** When its list was read whole last, ISO; null: never. */
+  readonly sweptAt: string | null;
 }
 
 export type CompletenessByName = ReadonlyMap<string, Completeness>;
@@ -190,10 +192,10 @@ function readCompleteness(
     const { name, list } = resource;
     const sources = list.kind === "owned" ? sourcesOf(resource) : [name];
     const withoutDetail = sources.reduce((sum, source) => sum + provisional(source), 0);
-    const isSwept = (swept[name] ?? null) !== null;
+    const wholeAt = swept[name] ?? null;
     const lists = list.kind === "parents" ? sourcesOf(resource).filter(isThere) : [];
-    const isComplete = isSwept && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
-    return { withoutDetail, isComplete };
+    const isComplete = wholeAt !== null && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
+    return { withoutDetail, isComplete, sweptAt: wholeAt };
   };
   return new Map(declaration.resources.map((resource) => [resource.name, read(resource)]));
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { dayMs, isoTime, systemClock } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { put } from "../support/mirror/store.ts";
@@ -196,6 +196,21 @@ test("documents that the config leaves out by now are named as not read whole", 
   const { code, companies } = await pack(company, month);
   expect(code).toBe(3);
   expect(companies).toMatchObject({ acme: { outcome: "partial", incomplete: ["invoices"] } });
+});
+
+test("a month that ended after the last whole run is packed as not read whole, until a run reads it or it is proved", async () => {
+  const company = writeServeConfig(await aMirroredCompany({ records: 5 }));
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + 40 * dayMs };
+  const month = isoTime(systemClock.nowMs()).slice(0, 7);
+  const later = async (...argv: string[]) => {
+    const { code, stdout } = await runCommand([...argv, "--json"], { cwd: company.folder, clock });
+    return [code, /"incomplete":\s*(\[[^\]]*\])/.exec(stdout)?.[1]];
+  };
+  const packing = ["package", "--month", month];
+  expect(await later(...packing)).toEqual([3, expect.stringContaining("invoices")]);
+  expect(await later(...packing, "--proved")).toEqual([0, "[]"]);
+  expect(await later("sync")).toEqual([0, undefined]);
+  expect(await later(...packing)).toEqual([0, "[]"]);
 });
 
 // Fault: data | a document comes while its month is packed | the mirror, behind the open snapshot | it is in neither the workbook nor the list of PDFs

@@ -101,12 +101,12 @@ export function packageCompany(
     const { exported, documents, since } = await exportMonth(scope, packed, month, scratch, changesSince);
     if (proof && exported.manifest.seq !== proof.position)
       return notProved(scope, proof, "the mirror changed meanwhile; try again");
-    const read = new Set(scope.resources.map(({ name }) => name));
-    const incomplete = monthPackage.documents.filter(
-      (name) => exported.completeness.get(name)?.isComplete === false || (!scope.moment && !read.has(name)),
-    );
+    const incomplete = notReadWhole(scope, monthPackage, month, exported, proof !== null);
     if (deliver && incomplete.length > 0)
-      throw new MirrorError("database", `not read whole: ${incomplete.join(", ")}`);
+      throw new MirrorError(
+        "database",
+        `not read whole, or not since the month ended: ${incomplete.join(", ")}`,
+      );
     const { pdfs, withoutPdf } = await pdfsOf(scope, documents, deliver === null);
     const workbook = `${company}-${month}.xlsx`;
     const handedOver = since?.since.at.slice(0, 10) ?? null;
@@ -151,10 +151,34 @@ export function packageCompany(
   });
 }
 
+/**
+ * Documents of which some of the month may be missing. What is proved, or as of a moment that was asked for, need not be
+ * read after the end of the month.
+ */
+function notReadWhole(
+  { context: { clock }, config, resources, moment }: ScopeAsOf,
+  { documents }: MonthPackage,
+  month: string,
+  { completeness }: ExportResult,
+  isProved: boolean,
+): string[] {
+  const { timezone } = config.schedule;
+  const lastDay = periodOfMonth(month).to;
+  const isOver = localDate(clock.nowMs(), timezone) > lastDay;
+  return documents.filter((name) => {
+    const { isComplete = true, sweptAt = null } = completeness.get(name) ?? {};
+    if (moment || !isComplete) return !isComplete;
+    const isOld = isOver && sweptAt !== null && localDate(Date.parse(sweptAt), timezone) <= lastDay;
+    return (isOld && !isProved) || !resources.some((one) => one.name === name);
+  });
+}
+
 function gapsOf(withoutPdf: readonly string[], incomplete: readonly string[]): string[] {
   return [
     ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
-    ...(incomplete.length > 0 ? [`  not read whole: ${incomplete.join(", ")}`] : []),
+    ...(incomplete.length > 0
+      ? [`  not read whole, or not since the month ended: ${incomplete.join(", ")}`]
+      : []),
   ];
 }
 
