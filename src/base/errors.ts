@@ -96,10 +96,15 @@ const systemProblems: Readonly<Record<string, readonly [reason: string, hint: st
   EADDRINUSE: ["the port is in use", "Another program listens there; choose another port."],
 };
 
+/** What Node, the system and most libraries tell an error by; empty where it has none. */
+export function codeOf(error: unknown): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
 /** Why the operating system refused, in words, and what helps; null where it did not, or for a reason without words here. */
 export function systemProblem(error: unknown): { readonly reason: string; readonly hint: string } | null {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const [reason, hint] = systemProblems[code] ?? [];
+  const [reason, hint] = systemProblems[codeOf(error)] ?? [];
   return reason === undefined || hint === undefined ? null : { reason, hint };
 }
 

@@ -3,7 +3,7 @@ import { renameSync } from "node:fs";
 import { open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { flushToDisk, makeFolders, nearestPresent } from "../base/files/atomic-file.ts";
-import { messageOf, MirrorError, systemProblem, throwIfAborted } from "../base/errors.ts";
+import { codeOf, messageOf, MirrorError, systemProblem, throwIfAborted } from "../base/errors.ts";
 import { hashOf, partsOf, type ContentFacts } from "../base/files/hashed-file.ts";
 import type { FileStore, WriteRight } from "./file-store.ts";
 
@@ -132,6 +132,4 @@ function folderError(
   });
 }
 
-function isAbsence(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
-}
+const isAbsence = (error: unknown) => codeOf(error) === "ENOENT";

@@ -1,4 +1,4 @@
-import { messageOf, MirrorError } from "../base/errors.ts";
+import { codeOf, messageOf, MirrorError } from "../base/errors.ts";
 import { createRedactor } from "../base/secret.ts";
 import { terminalText } from "../base/terminal-text.ts";
 import {
@@ -167,9 +167,4 @@ export function timeoutError({ where, requestId }: BrokenRequest, timeoutMs: num
     requestId,
     hint: "the service is slow or the network is bad; http.timeout sets the limit of one attempt",
   });
-}
-
-function codeOf(error: unknown): string {
-  const code: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : "";
-  return typeof code === "string" ? code : "";
 }

@@ -7,7 +7,7 @@ import {
   gunzipSync,
   inflateSync,
 } from "node:zlib";
-import { MirrorError } from "../base/errors.ts";
+import { codeOf, MirrorError } from "../base/errors.ts";
 import { writeNewFile } from "../base/files/hashed-file.ts";
 import { parseWholeNumber, type AnswerHeaders } from "./headers.ts";
 
@@ -138,7 +138,7 @@ function unpackAtOnce(content: Buffer, codec: Codec, capBytes: number): Buffer |
   try {
     return codec.atOnce(content, { maxOutputLength: Math.min(capBytes, mostAtOnce.bytes) });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return null;
+    if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") return null;
     throw error;
   }
 }

@@ -1,7 +1,14 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { firstThrown, messageOf, MirrorError, systemProblem, throwIfAborted } from "../base/errors.ts";
+import {
+  codeOf,
+  firstThrown,
+  messageOf,
+  MirrorError,
+  systemProblem,
+  throwIfAborted,
+} from "../base/errors.ts";
 import { onceFor } from "./once-for.ts";
 
 /** An open SQLite database. */
@@ -154,7 +161,7 @@ const unforeseen = "Run `verify --local`, which names damage; if it names none, 
 export function databaseError(path: string, thrown: unknown): unknown {
   const error = firstThrown(thrown);
   if (error instanceof MirrorError || !(error instanceof Error)) return error;
-  const code = codeOf(error);
+  const code = sqliteCodeOf(error);
   const known = Object.entries(faults).find(([, [pattern]]) => pattern.test(code));
   if (known) {
     const [what, [, advice, retryable]] = known;
@@ -168,7 +175,7 @@ export function databaseError(path: string, thrown: unknown): unknown {
 /** Is it an error of SQLite with such a code, or made of one? */
 export function isOfCode(error: unknown, code: RegExp): boolean {
   const cause = error instanceof MirrorError ? error.cause : error;
-  return cause instanceof Error && code.test(codeOf(cause));
+  return cause instanceof Error && code.test(sqliteCodeOf(cause));
 }
 
 /** Does another program hold a lock on the database? */
@@ -178,14 +185,14 @@ export function isBusy(error: unknown): boolean {
 
 /** Is it the error of a statement that names a table or column which is not there? */
 export function namesWhatIsAbsent(error: unknown): error is Error {
-  return error instanceof Error && codeOf(error) === "SQLITE_ERROR";
+  return error instanceof Error && sqliteCodeOf(error) === "SQLITE_ERROR";
 }
 
 /** The library throws an error without a code for a missing folder, and one of any statement for JSON. */
-function codeOf(error: Error): string {
+function sqliteCodeOf(error: Error): string {
   if (error.message.startsWith("Cannot open database")) return "directory missing";
   if (error.message === "malformed JSON") return "SQLITE_CORRUPT";
-  return "code" in error ? String(error.code) : "";
+  return codeOf(error);
 }
 
 /** What is kept of a connection. */

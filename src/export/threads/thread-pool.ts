@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { throwIfAborted, assert, MirrorError } from "../../base/errors.ts";
+import { throwIfAborted, assert, codeOf, MirrorError } from "../../base/errors.ts";
 import { errorOfReply, resourceLimits, threadFile } from "../../base/threads.ts";
 import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";
 import { guarded, sizeOfFiles, type Db } from "../../store/database.ts";
@@ -189,8 +189,8 @@ function startThread(mirror: string): EncodingThread {
 }
 
 function threadError(error: unknown): Error {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code !== "ERR_WORKER_OUT_OF_MEMORY") return error instanceof Error ? error : new Error(String(error));
+  if (codeOf(error) !== "ERR_WORKER_OUT_OF_MEMORY")
+    return error instanceof Error ? error : new Error(String(error));
   return new MirrorError("database", "a record is too large to be exported in the memory that is allowed", {
     hint: "Export tables one by one to see which it is, and in csv or jsonl.",
     cause: error,

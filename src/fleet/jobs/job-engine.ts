@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Db, PgBoss } from "pg-boss";
 import { waitAtMost } from "../../base/cancellation.ts";
 import { systemClock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { codeOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { createSeldomLog, type Log } from "../../base/logger.ts";
 import { loadPackage, type Postgres, type Sql } from "../postgres/connection.ts";
 import { CompaniesTable } from "../postgres/tables/companies-table.ts";
@@ -223,10 +223,7 @@ function databaseOf(sql: Sql): Db {
     try {
       return { rows: await sql.query(text, values) };
     } catch (error) {
-      const { cause } = error as MirrorError;
-      if (cause instanceof Error && "code" in cause)
-        Object.assign(error as MirrorError, { code: cause.code });
-      throw error;
+      throw Object.assign(error as MirrorError, { code: codeOf((error as MirrorError).cause) });
     }
   };
   return { executeSql };

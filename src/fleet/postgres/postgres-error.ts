@@ -1,4 +1,4 @@
-import { messageOf, MirrorError, type ErrorOptions } from "../../base/errors.ts";
+import { codeOf, messageOf, MirrorError, type ErrorOptions } from "../../base/errors.ts";
 
 /** Codes of sockets and name lookups that mean: nobody answers there, perhaps later. */
 const awayCodes = new Set(
@@ -77,9 +77,4 @@ export function postgresError(error: unknown, server: string, redact: (text: str
 /** Was Postgres away, or did it give way to another transaction? Then the same step can succeed later. */
 export function isPostgresAway(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.retryable;
-}
-
-function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : null;
-  return typeof code === "string" ? code : "";
 }
