@@ -3,7 +3,7 @@ import path from "node:path";
 import * as prettier from "prettier";
 import { declaration } from "../connectors/fintoro/declaration.ts";
 import { commands } from "../src/cli/commands/all-commands.ts";
-import { renderViewDocs } from "../src/cli/mirror/table-docs.ts";
+import { renderTable, tableDocs } from "../src/cli/mirror/table-docs.ts";
 import { projectFolder } from "../test/tidy/read-source.ts";
 
 /**
@@ -14,7 +14,9 @@ const head = `# The views of the report
 
 Question, rule and columns of each view. Written by \`npm run views\` from the connector, which
 \`npx fintoro-mirror schema --tables\` and Datasette's descriptions come from, too.`;
-await write("docs/views.md", `${head}\n\n${renderViewDocs(declaration)}\n`);
+const views = new Set((declaration.views ?? []).map(({ name }) => name));
+const shown = tableDocs(declaration).filter(({ table: name }) => views.has(name));
+await write("docs/views.md", `${[head, ...shown.map(renderTable)].join("\n\n")}\n`);
 
 const table = ["| view | answers |", "|---|---|"];
 for (const { name, question } of declaration.views ?? [])

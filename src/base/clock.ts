@@ -60,6 +60,10 @@ export function isoOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : isoTime(epochMs);
 }
 
+export function msOrNull(iso: string | null): number | null {
+  return iso === null ? null : Date.parse(iso);
+}
+
 /** The calendar day in an IANA time zone: `2026-11-22`. Throws a RangeError for an unknown zone. */
 export function localDate(epochMs: number, timeZone: string): string {
   return new Date(epochMs).toLocaleDateString("sv", { timeZone });

@@ -96,7 +96,7 @@ const systemProblems: Readonly<Record<string, readonly [reason: string, hint: st
   EADDRINUSE: ["the port is in use", "Another program listens there; choose another port."],
 };
 
-/** What Node, the system and most libraries tell an error by; empty where it has none. */
+/** By which Node, the system and most libraries name the cause; empty where there is none. */
 export function codeOf(error: unknown): string {
   const { code } = Object(error) as { readonly code?: unknown };
   return typeof code === "string" ? code : "";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { freeBytesAt } from "../base/files/atomic-file.ts";
-import { hourMs } from "../base/clock.ts";
+import { hourMs, msOrNull } from "../base/clock.ts";
 import type { Config, ScheduleConfig } from "../config/config.ts";
 import { freshForMs, runSchedule } from "../config/cron-schedule.ts";
 import type { CompanySettings } from "../store/mirror-files.ts";
@@ -172,9 +172,9 @@ export function readFacts(
   const names = resources.map(({ name }) => name);
   const whole = lastWholeRun(db, names);
   const times = runs.sweptTimes();
-  const swept = resources.map((one) => [one.name, epochMs(sweptAt(one, times, resources))] as const);
+  const swept = resources.map((one) => [one.name, msOrNull(sweptAt(one, times, resources))] as const);
   const sweptMs = Object.fromEntries(swept);
-  const lastReceivedMs = epochMs(inbox.lastReceived());
+  const lastReceivedMs = msOrNull(inbox.lastReceived());
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };
   return {
     lastRun: readLastRun(db, runs.lastEnded()),
@@ -182,7 +182,7 @@ export function readFacts(
     wholeRunMs: whole?.startedMs ?? null,
     /** When each resource that the config asks for was last read whole; null: never. */
     sweptMs,
-    events: { waiting: inbox.waiting(), oldestWaitingMs: epochMs(inbox.oldestWaiting()), lastReceivedMs },
+    events: { waiting: inbox.waiting(), oldestWaitingMs: msOrNull(inbox.oldestWaiting()), lastReceivedMs },
     /** What keeps a mirror that is current from being whole. */
     wholeness: {
       troubles: readTroubles(runs, names),
@@ -225,8 +225,4 @@ function readLastRun(db: Db, last: EndedRun | null) {
   const { outcome, startedAt, finishedAt, error } = ended;
   const times = { startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt) };
   return { outcome, ...times, message: error };
-}
-
-function epochMs(iso: string | null): number | null {
-  return iso === null ? null : Date.parse(iso);
 }

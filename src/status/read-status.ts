@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { elapsedSince, hourMs, isoOrNull, isoTime, type Clock } from "../base/clock.ts";
+import { elapsedSince, hourMs, isoOrNull, isoTime, msOrNull, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
@@ -177,19 +177,17 @@ function readBefore(db: Db, question: ScrubQuestion, known: Health["resources"])
     const counted = facts.get(resource.name);
     if (counted && sources.some(({ listOf }) => listOf !== null)) {
       const parents = sources.reduce((sum, { table }) => sum + (facts.get(table)?.live ?? 0), 0);
-      return { count: parents - counted.parents_never_read, oldestMs: msOf(counted.oldest_parent_at) };
+      return { count: parents - counted.parents_never_read, oldestMs: msOrNull(counted.oldest_parent_at) };
     }
     // Where a list may show a record in full, not all that is known in full was read alone.
     if (!counted || sources.length === 0 || resource.gives !== "preview")
       return new ScrubCandidates(db).readBefore(sources);
-    return { count: counted.live - counted.provisional, oldestMs: msOf(counted.oldest_detail_at) };
+    return { count: counted.live - counted.provisional, oldestMs: msOrNull(counted.oldest_detail_at) };
   });
   const times = found.flatMap(({ oldestMs }) => oldestMs ?? []);
   const count = found.reduce((sum, one) => sum + one.count, 0);
   return { count, oldestMs: times.length === 0 ? null : Math.min(...times) };
 }
-
-const msOf = (iso: string | null) => (iso === null ? null : Date.parse(iso));
 
 /** As long as the lists were when they were last read; null: one never was. */
 function readListRequests(resources: readonly Resource[], known: Health["resources"]): number | null {

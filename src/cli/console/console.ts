@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { firstThrown, MirrorError, messageOf, systemProblem } from "../../base/errors.ts";
+import { codeOf, firstThrown, MirrorError, messageOf, systemProblem } from "../../base/errors.ts";
 import { Redactor } from "../../base/secret.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 import { createLogger, logFormat } from "../../log/log.ts";
@@ -65,7 +65,8 @@ export function failureOf(thrown: unknown) {
   const requestId = error instanceof ServiceError ? error.requestId : null;
   if (error instanceof MirrorError)
     return { kind: error.kind as string, message, hint: error.hint ?? null, requestId, bug: false };
-  if (!isSystemError(error)) return { kind: "bug", message, hint: bugHint, requestId, bug: true };
+  const isOfSystem = error instanceof Error && "syscall" in error && codeOf(error) !== "";
+  if (!isOfSystem) return { kind: "bug", message, hint: bugHint, requestId, bug: true };
   const hint = systemProblem(error)?.hint ?? null;
   return { kind: "system", message: systemText(error), hint, requestId, bug: false };
 }
@@ -83,16 +84,10 @@ const attempts: Readonly<Record<string, string>> = {
 };
 
 /** `cannot make the folder /x/y: no permission`; the system's own text where there is more to say than that. */
-function systemText(error: SystemError): string {
-  const { syscall, path, message } = error;
+function systemText(error: Error): string {
+  // Node's errors of the system have these fields.
+  const { syscall = "", path, message } = error as NodeJS.ErrnoException;
   const [attempt, reason] = [attempts[syscall], systemProblem(error)?.reason];
   if (path === undefined || attempt === undefined || reason === undefined) return message;
   return `cannot ${attempt} ${path}: ${reason}`;
-}
-
-type SystemError = Error & { readonly code: string; readonly syscall: string; readonly path?: string };
-
-function isSystemError(error: unknown): error is SystemError {
-  if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return false;
-  return typeof error.code === "string";
 }

@@ -5,7 +5,6 @@ import {
   deletedRecords,
   documentFiles,
   tablesOfConnector,
-  viewTable,
   type SnapshotTable,
 } from "../../store/snapshot/snapshot-tables.ts";
 
@@ -109,19 +108,13 @@ named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never f
 
 Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole is an integer, so divide by \`1.0 * x\`.`;
 
-/** The report's views as Markdown, each on its own: question, rule and columns. */
-export function renderViewDocs(declaration: ConnectorDeclaration): string {
-  const rows = (declaration.views ?? []).map(viewTable).map(docOf);
-  return rows.map(renderTable).join("\n\n");
-}
-
 export function renderTableDocs(docs: readonly TableDoc[]): string {
   return [preface, ...docs.map(renderTable)].join("\n\n");
 }
 
 const places = { mirror: "In the mirror only", report: "In the report only", both: null } as const;
 
-function renderTable({ table, place, title, doc, columns }: TableDoc): string {
+export function renderTable({ table, place, title, doc, columns }: TableDoc): string {
   const head = ["| column | type | in the report | null | meaning |", "|---|---|---|---|---|"];
   const text = sentences([title, places[place], doc]);
   return [`## ${table}`, "", text, "", ...head, ...columns.map(renderColumn)].join("\n");

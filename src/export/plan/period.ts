@@ -33,12 +33,16 @@ export function assertPackable(
 ): asserts month is string {
   if (month === undefined)
     throw new MirrorError("usage", `${command} needs --month, such as --month 2026-10`);
+  assertBegun(month, today);
+  if (proved && month === today.slice(0, 7))
+    throw new MirrorError("usage", `--month ${month} has not ended yet: it cannot be proved on ${today}`);
+}
+
+export function assertBegun(month: string, today: string): void {
   if (month > today.slice(0, 7))
     throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`, {
       hint: "Give a month that is over, or the current one for what there is so far.",
     });
-  if (proved && month === today.slice(0, 7))
-    throw new MirrorError("usage", `--month ${month} has not ended yet: it cannot be proved on ${today}`);
 }
 
 /** The last day of a month such as `2026-10`. */

@@ -1,3 +1,4 @@
+import { msOrNull } from "../../base/clock.ts";
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
 import { alertKinds, type AlertKind } from "../../config/alert-section.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
@@ -65,6 +66,8 @@ const refusedName = "refused_deliveries_total";
 const usualReasons = refusalReasons.filter((reason) => reason !== "unknown_company");
 
 const ageMs = ({ age_ms }: StepStatus) => age_ms;
+/** 0: never. */
+const lastSuccessMs = ({ last_success_at: at }: StepStatus) => msOrNull(at) ?? 0;
 
 /** What /metrics shows of a company, by name: the help text, and the value. Alerts depend on names and labels. */
 const families: Readonly<Record<string, readonly [help: string, read: ReadMetric]>> = {
@@ -202,11 +205,6 @@ const companyKinds = alertKinds.filter((kind) => kind !== "disk_low");
 function byKind(all: readonly { readonly kind: AlertKind }[], usual: readonly AlertKind[]): Sample[] {
   const counts = Object.entries(Object.groupBy(all, ({ kind }) => kind));
   return byKey("kind", Object.fromEntries(counts.map(([kind, some]) => [kind, some.length])), usual);
-}
-
-/** 0: never. */
-function lastSuccessMs({ last_success_at: at }: StepStatus): number {
-  return at === null ? 0 : Date.parse(at);
 }
 
 /** Of one step; unknown where the config asks for no such thing. */

@@ -69,6 +69,8 @@ function notProved({ company: { name } }: CompanyScope, proof: MonthFindings, wh
   };
 }
 
+const notWhole = "not read whole, or not since the month ended";
+
 /** A busy mirror may change between the comparison and the workbook. */
 const mostAttempts = 5;
 
@@ -103,10 +105,7 @@ export function packageCompany(
       return notProved(scope, proof, "the mirror changed meanwhile; try again");
     const incomplete = notReadWhole(scope, monthPackage, month, exported, proof !== null);
     if (deliver && incomplete.length > 0)
-      throw new MirrorError(
-        "database",
-        `not read whole, or not since the month ended: ${incomplete.join(", ")}`,
-      );
+      throw new MirrorError("database", `${notWhole}: ${incomplete.join(", ")}`);
     const { pdfs, withoutPdf } = await pdfsOf(scope, documents, deliver === null);
     const workbook = `${company}-${month}.xlsx`;
     const handedOver = since?.since.at.slice(0, 10) ?? null;
@@ -151,10 +150,7 @@ export function packageCompany(
   });
 }
 
-/**
- * Documents of which some of the month may be missing. What is proved, or as of a moment that was asked for, need not be
- * read after the end of the month.
- */
+/** Documents of which some may be missing. A proof, and a moment that was asked for, need no run after the month's end. */
 function notReadWhole(
   { context: { clock }, config, resources, moment }: ScopeAsOf,
   { documents }: MonthPackage,
@@ -176,9 +172,7 @@ function notReadWhole(
 function gapsOf(withoutPdf: readonly string[], incomplete: readonly string[]): string[] {
   return [
     ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
-    ...(incomplete.length > 0
-      ? [`  not read whole, or not since the month ended: ${incomplete.join(", ")}`]
-      : []),
+    ...(incomplete.length > 0 ? [`  ${notWhole}: ${incomplete.join(", ")}`] : []),
   ];
 }
 

@@ -16,7 +16,7 @@ import type { ConnectorDeclaration } from "../../../connector/connector-declarat
 import type { Resource } from "../../../connector/resource.ts";
 import type { ProgressView } from "../../../log/progress.ts";
 import { connectService, type ServiceConnection } from "../../../runs/service-connection.ts";
-import { periodOfMonth } from "../../../export/plan/period.ts";
+import { assertBegun, periodOfMonth } from "../../../export/plan/period.ts";
 import { readLog } from "../../../state/log-identity.ts";
 import { Meta } from "../../../state/meta.ts";
 import { Changes } from "../../../store/apply/change-log.ts";
@@ -44,9 +44,7 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, co
   const sample = options.all ? "all" : (options.sample ?? usualSample);
   const what = month === undefined ? (sample === "all" ? "--all" : `--sample ${sample}`) : `--month ${month}`;
   const by = `verify ${what}${repair ? " --repair" : ""}`;
-  const today = localDate(context.clock.nowMs(), config.schedule.timezone);
-  if (month !== undefined && month > today.slice(0, 7))
-    throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`);
+  if (month !== undefined) assertBegun(month, localDate(context.clock.nowMs(), config.schedule.timezone));
   const verifyOne = async (scope: CompanyScope): Promise<CompanyResult> => {
     if (local) return verifyMirrorLocally(scope, repair);
     const findings = await verifyCompany(scope, { sample, repair, by, month });
@@ -247,18 +245,12 @@ export function resultOfMonth(company: string, findings: MonthFindings): Company
           ? `  ${resource} ${id}: ${kind}`
           : `  ${resource} ${differenceText({ id, field, mirror, service })}`,
       ),
-      ...uncompared.map(({ resource, id, message }) => `  not compared: ${resource} ${id ?? ""}: ${message}`),
+      ...uncompared.map(uncomparedLine),
     ],
   };
 }
 
 function resultOfFindings(company: string, findings: VerifyFindings): CompanyResult {
-  const hasGaps = findings.uncompared.length > 0;
-  const outcome = differenceCount(findings) > 0 ? "difference" : hasGaps ? "partial" : "complete";
-  return { document: findings, lines: findingLines(company, findings), outcome };
-}
-
-function findingLines(company: string, findings: VerifyFindings): string[] {
   const { resources, uncompared, match, requests, resumed } = findings;
   const { records_compared, details_compared, details_total } = findings;
   const tookMs = Date.parse(findings.finished_at) - Date.parse(findings.started_at);
@@ -267,7 +259,8 @@ function findingLines(company: string, findings: VerifyFindings): string[] {
   const verdict = match ? "equal to the service" : count > 0 ? differ : "not everything could be compared";
   const details = `${formatCount(details_compared)} of ${formatCount(details_total)} details`;
   const compared = `${formatCount(records_compared)} records and ${details} compared`;
-  return [
+  const outcome = count > 0 ? "difference" : uncompared.length > 0 ? "partial" : "complete";
+  const lines = [
     `${company}: ${verdict}: ${compared}, ${formatCount(requests)} requests in ${formatDuration(tookMs)}`,
     ...(resumed
       ? [`  resumed: ${formatCount(resumed.details)} of these details were compared since ${resumed.since}`]
@@ -279,11 +272,14 @@ function findingLines(company: string, findings: VerifyFindings): string[] {
         : [`  ${name}: ${one.service} at the service, ${one.mirror} in the mirror`]),
       ...namedLines(one).map((line) => `  ${name} ${line}`),
     ]),
-    ...uncompared.map(
-      ({ resource, id, message }) => `  not compared: ${resource}${id === null ? "" : ` ${id}`}: ${message}`,
-    ),
+    ...uncompared.map(uncomparedLine),
     ...(count > 0 && !findings.repair ? ["  `fintoro-mirror verify --repair` reads them again"] : []),
   ];
+  return { document: findings, outcome, lines };
+}
+
+function uncomparedLine({ resource, id, message }: VerifyFindings["uncompared"][number]): string {
+  return `  not compared: ${resource}${id === null ? "" : ` ${id}`}: ${message}`;
 }
 
 function repairLines({ repair }: VerifyFindings): string[] {
