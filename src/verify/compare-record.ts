@@ -65,7 +65,7 @@ export class MirrorView {
 
   raw(resource: string, { json, fence }: HeldRecord): DecodedRecord | OddValue {
     if (json === undefined) return new OddValue("there is no JSON");
-    return decodeStored(this.table(resource), json, fence?.source ?? "detail");
+    return decodeStored(this.table(resource), json, fence?.source);
   }
 
   *ids(resource: string): Generator<readonly RecordId[]> {

@@ -66,6 +66,15 @@ describe("rows of another version of the decoding", () => {
     expect(brokenLinks(again)).toEqual([]);
   });
 
+  test("are healed as those of a live record where its fence is lost", async ({ mirror }) => {
+    put(mirror, "people", person(1));
+    mirror.db.exec("DELETE FROM _fence_people; UPDATE people SET name = 'x'");
+    const again = await derivedAgain(mirror);
+    expect(row(again, "people", 1)).toMatchObject({ name: "n1", _deleted_at: null });
+    const before = JSON.stringify(person(1));
+    expect(allChanges(again).at(-1)).toMatchObject({ op: "update", cause: "schema", before });
+  });
+
   test("are not looked at again while the version is the same", async ({ mirror }) => {
     put(mirror, "people", person(1));
     const seen: Derived[] = [];
@@ -95,17 +104,22 @@ describe("rows of another version of the decoding", () => {
   });
 
   test("stay deleted with their record, without a change that brings it back", async ({ mirror }) => {
-    for (const id of [1, 2]) put(mirror, "orders", order(id), { source: "detail" });
-    for (const id of [1, 2]) remove(mirror, "orders", id);
+    for (const id of [1, 2, 3, 4]) put(mirror, "orders", order(id), { source: "detail" });
+    for (const id of [1, 2, 3, 4]) remove(mirror, "orders", id);
     const deleted = row(mirror, "orders", 1)?.["_deleted_at"];
+    put(mirror, "people", person(1));
+    remove(mirror, "people", 1);
     mirror.db.exec(`UPDATE orders SET total = 9 WHERE id = 1;
+      UPDATE people SET name = 'x';
       UPDATE orders SET _deleted_at = NULL WHERE id = 2;
-      INSERT INTO order_lines (order_id, position) VALUES (2, 0)`);
+      INSERT INTO order_lines (order_id, position) VALUES (3, 0);
+      DELETE FROM orders WHERE id = 4`);
     const again = await derivedAgain(mirror);
     expect(row(again, "orders", 1)).toMatchObject({ total: 1, _deleted_at: deleted });
-    expect(row(again, "orders", 2)?.["_deleted_at"]).not.toBeNull();
+    expect(rows(again, "SELECT id FROM orders WHERE _deleted_at IS NOT NULL")).toHaveLength(4);
     expect(linesOf(again)).toEqual([]);
-    expect(schemaChanges(again)).toEqual(["orders 2 delete"]);
+    expect(schemaChanges(again)).toEqual(["orders 2 delete", "orders 3 delete"]);
+    expect(allChanges(again).at(-1)?.before).toBeNull();
     expect([...replay(allChanges(again, "orders"))]).toEqual([]);
   });
 
@@ -133,16 +147,57 @@ describe("rows of another version of the decoding", () => {
 
   // Fault: data | the JSON of a record is gone or damaged | SQL on the mirror | the rows stay, and the record's next read heals it
   test("stay where the JSON is gone or damaged; the next read heals it", async ({ mirror }) => {
-    for (const id of [1, 2]) put(mirror, "people", person(id));
-    mirror.db.exec("DELETE FROM _raw_people WHERE id = 1; UPDATE _raw_people SET json = '{' WHERE id = 2");
+    for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id));
+    remove(mirror, "people", 3);
+    mirror.db
+      .exec(`DELETE FROM _raw_people WHERE id = 1; UPDATE _raw_people SET json = '{' WHERE id IN (2, 3);
+      INSERT INTO people (id, name, _synced_at) VALUES (9, 'nobody', '')`);
     const seen: Derived[] = [];
     onDerived((one) => seen.push(one));
     const again = await derivedAgain(mirror);
-    expect(seen).toEqual([{ resource: "people", same: 0, written: 0, unusable: 2, isDone: true }]);
-    expect(rows(again, "SELECT id, name FROM people")).toHaveLength(2);
+    expect(seen).toEqual([{ resource: "people", same: 2, written: 1, unusable: 2, isDone: true }]);
+    expect(texts(again, "SELECT id FROM people")).toEqual(["1", "2", "3", "4"]);
+    expect(texts(again, "SELECT record_id, json FROM _quarantine")).toEqual(["2 {"]);
     expect(put(again, "people", person(1), { source: "detail" })).toBe("updated");
     expect(put(again, "people", person(2))).toBe("updated");
     expect(liveRecords(again, "people").get("people:1")).toBe(JSON.stringify(person(1)));
+  });
+});
+
+type Identified = Readonly<Record<string, unknown>> & { readonly id: number };
+
+/** Writes a record into an overlay as it was. */
+function putPast(mirror: Mirror, resource: string, record: Identified, isGone = false): void {
+  const past = {
+    id: record.id,
+    slice: Buffer.from(JSON.stringify(record)),
+    source: "detail",
+    isGone,
+  } as const;
+  mirror.apply(() => mirror.table(resource).putPast(past, stampOf(mirror)));
+}
+
+describe("rows of a record as it was", () => {
+  test("are written without a change; its owner stays, and what is gone has no children", ({ mirror }) => {
+    const overrides = { document_type: "order", document_id: 9 };
+    const receipt = { id: 1, slice: Buffer.from('{"id":1,"amount":2}'), source: "list", overrides } as const;
+    mirror.apply(() => mirror.table("receipts").put({ stamp: stampOf(mirror), ...receipt }));
+    putPast(mirror, "receipts", { id: 1, amount: 3 });
+    expect(row(mirror, "receipts", 1)).toMatchObject({ amount: 3, ...overrides, _deleted_at: null });
+    putPast(mirror, "orders", order(7), true);
+    expect(row(mirror, "orders", 7)?.["_deleted_at"]).not.toBeNull();
+    expect([linesOf(mirror), allChanges(mirror).length]).toEqual([[], 1]);
+  });
+
+  test("are derived where an unknown field needs a column, or a value is odd", ({ mirror }) => {
+    putPast(mirror, "people", person(1, { nickName: "Ed" }));
+    putPast(mirror, "people", person(2, { pet: "cat" }), true);
+    putPast(mirror, "people", person(3, { score: "many" }));
+    const shown = texts(mirror, "SELECT id, nick_name, pet, _deleted_at IS NULL FROM people");
+    expect(shown).toEqual(["1 Ed null 1", "2 null cat 0"]);
+    const fences = texts(mirror, "SELECT id, source, received_seq, gone FROM _fence_people");
+    expect(fences).toEqual(["1 detail 0 0", "2 detail 0 1", "3 detail 0 0"]);
+    expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([3]);
   });
 });
 

@@ -29,6 +29,13 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
+  test("a 404 that overlapped with the deletion of its record finds it gone", ({ mirror }) => {
+    put(mirror, "people", person(1));
+    const early = send(mirror);
+    expect(remove(mirror, "people", 1)).toBe("removed");
+    expect(remove(mirror, "people", 1, early.receive())).toBe("absent");
+  });
+
   test("a list that shows a preview unchanged holds back the lists sent before it", ({ mirror }) => {
     const shown = { id: 1, number: "A", total: 1 };
     preview(mirror, "orders", shown);

@@ -6,7 +6,17 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty, withPeople, declarationOf, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put, putAs, replay, row, rows, texts } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  brokenLinks,
+  liveRecords,
+  put,
+  putAs,
+  replay,
+  row,
+  rows,
+  texts,
+} from "../support/mirror/store.ts";
 
 /** The columns of a table besides those the connector gave it. */
 function grownColumns(mirror: Mirror, table: string): string[] {
@@ -106,12 +116,15 @@ describe("rows that are older than a column", () => {
       mirror.db.exec(`ALTER TABLE people DROP COLUMN ${column};
         DELETE FROM _schema_changes WHERE column_name = '${column}'`);
       const again = await openAgain(mirror);
-      put(again, "people", person(3, { [key]: "three" }));
+      const answer = [person(3, { [key]: "three" }), person(1, { [key]: "later" })];
+      const putAll = () => answer.forEach((record) => put(again, "people", record));
+      again.apply(() => again.table("people").withFencesOf([3, 1], putAll));
       const shown = texts(again, `SELECT ${column} FROM people ORDER BY id`);
-      expect(shown).toEqual(["one", "null", "three"]);
+      expect(shown).toEqual(["later", "null", "three"]);
       expect(row(again, "people", 2)).toEqual({ ...before, [column]: null });
       const changes = texts(again, "SELECT record_id, cause FROM _changes ORDER BY seq");
-      expect(changes).toEqual(["1 sweep", "2 sweep", "1 schema", "3 sweep"]);
+      expect(changes).toEqual(["1 sweep", "2 sweep", "1 schema", "3 sweep", "1 sweep"]);
+      expect(brokenLinks(again)).toEqual([]);
       expect(replay(allChanges(again))).toEqual(liveRecords(again, "people"));
     },
   );

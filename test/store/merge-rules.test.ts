@@ -94,6 +94,18 @@ describe("a record that comes", () => {
     expect(rows(mirror, "SELECT listed_sha FROM _fence_people")).toEqual([{ listed_sha: null }]);
   });
 
+  test.each(["DELETE FROM _raw_people", "UPDATE _raw_people SET json = '{'"])(
+    "is known by its bytes also where the JSON cannot be used, and written in others: %s",
+    async (wound) => {
+      const mirror = await openHasty();
+      put(mirror, "people", person(1), { source: "detail" });
+      mirror.db.exec(wound);
+      const listed = { sha: "00".repeat(20), key: "" };
+      expect(put(mirror, "people", person(1), { source: "detail", listed })).toBe("unchanged");
+      expect(put(mirror, "people", reordered)).toBe("updated");
+    },
+  );
+
   test("without an id is taken where it lacks nothing else, else quarantined", ({ mirror }) => {
     const { id: _id, ...whole } = order(1, { lines: [], receipts: [] });
     expect(putAsked(mirror, '{"message":"odd"}')).toBe("quarantined");
@@ -172,6 +184,7 @@ describe("what differs between a record's rows and its JSON", () => {
     ["all children", "DELETE FROM order_lines", ["order_lines[0] null {}", "order_lines[1] null {}"]],
     ["nothing of a row that is not there", "DELETE FROM orders", []],
     ["children of none", "SELECT 1", ["order_lines[0] {} null", "order_lines[1] {} null"], childless],
+    ["an integer of none", "SELECT 1", ["colour_id 7 null"], { ...paidOrder, colourId: null }],
   ])("is named with both values: %s", async (_case, wound, expected, record = paidOrder) => {
     const one = await heldOrder(wound);
     const found = differencesOf(plan, one, rowsOf(plan, one, toRow(plan, record), times));

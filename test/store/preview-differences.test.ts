@@ -165,17 +165,18 @@ describe("a preview that a detail has answered", () => {
 });
 
 test.each(["5", "9007199254740993", "true"])(
-  "a preview that shows an integer as it is held: %s",
+  "a preview that shows an integer as it is held, and what no detail has: %s",
   async (shown) => {
     const orders = resourceOf("orders");
     const field = { true: "paid" }[shown] ?? "colourId";
-    const previewFields = { ...orders.previewFields, [field]: orders.fields[field] } as typeof orders.fields;
+    const { [field]: own, remark: tag } = orders.fields;
+    const previewFields = { ...orders.previewFields, [field]: own, tag } as typeof orders.fields;
     const declared = Object.values({ ...resources, orders: { ...orders, previewFields } });
     const mirror = await openHasty({ declaration: declarationOf(declared) });
-    const text = (value: string) =>
-      `{"id":1,"number":"A","total":1,"lines":[],"receipts":[],"${field}":${value}}`;
+    const text = (value: string, more = "") =>
+      `{"id":1,"number":"A","total":1,"lines":[],"receipts":[],"${field}":${value}${more}}`;
     put(mirror, "orders", text(shown), { source: "detail" });
-    expect(putPreview(mirror, "orders", text(shown)).read).toBeNull();
+    expect(putPreview(mirror, "orders", text(shown, ',"tag":"x"')).read).toBeNull();
     expect(putPreview(mirror, "orders", text("0")).read?.listed.differing).toHaveLength(1);
   },
 );

@@ -16,7 +16,7 @@ import type { Overrides, Source } from "./read-stamp.ts";
 export function decodeStored(
   { plan, previews }: { readonly plan: TablePlan; readonly previews: Previews },
   json: string | Buffer,
-  source: Source,
+  source: Source | undefined,
 ): DecodedRecord | OddValue {
   try {
     const record = parseLossless(json);

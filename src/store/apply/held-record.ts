@@ -46,7 +46,7 @@ export function* readEachHeld(
 ): Generator<readonly [RecordId, HeldRecord]> {
   for (let at = 0; at < ids.length; at += heldAtOnce) {
     const some = ids.slice(at, at + heldAtOnce);
-    const heldOf = readHeldBetween(table.statements, some[0] ?? 0, some.at(-1) ?? 0);
+    const heldOf = readHeldBetween(table.statements, some[0] as RecordId, some.at(-1) as RecordId);
     for (const id of some) yield [id, heldOf(id)];
   }
 }
@@ -173,6 +173,5 @@ function cellDifferences(
 /** Integers are read back as bigints; a whole number in a column of decimals is not. */
 function isSameCell({ scalar }: Column, derived: Cell, stored: Cell): boolean {
   if (derived === stored) return true;
-  if (typeof derived !== "number" || typeof stored !== "bigint") return false;
-  return sqlTypes[scalar] === "INTEGER" && BigInt(derived) === stored;
+  return typeof derived === "number" && sqlTypes[scalar] === "INTEGER" && BigInt(derived) === stored;
 }

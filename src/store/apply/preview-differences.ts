@@ -58,9 +58,8 @@ export class PreviewDifferences extends Repository {
   /** A preview agrees with the record's row in all but these columns. */
   forget(resource: string, id: RecordId, differing: readonly string[]): void {
     for (const [column, ids] of this.noted(resource)) {
-      if (!ids.has(id) || differing.includes(column)) continue;
+      if (differing.includes(column) || !ids.delete(id)) continue;
       removeRows(this.db, table, { resource, field: column, record_id: id });
-      ids.delete(id);
     }
   }
 

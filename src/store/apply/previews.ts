@@ -45,7 +45,7 @@ export class Previews {
     if (!cells) return null;
     const unkept = unknown.filter(({ path }) => !isKnown(this.plan.root, path));
     const paths = unkept.map(({ path }) => path.join("."));
-    if (paths.length > 0) this.context.notices.unkept(this.resource, paths);
+    this.context.notices.unkept(this.resource, paths);
     return { record, cells };
   }
 

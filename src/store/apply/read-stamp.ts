@@ -56,7 +56,7 @@ export interface IncomingRecord extends IncomingPreview {
   /** The answer has no id: it is taken as this record's only when it lacks nothing else. */
   readonly withoutId?: boolean;
   readonly listed?: ListedAs | undefined;
-  readonly overrides?: Overrides;
+  readonly overrides?: Overrides | undefined;
 }
 
 /**

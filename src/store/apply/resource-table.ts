@@ -177,8 +177,9 @@ export class ResourceTable {
       statements.of("upsertFence").run([id, null, null, source, 0, stamp.receivedAtMs, null, isGone ? 1 : 0]);
       this.derive(id, stamp);
     } else {
-      const owner = resource.list.kind === "owned" && ownerCells(this, readHeld(statements, id));
-      this.writeCells({ stamp, id, slice, source, ...(owner && { overrides: owner }) }, decoded, true);
+      const overrides =
+        resource.list.kind === "owned" ? ownerCells(this, readHeld(statements, id)) : undefined;
+      this.writeCells({ stamp, id, slice, source, overrides }, decoded);
     }
     if (isGone) this.markDeleted(id, isoTime(stamp.receivedAtMs));
   }
@@ -201,25 +202,24 @@ export class ResourceTable {
     const { fence, json, cells, deletedAt } = held;
     if (json === undefined && !fence) return this.removeExtra(id, held, stamp);
     const isGone = fence ? fence.gone === 1 : deletedAt !== null;
-    const decoded =
-      json === undefined ? null : this.decodeAndGrow(id, json, fence?.source ?? "detail", stamp);
+    const decoded = json === undefined ? null : this.decodeAndGrow(id, json, fence?.source, stamp);
     if (!decoded || decoded instanceof OddValue) {
       if (isGone) return "same";
-      const odd = { resource: resource.name, id, json: json ?? "", reason: decoded?.message ?? "" };
-      if (decoded) context.quarantine.add(stamp, odd);
+      const odd = { resource: resource.name, id, json: json as string };
+      if (decoded) context.quarantine.add(stamp, { ...odd, reason: decoded.message });
       statements.of("forgetSha").run(id);
       return "unusable";
     }
     const cellsOfOwner = overrides ?? ownerCells(this, held);
     const rows = rowsOf(this.plan, held, decoded.row, { overrides: cellsOfOwner, nowMs: stamp.receivedAtMs });
     if (cells && differencesOf(this.plan, held, rows).length === 0) return "same";
-    this.statements.writeRows(id, rows, isoTime(stamp.receivedAtMs), true);
+    this.statements.writeRows(id, rows, isoTime(stamp.receivedAtMs));
     if (!isGone) this.logDerived(id, held, stamp, "update");
     else if (isShown(held)) this.logDerived(id, held, stamp, "delete");
     return "written";
   }
 
-  private decodeAndGrow(id: RecordId, json: string, source: Source, stamp: ReadStamp) {
+  private decodeAndGrow(id: RecordId, json: string, source: Source | undefined, stamp: ReadStamp) {
     const decoded = decodeStored(this, json, source);
     if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return decoded;
     this.addColumns(decoded.row.unknown, stamp, id);
@@ -309,7 +309,7 @@ export class ResourceTable {
         this.grow(row.unknown, stamp, id);
         row = toRow(this.plan, record);
       }
-      if (row.missing.length > 0) notices.missing(name, row.missing);
+      notices.missing(name, row.missing);
       quarantine.release(name, id);
       return { record, row };
     } catch (error) {
@@ -341,8 +341,7 @@ export class ResourceTable {
     const { stamp, id, slice, source, listed } = incoming;
     const before = isLive(fence) ? this.storedJson(id) : null;
     const seq = this.logChange(stamp, id, isLive(fence) ? "update" : "insert", before, fence);
-    // A provisional row has no children.
-    this.writeCells(incoming, decoded, fence !== undefined && !isProvisional(fence));
+    this.writeCells(incoming, decoded);
     this.statements.of("upsertRaw").run(id, slice);
     this.context.sequence.markStored();
     const shas = [sha, this.previews.coveredSha(listed, decoded.row)].map(bytesOf);
@@ -362,13 +361,13 @@ export class ResourceTable {
     return this.context.log.add(change, fence?.last_change ?? null);
   }
 
-  private writeCells(incoming: IncomingRow, { row }: DecodedRecord, hasChildren: boolean): void {
+  private writeCells(incoming: IncomingRow, { row }: DecodedRecord): void {
     const { stamp, id, source, overrides } = incoming;
     const at = isoTime(stamp.receivedAtMs);
     const detailAt = source === "preview" ? null : at;
     const cells = dataCells(this.plan, row, overrides);
     const rows = { cells, children: row.children, deletedAt: null, detailAt };
-    this.statements.writeRows(id, rows, at, hasChildren);
+    this.statements.writeRows(id, rows, at);
   }
 }
 

@@ -20,8 +20,8 @@ export class TableContext {
   /** What the transaction adds for unknown fields: after a rollback, the plans of these tables are wrong. */
   readonly growth = { tables: new Set<string>(), columns: [] as NewColumn[] };
 
-  /** @param firstSeq no change gets a lower number any more */
-  constructor(db: Db, log: Log = silentLog, firstSeq = 1) {
+  /** @param firstSeq no change gets a lower number any more @default 1 */
+  constructor(db: Db, log: Log = silentLog, firstSeq?: number) {
     this.db = db;
     this.log = new ChangeLog(db, firstSeq);
     this.notices = new Notices(log);
@@ -54,7 +54,8 @@ export class Fences {
 
   /** The record was read unchanged. Remembered while another read is in flight. */
   confirm(resource: string, id: RecordId, sentSeq: number, receivedSeq: number): void {
-    if (this.inFlight.size === 0 || (this.inFlight.size === 1 && this.inFlight.has(sentSeq))) return;
+    const others = this.inFlight.size - (this.inFlight.has(sentSeq) ? 1 : 0);
+    if (others === 0) return;
     let ids = this.confirmed.get(resource);
     if (!ids) this.confirmed.set(resource, (ids = new Map()));
     ids.set(id, receivedSeq);

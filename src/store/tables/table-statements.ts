@@ -79,10 +79,10 @@ export class TableStatements {
     return prepared(this.db, this, name, modes[name] ?? "rows", text);
   }
 
-  /** Writes the rows of a record. `at`: when it was written, ISO. `hasChildren`: it may have child rows already. */
-  writeRows(id: RecordId, rows: RecordRows, at: string, hasChildren: boolean): void {
+  /** Writes the rows of a record. `at`: when it was written, ISO. */
+  writeRows(id: RecordId, rows: RecordRows, at: string): void {
     this.of("upsertRow").run([id, ...rows.cells, rows.deletedAt, at, rows.detailAt]);
-    if (hasChildren) this.clearChildren(id);
+    this.clearChildren(id);
     for (const [i, child] of this.plan.children.entries())
       this.insertChildren(child, id, rows.children[i] ?? []);
   }

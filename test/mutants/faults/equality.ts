@@ -5,8 +5,8 @@ export const equalityFaults = faultsIn(
   `
   child-rows-stay-when-a-list-becomes-empty, I11: a document without lines keeps those that it had: every total is wrong
     src/store/tables/table-statements.ts, found by test/store/resource-table.test.ts
-    - if (hasChildren) this.clearChildren(id);
-    + if (hasChildren && rows.children.every((list) => list.length > 0)) this.clearChildren(id);
+    - this.clearChildren(id);
+    + if (rows.children.every((list) => list.length > 0)) this.clearChildren(id);
   child-rows-of-a-deleted-record-stay, I11: lines of a deleted document are still counted
     src/store/apply/resource-table.ts, found by test/store/resource-table.test.ts
     - this.statements.clearChildren(id);

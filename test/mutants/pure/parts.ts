@@ -35,7 +35,12 @@ export const parts: Readonly<Record<string, Part>> = {
   merge: {
     title: "merge rules",
     files: applied.map((name) => `src/store/apply/${name}.ts`),
-    tests: ["test/store/*.test.ts", "test/state/mirror.test.ts", "test/verify/local.test.ts"],
+    tests: [
+      "test/store/*.test.ts",
+      "test/state/{as-of,mirror}.test.ts",
+      "test/verify/local.test.ts",
+      "test/sync/estimate.test.ts",
+    ],
     without: ["test/store/{lock,migrate,transient-errors}.test.ts"],
   },
   signature: {
