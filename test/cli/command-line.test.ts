@@ -6,7 +6,6 @@ import type { Command } from "../../src/cli/program/command.ts";
 import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/option-specs.ts";
 import { commandTree, examplesOf, readCommandLine, wordsOf } from "../../src/cli/program/command-line.ts";
 import { helpGroups } from "../../src/cli/program/command-table.ts";
-import { errorOf } from "../support/errors.ts";
 import { aCompany } from "../support/company/company.ts";
 import { declarationOf } from "../support/mirror/mirror.ts";
 import { runCommand } from "../support/program/cli.ts";
@@ -102,19 +101,6 @@ test("options that exclude each other are those of their command", () => {
     return conflicts.flat().flatMap((one) => (names.has(one) ? [] : `${name} ${one}`));
   });
   expect(unknown).toEqual([]);
-});
-
-test.each([
-  ["sync --full=3", "unknown option '--full=3'"],
-  ["status --jsno", "unknown option '--jsno' (Did you mean --json?)"],
-  ["sync --max-requests 0", '--max-requests must be a whole number from 1 to 1000 (it is "0")'],
-  ["sync --max-requests 1e2", "--max-requests must be a whole number"],
-  ["connector check --ful", "unknown option '--ful'"],
-  ["", "which command? There are sync, status, connector"],
-])("a mistake is a usage error that names what was most likely meant: %j", (line, message) => {
-  const refusal = errorOf(() => read(line));
-  expect(refusal.kind).toBe("usage");
-  expect(refusal.message).toContain(message);
 });
 
 function nodesBelow(node: Node): Node[] {

@@ -1,24 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { hintOf, MirrorError, type ErrorKind } from "../../src/base/errors.ts";
+import { hintOf, MirrorError } from "../../src/base/errors.ts";
 import { failureOf } from "../../src/cli/console/console.ts";
 import { codeOfEnding, codeOfError, worstOutcome } from "../../src/cli/program/exit-code.ts";
-import { UnauthenticatedError } from "../../src/connector/service-errors.ts";
 
 describe("an exit code shows what happened", () => {
-  test.each<[ErrorKind, number]>([
-    ["usage", 2],
-    ["config", 2],
-    ["unauthenticated", 4],
-    ["identity", 4],
-    ["stopped", 5],
-    ["database", 10],
-    ["locked", 11],
-    ["unavailable", 1],
-  ])("an error of kind %s is %i, thrown or only named", (kind, code) => {
-    expect(codeOfError(new MirrorError(kind, "x"), null)).toBe(code);
-    expect(codeOfEnding({ kind }, null)).toBe(code);
-  });
-
   test.each([
     ["complete", null, 0],
     ["failed", null, 1],
@@ -36,15 +21,11 @@ describe("an exit code shows what happened", () => {
     expect(codeOfEnding(ending, signal)).toBe(code);
   });
 
-  test("after a signal an error counts by its kind, and one of the stop as interrupted", () => {
+  test("after a signal an error counts by its kind, one of the stop as interrupted; a thrown text as a bug", () => {
     expect(codeOfError(new MirrorError("stopped", "x"), "SIGINT")).toBe(130);
-    expect(codeOfError(new MirrorError("database", "x"), "SIGINT")).toBe(10);
-  });
-
-  test("an error of the service counts by its kind, anything unforeseen as the program's own", () => {
-    expect(codeOfError(new UnauthenticatedError("401"), null)).toBe(4);
-    expect(codeOfError(new TypeError("x is not a function"), null)).toBe(10);
+    expect(codeOfError(new MirrorError("locked", "x"), "SIGINT")).toBe(11);
     expect(codeOfError("thrown text", null)).toBe(10);
+    expect(codeOfEnding({ kind: "usage" }, null)).toBe(2);
   });
 
   // Fault: disk | a lock or place cannot be given back after the work failed | SuppressedError of `using` | exit code, message and hint are those of the work

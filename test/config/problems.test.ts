@@ -1,38 +1,32 @@
 import { describe, expect, test } from "vitest";
 import { complaint, complaints, load, minimal } from "../support/connector/config.ts";
 
-describe("a key that is not known", () => {
-  test("is reported with file, line, column and the nearest key, and not a second time as a missing one", () => {
-    expect(complaints("companies:\n  acme:\n    tokn: abc\n")).toEqual([
-      "config.yaml:3:5: unknown key tokn in companies.acme. Did you mean token?",
-    ]);
-  });
-
-  test("without a near one lists what is known there", () => {
-    expect(complaints(minimal("http: { proxy: x }\n"))).toEqual([
-      "config.yaml:4:9: unknown key proxy in http. There are concurrency, timeout, max_response, patience",
-    ]);
-  });
-
-  test.each([
-    ["rate_limit: { reserv: 5% }", "4:15", "reserv in rate_limit. Did you mean reserve?"],
-    ["exports: [{ format: csv, out: x, dailect: y }]", "4:34", "dailect in exports[0]. Did you mean dialect"],
-    ["resources: { contact_activity_logs: { parents: 5 } }", "4:39", "Did you mean parents_per_run?"],
-    ["__proto__: { a: 1 }", "4:1", "key __proto__"],
-  ])("%s", (line, position, message) => {
-    const [only, ...others] = complaints(minimal(`${line}\n`));
-    expect(only).toMatch(new RegExp(`^config\\.yaml:${position}: unknown key `));
-    expect(only).toContain(message);
-    expect(others).toEqual([]);
-  });
-
-  test("deep inside a shared part is still found at a place in the file", () => {
-    const text = "companies:\n  a: &a { token: x }\n  b:\n    <<: *a\n    tokn: y\n";
-    expect(complaints(text)).toEqual([
-      "config.yaml:5:5: unknown key tokn in companies.b. Did you mean token?",
-    ]);
-  });
-});
+test.each([
+  ["companies:\n  acme:\n    tokn: abc\n", "3:5: unknown key tokn in companies.acme. Did you mean token?"],
+  [
+    "companies:\n  a: &a { token: x }\n  b:\n    <<: *a\n    tokn: y\n",
+    "5:5: unknown key tokn in companies.b. Did you mean token?",
+  ],
+  [
+    minimal("http: { proxy: x }\n"),
+    "4:9: unknown key proxy in http. There are concurrency, timeout, max_response, patience",
+  ],
+  [minimal("rate_limit: { reserv: 5% }\n"), "4:15: unknown key reserv in rate_limit. Did you mean reserve?"],
+  [
+    minimal("exports: [{ format: csv, out: x, dailect: y }]\n"),
+    "4:34: unknown key dailect in exports[0]. Did you mean dialect?",
+  ],
+  [
+    minimal("resources: { contact_activity_logs: { parents: 5 } }\n"),
+    "4:39: unknown key parents in resources.contact_activity_logs. Did you mean parents_per_run?",
+  ],
+  [minimal("__proto__: { a: 1 }\n"), "4:1: unknown key __proto__"],
+])(
+  "an unknown key is reported once, with its place and what was meant or is known there: %j",
+  (text, said) => {
+    expect(complaints(text)).toEqual([expect.stringContaining(`config.yaml:${said}`)]);
+  },
+);
 
 describe("a file in the place of a folder is named with the key's place", () => {
   // Fault: files | a file stands where `data_dir` or `report.out` should be | the file system under the config | refused with line and column, exit 2
@@ -129,29 +123,23 @@ describe("two entries of `exports` that write the same files", () => {
   });
 });
 
-describe("all mistakes are reported at once", () => {
-  test("in the order of the file, whatever its kind", () => {
-    const text = [
-      "base_url: http://service.example",
-      "companies:",
-      "  acme: { tokn: x }",
-      "  ACME: { token: '${env:NOT_SET}' }",
-      "  a/b: { token: t }",
-      "http: { timeout: 30 }",
-    ];
-    expect(complaints(text.join("\n")).map((line) => line.slice(0, 60))).toEqual([
-      "config.yaml:1:11: base_url must use https:// (http:// only f",
-      "config.yaml:3:11: unknown key tokn in companies.acme. Did yo",
-      'config.yaml:4:3: the company names "acme" and "ACME" differ ',
-      "config.yaml:4:18: companies.ACME.token: the environment vari",
-      'config.yaml:5:3: the company name "a/b" becomes a file name:',
-      "config.yaml:6:18: http.timeout must be a duration from 100ms",
-    ]);
-  });
-
-  test("and the hint says where the keys are described", () => {
-    expect(complaint("a: 1").hint).toContain("fintoro-mirror schema");
-  });
+test("all mistakes are reported at once, in the order of the file, whatever their kind", () => {
+  const text = [
+    "base_url: http://service.example",
+    "companies:",
+    "  acme: { tokn: x }",
+    "  ACME: { token: '${env:NOT_SET}' }",
+    "  a/b: { token: t }",
+    "http: { timeout: 30 }",
+  ];
+  expect(complaints(text.join("\n")).map((line) => line.slice(0, 60))).toEqual([
+    "config.yaml:1:11: base_url must use https:// (http:// only f",
+    "config.yaml:3:11: unknown key tokn in companies.acme. Did yo",
+    'config.yaml:4:3: the company names "acme" and "ACME" differ ',
+    "config.yaml:4:18: companies.ACME.token: the environment vari",
+    'config.yaml:5:3: the company name "a/b" becomes a file name:',
+    "config.yaml:6:18: http.timeout must be a duration from 100ms",
+  ]);
 });
 
 describe("companies", () => {

@@ -8,7 +8,7 @@ import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
-import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { jsonLines } from "../support/program/cli.ts";
 import { complaint, load, minimal } from "../support/connector/config.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import {
@@ -201,13 +201,6 @@ describe("report.redact in the config", () => {
     expect(check("invoices.issue_date: drop")).toEqual([
       expect.stringMatching(/invoices\.issue_date is the day .* exports of a month have no row of invoices/),
     ]);
-  });
-
-  test("reaches the program: a wrong key ends it with exit 2", async () => {
-    const text =
-      'data_dir: .\ncompanies:\n  acme: { token: "${env:T}" }\nreport: { redact: { clients.emial: drop } }\n';
-    const cwd = temporaryFolder({ "config.yaml": text });
-    expect(await runCommand(["publish"], { cwd, env: {} })).toMatchObject({ code: 2 });
   });
 });
 

@@ -146,15 +146,6 @@ test("a month whose list is refused is not equal: nobody knows which documents i
   ]);
 });
 
-test.each([
-  [["--month", "2126-01"], /has not begun yet/],
-  [["--month", "2026-01", "--all"], /--month <month>' cannot be used/],
-])("verify %s is refused", async (more, said) => {
-  const { company } = await aMonth();
-  const { code, stderr } = await runCommand(["verify", ...more], { cwd: company.folder });
-  expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
-});
-
 /**
  * I2: the change log gives the live rows. A row that was planted is deleted without an insert before, what is healed may
  * have its JSON already, and what a lost record was before, nobody knows.

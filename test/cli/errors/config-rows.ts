@@ -41,9 +41,6 @@ export const configRows: readonly ErrorRow[] = [
   ...errorRows({ config: secret("${env:NO_SUCH}") }, [
     "2 | an environment variable that is not set | sync | the environment variable NO_SUCH is not set | config.yaml:2:18: companies.acme.token | set the variable where the program starts",
   ]),
-  ...errorRows({ config: "data_dir: ./books\n", before: ({ write }) => write("books", "") }, [
-    "2 | a data_dir that is a file | sync | books is a file | config.yaml:5:11: data_dir needs a folder | name another folder",
-  ]),
   ...errorRows({ config: "report: { redact: { clients.emial: drop } }\n", mirror: true }, [
     "2 | a redacted column that does not exist | publish | unknown column emial of clients | config.yaml:5:21 | Did you mean email?",
   ]),

@@ -68,9 +68,6 @@ export const fileRows: readonly ErrorRow[] = [
   ...errorRows({ mirror: true, before: ({ write }) => write("data/acme.report.db", "my notes") }, [
     "10 | another's file where the report belongs | publish | something that is no report stands in its place | data/acme.report.db | Move it away; publish does not overwrite other people's files",
   ]),
-  ...errorRows({ config: "report: { out: ./books }\n", ...aFile }, [
-    "2 | report.out is a file | publish | books is a file | config.yaml:5:16: report.out needs a folder | name another folder",
-  ]),
   ...errorRows(aFile, [
     "10 | an export into a file | export invoices --out books | a file is where a folder belongs | books | Move it away, or choose another path",
     "10 | a package into a file | package --month 2026-10 --out books | a file is where a folder belongs | books | Move it away, or choose another path",

@@ -33,6 +33,7 @@ export const webhookRows: readonly ErrorRow[] = [
     "2 | an event that is none | webhooks create --events everything-else | unknown event | everything-else | there are clients.created",
     "2 | a writing token that is not there | webhooks create --token-env NO_SUCH | is not set | --token-env: the environment variable NO_SUCH | NO_SUCH",
     '2 | a subscription\'s id that is none | webhooks update abc --active off | is not the id of a subscription | "abc" | `webhooks list` shows them',
+    "2 | a change to an address without HTTPS | webhooks update 1 --url http://hooks.example.com/webhooks/acme | is not https:// | http://hooks.example.com/webhooks/acme | the service sends events over https:// only",
     "2 | nothing to change | webhooks update 1 | nothing to change | --url, --events, --active | give --url",
     "2 | a deletion that nobody confirms | webhooks delete 999999 | must be confirmed | subscription 999999 | give --yes",
     '2 | events since no time | webhooks inbox --since yesterday | must be a duration such as 2h | (it is "yesterday") | or a time such as 2026-11-21T08:00Z',
