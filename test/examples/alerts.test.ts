@@ -34,25 +34,42 @@ function labelsOf(metric: string): Map<string, string>[] {
   );
 }
 
+interface Panel {
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+const { panels } = JSON.parse(example("grafana/dashboard.json")) as { panels: Panel[] };
+/** What alerts and the dashboard ask Prometheus for, and the text that shows its labels. */
+const queries = [
+  ...rules.map(({ alert, expr, annotations }) => [alert, expr, annotations.summary] as const),
+  ...panels.flatMap(({ title, targets }) =>
+    targets.map(({ expr, legendFormat }) => [`the dashboard's ${title}`, expr, legendFormat] as const),
+  ),
+];
+
+test.each(queries)(
+  "%s asks for what /metrics tells, and names it with labels it has: %s",
+  (_, expr, text) => {
+    const metrics = [...expr.matchAll(/\bfintoro_mirror_\w+/g)].map(([name]) => name);
+    expect(metrics).toHaveLength(expr.startsWith("up{") ? 0 : 1);
+    const samplesOf = metrics.flatMap(labelsOf);
+    if (metrics.length > 0) expect(samplesOf, metrics[0]).not.toEqual([]);
+    const known = [...(samplesOf[0]?.keys() ?? [])];
+    for (const [, label = "", values = ""] of expr.matchAll(/(\w+)=~?"([^"$]+)"/g)) {
+      const there = samplesOf.map((labels) => labels.get(label));
+      if (metrics.length > 0) expect(there, label).toEqual(expect.arrayContaining(values.split("|")));
+    }
+    const kept = /by \(([^)]+)\)/.exec(expr)?.[1]?.split(/, */) ?? known;
+    expect(known).toEqual(expect.arrayContaining(metrics.length > 0 ? kept : []));
+    for (const [, label] of text.matchAll(/(?:\$labels\.|\{\{)(\w+)/g)) expect(kept).toContain(label);
+  },
+);
+
 describe("an alert", () => {
-  test.each(rules.map((rule) => [rule.alert, rule] as const))(
-    "%s asks for what /metrics tells, and says whose it is with labels it has",
-    (_, { expr, annotations, for: lasting = "0m" }) => {
-      const metrics = [...expr.matchAll(/\bfintoro_mirror_\w+/g)].map(([name]) => name);
-      expect(metrics.length + (expr.startsWith("up{") ? 1 : 0)).toBe(1);
-      const [metric] = metrics;
-      if (metric !== undefined) expect(labelsOf(metric), metric).not.toEqual([]);
-      for (const [, label = "", values = ""] of expr.matchAll(/(\w+)=~?"([^"]+)"/g)) {
-        const there = metric === undefined ? null : labelsOf(metric).map((labels) => labels.get(label));
-        if (there) expect(there, `${metric} ${label}`).toEqual(expect.arrayContaining(values.split("|")));
-      }
-      const kept = /by \((\w+)\)/.exec(expr)?.[1]?.split(",");
-      const there = kept ?? [...(labelsOf(metric ?? "")[0]?.keys() ?? [])];
-      for (const [, label] of annotations.summary.matchAll(/\$labels\.(\w+)/g))
-        expect(there).toContain(label);
-      expect(lasting).toMatch(/^\d+[mh]$/);
-    },
-  );
+  test("lasts for minutes or hours before anybody hears of it", () => {
+    expect(rules.map((rule) => rule.for ?? "0m").filter((lasting) => !/^\d+[mh]$/.test(lasting))).toEqual([]);
+  });
 
   test("of a backup that was never made leaves a new machine until its next slot", () => {
     const never = rules.filter(({ expr }) => expr.includes("backup_last_success"));
@@ -69,28 +86,5 @@ describe("an alert", () => {
     for (const sign of [...ages, 'state="dead"', 'kind="subscription"', 'kind="schema"'])
       expect(all).toContain(sign);
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
-  });
-});
-
-interface Panel {
-  readonly title: string;
-  readonly datasource: object;
-  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
-}
-
-describe("the dashboard", () => {
-  const dashboard = JSON.parse(example("grafana/dashboard.json")) as { panels: Panel[] };
-  const targets = dashboard.panels.flatMap(({ title, targets: all }) =>
-    all.map((one) => [title, one] as const),
-  );
-
-  test.each(targets)("%s: draws what /metrics tells, and names it with labels it has", (_, target) => {
-    const [metric = "", ...others] = [...target.expr.matchAll(/\bfintoro_mirror_\w+/g)].map(([name]) => name);
-    expect(others).toEqual([]);
-    expect(labelsOf(metric), metric).not.toEqual([]);
-    const kept = /by \(([^)]+)\)/.exec(target.expr)?.[1]?.split(", ");
-    const there = kept ?? [...(labelsOf(metric)[0]?.keys() ?? [])];
-    for (const [, label] of target.legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(there).toContain(label);
-    for (const label of kept ?? []) expect([...(labelsOf(metric)[0]?.keys() ?? [])]).toContain(label);
   });
 });

@@ -95,6 +95,15 @@ test.each([...examples.keys()].filter((file) => file.endsWith(".yaml")))("YAML %
 const namesIn = (all: unknown) => (all as { name: string }[]).map(({ name }) => name);
 const podOf = (job: unknown) => at(job, "spec", "jobTemplate", "spec", "template", "spec");
 
+const fleet = documentsOf("kubernetes/fleet.yaml");
+
+/** The fleet's document of this kind and name. */
+function ofFleet(kind: string, name: string): Tree {
+  const found = fleet.filter((each) => at(each, "kind") === kind && at(each, "metadata", "name") === name);
+  expect(found, `${kind} ${name}`).toHaveLength(1);
+  return found[0] ?? {};
+}
+
 describe("the cluster", () => {
   const [deployment, service, policy, ingress] = documentsOf("kubernetes/serve.yaml");
   const [cronJob] = documentsOf("kubernetes/cronjob.yaml");
@@ -108,7 +117,7 @@ describe("the cluster", () => {
     expect(at(claim, "spec", "accessModes")).toEqual(["ReadWriteOncePod"]);
   });
 
-  test("sends deliveries to a pod whose mirror is not current, and nothing else in", () => {
+  test("sends deliveries to a pod whose mirror is not current, too, and gives its start a minute", () => {
     const container = at(deployment, "spec", "template", "spec", "containers", 0);
     for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"]) {
       expect(at(container, probe, "httpGet", "path"), probe).toBe("/healthz");
@@ -117,9 +126,16 @@ describe("the cluster", () => {
     }
     const { periodSeconds, failureThreshold } = at(container, "startupProbe") as Record<string, number>;
     expect(Number(periodSeconds) * Number(failureThreshold)).toBeGreaterThanOrEqual(60);
-    const paths = at(ingress, "spec", "rules", 0, "http", "paths") as unknown[];
+  });
+
+  const receivers = ["Service", "Deployment", "Ingress"].map((kind) => ofFleet(kind, "fintoro-receiver"));
+  test.each([
+    ["the pod of serve", [service, deployment, ingress]],
+    ["receivers", receivers],
+  ] as const)("brings deliveries to %s, and nothing else in", (_, [target, made, gate]) => {
+    expect(at(target, "spec", "selector")).toEqual(at(made, "spec", "template", "metadata", "labels"));
+    const paths = at(gate, "spec", "rules", 0, "http", "paths") as unknown[];
     expect(paths.map((one) => at(one, "path"))).toEqual(["/webhooks/"]);
-    expect(at(service, "spec", "selector")).toEqual(at(deployment, "spec", "template", "metadata", "labels"));
   });
 
   test("gives each shard of the companies a job and a volume of its own; in all else it is the one job for all", () => {
@@ -255,15 +271,6 @@ describe("the Caddyfile", () => {
   });
 });
 
-const fleet = documentsOf("kubernetes/fleet.yaml");
-
-/** The fleet's document of this kind and name. */
-function ofFleet(kind: string, name: string): Tree {
-  const found = fleet.filter((each) => at(each, "kind") === kind && at(each, "metadata", "name") === name);
-  expect(found, `${kind} ${name}`).toHaveLength(1);
-  return found[0] ?? {};
-}
-
 /** A worker publishes and releases for at most this long; a receiver lets answers leave. */
 const [workerStopS, receiverStopS] = [30, 10];
 
@@ -300,21 +307,6 @@ describe("a fleet in Kubernetes", () => {
     expect(
       Number(at(ofFleet("PodDisruptionBudget", "fintoro-receiver"), "spec", "minAvailable")),
     ).toBeLessThan(replicas);
-  });
-
-  test("brings deliveries to receivers, and nothing else in", () => {
-    const service = ofFleet("Service", "fintoro-receiver");
-    const receivers = ofFleet("Deployment", "fintoro-receiver");
-    expect(at(service, "spec", "selector")).toEqual(at(receivers, "spec", "template", "metadata", "labels"));
-    const paths = at(
-      ofFleet("Ingress", "fintoro-receiver"),
-      "spec",
-      "rules",
-      0,
-      "http",
-      "paths",
-    ) as unknown[];
-    expect(paths.map((each) => at(each, "path"))).toEqual(["/webhooks/"]);
   });
 
   test("scales workers by the age of the queue, under a name that Prometheus' adapter gives", () => {
