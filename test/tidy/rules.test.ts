@@ -1,20 +1,8 @@
 import { describe, expect, test } from "vitest";
-import {
-  connectorKeepsToItself,
-  knowsNoConnector,
-  layers,
-  libraryInItsFolder,
-  pointsDown,
-} from "./layers.ts";
+import { connectorKeepsToItself, knowsNoConnector, libraryInItsFolder, pointsDown } from "./layers.ts";
 import { fileCircles } from "./folders.ts";
 import { cleanText, wellNamed } from "./code-rules.ts";
 import { readSource } from "./read-source.ts";
-import { sizeOf } from "./size.ts";
-
-/** The text of so many members of an interface. */
-function members(count: number): string {
-  return Array.from({ length: count }, (_, n) => `  readonly m${n}: string;\n`).join("");
-}
 
 /** A file that imports these, and nothing else. */
 function importing(path: string, ...names: string[]) {
@@ -83,30 +71,6 @@ describe("rules bite", () => {
     ["cleanText", "src/a/a.ts", "/* oxlint-disable no-console */"],
   ])("%s: %s may not be written %s", (rule, file, code) => {
     expect(rules[rule](readSource(file, code))).toHaveLength(1);
-  });
-
-  test("no folder has two places among the layers", () => {
-    expect(new Set(layers.flat()).size).toBe(layers.flat().length);
-  });
-
-  test("the size counts lines, exported names, chains of what is loaded, wide interfaces and types that stand twice", () => {
-    const sources = [
-      readSource("src/a.ts", `import { b } from "./b.ts";\ninterface Wide {\n${members(9)}}\n`),
-      readSource("src/b.ts", `export { c } from "./c.ts";\nexport interface Narrow {\n${members(8)}}\n`),
-      readSource(
-        "src/c.ts",
-        'import type { d } from "./d.ts";\nconst f = import("./f.ts");\nclass Wide {}\n',
-      ),
-      readSource("src/d.ts", "export const d = 1;\n"),
-    ];
-    expect(sizeOf(sources)).toEqual({
-      lines: 27,
-      files: 4,
-      exportedNamesPerThousandLines: 75,
-      longestImportChain: 3,
-      interfacesOfMoreThanEightMembers: 1,
-      typeNamesThatStandTwice: 1,
-    });
   });
 
   test("circles are found, however long, and once", () => {
