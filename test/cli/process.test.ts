@@ -13,6 +13,8 @@ import {
   root,
 } from "../support/program/cli.ts";
 import { knownFintoro } from "../../connectors/fintoro/known.ts";
+import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
+import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { KnownConnector } from "../../src/config/config-schema.ts";
 import type { Start } from "../support/program/process-env.ts";
@@ -93,17 +95,23 @@ test("a run with its report loads no library of exports, object stores, ZIP file
     expect(loaded).not.toContain(name);
 });
 
-const factsOf = ({ name, list, files }: KnownConnector["resources"][number]) => ({
+const factsOf = ({ name, baseUrl, languages, resources }: KnownConnector) => ({
   name,
-  isOfParents: list.kind === "parents",
-  hasFiles: files !== undefined,
+  baseUrl,
+  languages,
+  resources: resources.map(({ name: resource, list, files }) => ({
+    resource,
+    isOfParents: list.kind === "parents",
+    isWalked: list.kind === "walked",
+    hasFiles: files !== undefined,
+  })),
 });
 
-test("what a config is checked against is what the connector declares", () => {
-  const { name, baseUrl, languages, resources } = declaration;
-  const { resources: known, ...facts } = knownFintoro;
-  expect(facts).toEqual({ name, baseUrl, languages });
-  expect(known.map(factsOf)).toEqual(resources.map(factsOf));
+test.each([
+  ["fintoro", knownFintoro, declaration],
+  ["fakturoid", knownFakturoid, fakturoid],
+] as const)("what a config of %s is checked against is what its connector declares", (_, known, declared) => {
+  expect(factsOf(known)).toEqual(factsOf(declared));
 });
 
 async function versionWith(cacheHome: string): Promise<string> {

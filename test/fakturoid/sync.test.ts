@@ -14,15 +14,6 @@ const live = ({ files }: Account, table: string): number[] =>
     db.prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NULL ORDER BY id`).pluck().all(),
   ) as number[];
 
-const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
-
-test("what a config is checked against is what the connector declares", () => {
-  expect(names(knownFakturoid.resources)).toEqual(names(fakturoid.resources));
-  const walked = (all: readonly { readonly name: string; readonly list: { readonly kind: string } }[]) =>
-    names(all.filter(({ list }) => list.kind === "walked"));
-  expect(walked(knownFakturoid.resources)).toEqual(walked(fakturoid.resources));
-});
-
 describe("a night", () => {
   test("reads eight requests where little changed, and the whole lists once a week", async () => {
     const one = await openForTest({ invoices: 100 });
