@@ -26,15 +26,18 @@ export interface ErrorRow {
   readonly next: string;
 }
 
-/** Rows as `exit | situation | command | what | where | next | config`; an empty cell is as in `common`. */
-export function errorRows(common: Partial<ErrorRow>, lines: readonly string[]): ErrorRow[] {
+/** What rows have in common, by the name that begins them. */
+export type ErrorSetups = Readonly<Record<string, Partial<ErrorRow>>>;
+
+/** Rows as `setup exit | situation | command | what | where | next | config`; an empty cell is as in the setup, if any. */
+export function errorRows(setups: ErrorSetups, lines: readonly string[]): ErrorRow[] {
   return lines.map((line) => {
-    const cells = line.split("|").map((cell) => cell.trim() || undefined);
-    const [exit, situation = "", command = "", what = "", where = "", next = "", more = ""] = cells;
-    const config = more && `${more}\n`;
-    const row = { command, what, where, next, config, ...(exit !== undefined && { exit: Number(exit) }) };
+    const [first = "", situation = "", ...cells] = line.split("|").map((cell) => cell.trim());
+    const [, setup = "", exit = ""] = /^([a-z]*) ?(\d*)$/i.exec(first) ?? [];
+    const [command = "", what = "", where = "", next = "", more = ""] = cells;
+    const row = { exit: exit && Number(exit), command, what, where, next, config: more && `${more}\n` };
     const given = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== ""));
-    return { exit: 0, command, what, where, next, ...common, ...given, situation };
+    return { exit: 0, command, what, where, next, ...setups[setup], ...given, situation };
   });
 }
 
