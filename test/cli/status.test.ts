@@ -136,23 +136,6 @@ describe("status", () => {
     expect(stderr).toContain(`the database cannot be opened: ${budget}`);
   });
 
-  test("says nothing of events without a daemon; beside one who writes, since when it listens, and what came last", async () => {
-    const company = await mirrored();
-    const before = await status(company);
-    expect([before.code, before.stdout]).toEqual([0, expect.not.stringMatching(/events:|receiver:/)]);
-    const { events: none } = await statusOf(company);
-    expect(none).toMatchObject({ listening: false, mayBeLost: false, counts: {} });
-    listening(company);
-    arrived(company, 30_000, "done");
-    const { code, stdout } = await status(company);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/being written by process \d+ \(serve, since/);
-    expect(stdout).toContain("receiver: listening for 1h 00m");
-    expect(stdout).toMatch(/events: none waits; the last was received \d+\S* (?:\d+s )?ago/);
-    const { events } = await statusOf(company);
-    expect(events).toMatchObject({ listening: true, counts: { done: 1 }, mayBeLost: false });
-  });
-
   test("is not whole when an event waits for more than an hour beside a daemon; without one a run reads it", async () => {
     const company = await mirrored();
     arrived(company, hourMs + 60_000, "waiting");
@@ -161,6 +144,7 @@ describe("status", () => {
     listening(company);
     const { code, stdout } = await status(company);
     expect(code).toBe(3);
+    expect(stdout).toMatch(/being written by process \d+ \(serve, since[^]*receiver: listening for 1h 00m/);
     expect(await conditionsOf(company)).toEqual(["stale events"]);
     expect(stdout).toContain("! 1 events wait, the oldest for 1h 01m");
     expect(stdout).toContain("  events: 1 waits, the oldest received 1h 01m ago");
@@ -290,12 +274,8 @@ describe("status", () => {
       "config.yaml": `companies: { acme: { token: "\${env:ACME}" } }\n${fleet}`,
     });
     const env = { ACME: "token-of-acme" };
-    const { companies } = JSON.parse(
-      (await runCommand(["status", "--json"], { cwd, env })).stdout,
-    ) as object & {
-      companies: unknown;
-    };
-    expect(companies).toMatchObject({ acme: { mirrored: false, events: null } });
+    const shown = JSON.parse((await runCommand(["status", "--json"], { cwd, env })).stdout) as unknown;
+    expect(shown).toMatchObject({ companies: { acme: { mirrored: false, events: null } } });
     const { code, stdout } = await runCommand(["status"], { cwd, env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^acme: no mirror yet\..*\n.*`fleet status` shows those of the fleet\n$/);

@@ -69,19 +69,24 @@ const refusing: CompanyStatusView["receiver"] = {
   },
 };
 
-/** What begins with these facts, and why the company is not ready then. */
-type Case = readonly [facts: Partial<CompanyStatusView>, incident: string | null, reason: string | null];
+/** What begins with these facts, why the company is not ready then, and which incident stays as it is. */
+type Case = readonly [
+  facts: Partial<CompanyStatusView>,
+  incident: string | null,
+  reason: string | null,
+  kept?: string,
+];
+const opening = { open: false, service: service("starting", 1) };
 
 // Fault: clock | lists were read by a clock that was a year ahead | the view that /readyz judges | not ready: their age is unknown
-test.each<Case>([
+test.for<Case>([
   [{ lastRun: failedRun }, "failed reading", "the last run did not finish: failed: the service is away"],
   [{ service: service("unauthenticated", 0) }, "failed reading", "does not take the token"],
   [{ service: service("identity", 0) }, "failed reading", "another company's"],
   [{ service: service("unavailable", 16 * minuteMs) }, "failed reading", "been reached for 16m 00s"],
   [{ service: service("starting", 2 * hourMs) }, "failed reading", "been reached for 2h 00m"],
   [{ service: service("database", 0) }, "failed reading", "file cannot be written"],
-  [{ open: false, service: broken }, "failed reading", "is not open (file is not a database): deliveries"],
-  [{ open: false }, null, "is not open: deliveries are refused with 503"],
+  [{ ...unswept, open: false, service: broken }, "failed reading", "is not open (file is not a database): "],
   [{ missingSecrets: ["the file is empty"] }, "failed secrets", "a secret is missing: the file is empty"],
   [{ afterRun: unmade }, "failed after_run", "what follows runs failed: no room"],
   [afterRunOf(madeStep("csv ./files", hourMs, failedStep)), "failed after_run", "csv ./files: no room"],
@@ -107,35 +112,27 @@ test.each<Case>([
   [{ receivers: [waitingReceiver(61 * minuteMs)] }, "stale notify", null],
   [{ receivers: [waitingReceiver(minuteMs, "it answered 410")] }, "stale notify", null],
   [{ drift: { subscriptions: null, schemaChanges: [schemaChange()] } }, "schema 2026-11-21", null],
-  [{ lastRun: endedRun("interrupted") }, null, "the last run did not finish: interrupted"],
+  [{ lastRun: endedRun("interrupted") }, null, "did not finish: interrupted", "failed reading"],
   [{ lastRun: endedRun("partial") }, null, null],
-  [{ lastRun: failedRun, run }, null, null],
-  [{ service: service("unavailable", 14 * minuteMs, "connection refused") }, null, null],
+  [{ lastRun: failedRun, run }, null, null, "failed reading"],
+  [{ service: service("unavailable", 14 * minuteMs, "refused") }, null, null, "failed reading"],
+  [{ service: service("starting", 1) }, null, null, "failed reading"],
+  [opening, null, "is not open: deliveries are refused with 503", "failed reading"],
   [{ events: waitingEvents(900, 15 * minuteMs) }, null, null],
   [{ events: waitingEvents(1, -hourMs) }, null, null],
   [swept(26 * hourMs), null, null],
   [{}, null, null],
 ])(
-  "what is wrong with a company: with %j it begins %j, and it is not ready: %j",
-  (facts, incident, reason) => {
-    const { raises, reasons } = judged(facts);
+  "what is wrong with a company: with %j it begins %j, it is not ready: %j, and stays as it is: %j",
+  ([facts, incident, reason, kept]) => {
+    const { raises, keeps, reasons } = judged(facts);
     expect(raises).toEqual(incident === null ? [] : [incident]);
     expect(reasons).toEqual(reason === null ? [] : [expect.stringContaining(reason)]);
+    expect(keeps).toEqual(expect.arrayContaining(kept === undefined ? [] : [kept]));
   },
 );
 
 describe("an incident", () => {
-  test.each<[string, Partial<CompanyStatusView>]>([
-    ["while the next run is under way", { lastRun: failedRun, run }],
-    ["after a run that a person ended", { lastRun: endedRun("interrupted") }],
-    ["while the daemon starts", { service: service("starting", 1) }],
-    ["while the service is away for a moment", { service: service("unavailable", minuteMs) }],
-    ["while the mirror is being opened", { open: false, service: service("starting", 1) }],
-  ])("about failed runs stays as it is %s", (_, facts) => {
-    expect(judged(facts).raises).toEqual([]);
-    expect(judged(facts).keeps).toContain("failed reading");
-  });
-
   test("about what follows runs stays as it is until this process has made it", () => {
     const afterRun = { steps: [madeStep("report", hourMs)], problem: undefined, isReportScheduled: false };
     expect(judged({ afterRun })).toMatchObject({ raises: [], keeps: ["failed after_run"] });
@@ -150,15 +147,14 @@ describe("an incident", () => {
 
   test("about what only the file shows stays as it is while the file is closed, or a run asks again", () => {
     const shown = "failed writing,stale lists,stale events,partial records,held deletions,gap events";
-    expect(judged({ open: false, service: service("starting", 1) }).keeps).toEqual(
+    expect(judged(opening).keeps).toEqual(
       expect.arrayContaining([...shown.split(","), "subscription deliveries", "schema *"]),
     );
     expect(judged({ run }).keeps).toEqual(["partial records", "held deletions"]);
   });
 
   test("about what follows runs does not end where the file is closed, as when the daemon starts", () => {
-    const closed = judged({ open: false, service: service("starting", 1), afterRun: unmade });
-    expect(closed.raises).toEqual(["failed after_run"]);
+    expect(judged({ ...opening, afterRun: unmade }).raises).toEqual(["failed after_run"]);
   });
 
   test("about new fields is one a day, waits for the end of a run, and ends after a week", () => {
@@ -265,15 +261,9 @@ describe("a company is not ready, and says why,", () => {
     expect(stale).toEqual(["clients", "invoices"]);
   });
 
-  test("while its file is not open with that alone, and why: nothing else is known then", () => {
-    const message = "the mirror is being written by process 12 (sync)";
-    const closed = { open: false, service: service("database", hourMs, message), sweptMs: { clients: null } };
-    expect(readiness(closed)).toMatchObject({
-      ready: false,
-      reasons: [`the mirror's file is not open (${message}): deliveries are refused with 503`],
-      database: "closed",
-      stale: [],
-    });
+  test("while its file is not open: nothing is known of lists then", () => {
+    const closed = { ...opening, sweptMs: { clients: null } };
+    expect(readiness(closed)).toMatchObject({ ready: false, database: "closed", stale: [] });
   });
 
   test("by other limits", () => {

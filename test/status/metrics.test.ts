@@ -32,14 +32,6 @@ const unreadable = (lines: readonly string[]) =>
   lines.filter((line) => line !== "" && !line.startsWith("# ") && !sampleLine.test(line));
 
 describe("metrics", () => {
-  test("are text that Prometheus reads: each sample after its help and type, every name once", async () => {
-    const lines = await scraped(companyView(), companyView({ company: "beta" }));
-    expect(metrics.type).toBe("text/plain; version=0.0.4; charset=utf-8");
-    const typed = lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []);
-    expect(new Set(typed).size).toBe(typed.length);
-    expect(unreadable(lines)).toEqual([]);
-  });
-
   test("have names with a prefix, counters with _total, and a help text", async () => {
     const own = (await scraped(companyView())).filter((line) => line.includes(" fintoro_mirror_"));
     const kinds = own.flatMap((line) => /^# TYPE (\S+) (\S+)$/.exec(line)?.slice(1, 3).join(" ") ?? []);
