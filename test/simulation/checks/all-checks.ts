@@ -10,7 +10,7 @@ import {
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
-import { overlappingChanges } from "./overlap.ts";
+import { forgottenOverlaps, overlappingChanges } from "./overlap.ts";
 import { doneByNothing, readTooSeldom, waitingWithoutRead } from "./event-reads.ts";
 import { doneWithoutData, unqueuedWork, unreadReferences } from "./progress.ts";
 
@@ -26,6 +26,7 @@ const always: readonly Check[] = [
   changesUnlikeTheirRead,
   staleOverwrites,
   overlappingChanges,
+  forgottenOverlaps,
   falseTombstones,
   unaskedDeletions,
   lostDeliveries,

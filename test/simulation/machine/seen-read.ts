@@ -28,14 +28,15 @@ export function noteRead(
   const requestId = headers["X-Request-Id"];
   if (name === undefined || requestId === undefined) return;
   const table = name.replaceAll("-", "_");
-  const ids = id !== undefined ? [id] : idsIn(status, body);
-  const shown = new Set(ids.map((one) => `${table} ${one}`));
+  const records = status === 200 ? recordsIn(body) : [];
+  const ids = id !== undefined ? [id] : records.map((one) => one.id);
+  const shown = new Map(ids.map((one, i) => [`${table} ${one}`, records[i] ?? null]));
   const times = { sentAtMs: sent.sentAtMs, receivedAtMs: time.passedMs };
   reads.push({ process: sender, ...times, isMissing: status === 404, requestId, shown });
 }
 
-function idsIn(status: number, body: string): readonly string[] {
-  if (status !== 200) return [];
-  const { data } = JSON.parse(body) as { readonly data: readonly { readonly id: number }[] };
-  return data.map(({ id }) => String(id));
+/** A list has them in `data`. */
+function recordsIn(body: string): readonly { readonly id: number }[] {
+  const content = JSON.parse(body) as { readonly id: number; readonly data?: { readonly id: number }[] };
+  return content.data ?? [content];
 }

@@ -22,8 +22,8 @@ export interface SeenRead {
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   readonly isMissing: boolean;
-  /** Tables and ids of the records that it was about. */
-  readonly shown: ReadonlySet<string>;
+  /** The records that it was about, by their tables and ids; null: it did not show this one. */
+  readonly shown: ReadonlyMap<string, object | null>;
 }
 
 /** A request for one record; `requestId`: of its answer, once it came. */
