@@ -31,7 +31,7 @@ test("a sync signs the alerts that it posts, follows no redirect, and sends late
   const sync = () => runCommand(["sync"], { cwd: company.folder, clock: impatientClock });
   const first = await sync();
   expect(first).toMatchObject({ code: 4, stderr: expect.stringContaining("alerts were not delivered") });
-  expect(sink.received.map((one) => one.path)).toEqual(Array(3).fill("/webhooks/acme/secret-path"));
+  expect(sink.received.map(({ url }) => url)).toEqual(Array(3).fill("/webhooks/acme/secret-path"));
   const { alerts } = await statusOf(company);
   expect(alerts?.incidents).toMatchObject([{ kind: "failed", ended_at: null }]);
   expect(alerts?.undelivered).toMatchObject([{ attempts: 3, error: "it answered 503" }]);

@@ -1,11 +1,4 @@
-import {
-  Agent,
-  createServer,
-  request as forward,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { closeAll, listen } from "../http/loopback.ts";
 import type { Sandbox } from "../sandbox/control.ts";
 
@@ -50,7 +43,6 @@ export type FaultProxy = Awaited<ReturnType<typeof startProxy>>;
 /** A loopback proxy before the sandbox: it sees every request and may put anything in the way of it. */
 export async function startProxy(service: Upstream) {
   const asked: Asked[] = [];
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   let obstacles: Obstacle[] = [];
   let inFlight = 0;
   const { pathname: base, host } = new URL(service.url);
@@ -63,7 +55,7 @@ export async function startProxy(service: Upstream) {
     response.on("close", () => (inFlight -= 1));
     const one = askedOf(request, base, asked.length + 1);
     asked.push(one);
-    const passOn = () => askService(service.url, one, agent);
+    const passOn = () => askService(service.url, one);
     firstReply(obstacles, one, passOn).then(
       (reply) => (reply === undefined ? letThrough(request, response) : answer(response, reply)),
       () => response.destroy(),
@@ -80,10 +72,7 @@ export async function startProxy(service: Upstream) {
       return () => (obstacles = obstacles.filter((other) => other !== obstacle));
     },
     clear: () => void (obstacles = []),
-    close: async () => {
-      agent.destroy();
-      await closeAll(server);
-    },
+    close: () => closeAll(server),
   };
 }
 
@@ -106,31 +95,19 @@ async function firstReply(
   return undefined;
 }
 
-function askService(upstreamUrl: string, { target, method, headers }: Asked, agent: Agent): Promise<Reply> {
-  const plain = { ...headers, ...uncompressed, host: new URL(upstreamUrl).host };
-  return new Promise((resolve, reject) => {
-    const asking = forward(`${upstreamUrl}${target}`, { method, headers: plain, agent }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: textHeaders(response.headers),
-          body: Buffer.concat(chunks),
-        }),
-      );
-    });
-    asking.on("error", reject);
-    asking.end();
-  });
-}
-
 const ofTheHop = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
 
-function textHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => !ofTheHop.has(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+async function askService(upstreamUrl: string, { target, method, headers }: Asked): Promise<Reply> {
+  const kept = Object.entries(headers).filter(([name]) => name !== "host" && !ofTheHop.has(name));
+  const plain = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+  const asking = { method, headers: { ...plain, ...uncompressed }, redirect: "manual" } as const;
+  const reply = await fetch(`${upstreamUrl}${target}`, asking);
+  const own = [...reply.headers].filter(([name]) => !ofTheHop.has(name));
+  return {
+    status: reply.status,
+    headers: Object.fromEntries(own),
+    body: Buffer.from(await reply.arrayBuffer()),
+  };
 }
 
 function answer(response: ServerResponse, reply: Reply | Breakage): void {

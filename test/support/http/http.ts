@@ -5,16 +5,7 @@ import type { HttpOptions } from "../../../src/http/http-transport.ts";
 import { httpFor } from "./http-client.ts";
 import { closeAll, listen } from "./loopback.ts";
 
-/** A service on loopback that answers as each test writes it, and remembers what it was asked. */
-interface TestService {
-  readonly origin: string;
-  readonly baseUrl: string;
-  readonly asked: readonly Asked[];
-  readonly connections: () => number;
-  close(): Promise<void>;
-}
-
-interface Asked {
+export interface Asked {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -23,7 +14,8 @@ interface Asked {
 
 export type Answering = (answer: ServerResponse, asked: Asked, index: number) => void | Promise<void>;
 
-export async function startService(answering: Answering, host = "127.0.0.1"): Promise<TestService> {
+/** A service on loopback that answers as each test writes it, and remembers what it was asked. */
+export async function startService(answering: Answering, host?: string) {
   const asked: Asked[] = [];
   let connections = 0;
   const server = createServer((request, answer) => {
@@ -44,7 +36,7 @@ export async function startService(answering: Answering, host = "127.0.0.1"): Pr
   return {
     origin,
     baseUrl: `${origin}/api/v1`,
-    asked,
+    asked: asked as readonly Asked[],
     connections: () => connections,
     close: () => closeAll(server),
   };

@@ -1,18 +1,11 @@
 import { createHmac } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { onTestFinished } from "vitest";
+import type { ServerResponse } from "node:http";
 import type { Dict } from "./sandbox.ts";
 import { eventually } from "../eventually.ts";
-import { closeAll, listen } from "../http/loopback.ts";
+import { startService, untilTheEnd, type Asked } from "../http/http.ts";
 
 /** One request as it came in. */
-export interface Received {
-  readonly atMs: number;
-  /** Of the client: the same for what comes through one connection. */
-  readonly port: number | undefined;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer;
+export interface Received extends Asked {
   readonly json: Dict;
 }
 
@@ -22,53 +15,36 @@ export type Treatment =
 
 type Treat = (request: Received, index: number) => Treatment | Promise<Treatment>;
 
-export interface WebhookSink {
-  readonly url: string;
-  readonly received: readonly Received[];
-  /** From now on; the function sees which request it is, from 0. */
-  treat(treatment: Treatment | Treat): void;
-  /** Resolves when so many have come; rejects after ten seconds. */
-  arrived(count: number): Promise<void>;
-  close(): Promise<void>;
-}
-
 const kindly: Treat = () => 204;
 
+export type WebhookSink = Awaited<ReturnType<typeof openSink>>;
+
 /** A receiver on loopback that answers 204 until a test changes that; it ends with the test. */
-export async function openSink(): Promise<WebhookSink> {
+export async function openSink() {
   const received: Received[] = [];
   let treat = kindly;
-  const server = createServer((request, response) => void take(request, response));
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
-    const one = await read(request);
+  const service = await startService(async (response, asked, index) => {
+    const one = { ...asked, json: parsed(asked.body) };
     received.push(one);
-    answer(response, await treat(one, received.length - 1));
-  };
-  const port = await listen(server);
-  const close = () => closeAll(server);
-  onTestFinished(close);
+    answer(response, await treat(one, index));
+  });
+  const { origin, connections, close } = untilTheEnd(service);
   return {
-    url: `http://127.0.0.1:${port}/webhooks/acme`,
-    received,
-    treat: (treatment) => {
+    url: `${origin}/webhooks/acme`,
+    received: received as readonly Received[],
+    connections,
+    close,
+    /** From now on; the function sees which request it is, from 0. */
+    treat: (treatment: Treatment | Treat) => {
       treat = typeof treatment === "function" ? treatment : () => treatment;
     },
-    arrived: (count) =>
+    /** Resolves when so many have come. */
+    arrived: (count: number) =>
       eventually(
         () => received.length >= count,
         () => `${received.length} of ${count} requests came`,
       ),
-    close,
   };
-}
-
-async function read(request: IncomingMessage): Promise<Received> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
-  const { url = "", headers } = request;
-  const port = request.socket.remotePort;
-  return { atMs: Date.now(), port, path: url, headers, body, json: parsed(body) };
 }
 
 function answer(response: ServerResponse, treatment: Treatment): void {

@@ -1,8 +1,7 @@
-/** A wake-up call; `wake` is null once it was made or cancelled. */
+/** A wake-up call. */
 interface WakeUp {
   readonly atMs: number;
-  readonly order: number;
-  wake: (() => void) | null;
+  readonly wake: () => void;
 }
 
 /** Cancels a wake-up; does nothing when it was made. */
@@ -18,8 +17,8 @@ export class SimulatedTime {
   passedMs = 0;
   /** WakeUps that have rung. */
   steps = 0;
-  private order = 0;
-  private readonly heap: WakeUp[] = [];
+  /** By their time, and those of one time in the order in which they were asked for. */
+  private readonly agenda: WakeUp[] = [];
 
   constructor(startMs: number) {
     this.startMs = startMs;
@@ -42,10 +41,11 @@ export class SimulatedTime {
 
   /** Calls back when so many milliseconds have passed since the beginning. */
   at(atMs: number, wake: () => void): Cancel {
-    const wakeUp: WakeUp = { atMs, order: this.order++, wake };
-    push(this.heap, wakeUp);
+    const wakeUp = { atMs, wake };
+    this.agenda.splice(this.agenda.findLastIndex((one) => one.atMs <= atMs) + 1, 0, wakeUp);
     return () => {
-      wakeUp.wake = null;
+      const index = this.agenda.indexOf(wakeUp);
+      if (index >= 0) this.agenda.splice(index, 1);
     };
   }
 
@@ -85,58 +85,25 @@ export class SimulatedTime {
 
   /** When the next call is made, in milliseconds since the beginning; `Infinity`: there is none. */
   nextMs(): number {
-    while (this.heap[0]?.wake === null) pop(this.heap);
-    return this.heap[0]?.atMs ?? Infinity;
+    return this.agenda[0]?.atMs ?? Infinity;
   }
 
   /** How many calls are to be made. */
   get sleeping(): number {
-    return this.heap.filter(({ wake }) => wake !== null).length;
+    return this.agenda.length;
   }
 
   /** Makes the next call. False: there is none. */
   ring(): boolean {
-    const atMs = this.nextMs();
-    const wakeUp = pop(this.heap);
-    if (!wakeUp?.wake) return false;
-    const { wake } = wakeUp;
-    wakeUp.wake = null;
-    this.passedMs = atMs;
+    const next = this.agenda.shift();
+    if (!next) return false;
+    this.passedMs = next.atMs;
     this.steps += 1;
-    wake();
+    next.wake();
     return true;
   }
 }
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-}
-
-function isBefore(a: WakeUp | undefined, b: WakeUp | undefined): boolean {
-  if (!a || !b) return a !== undefined;
-  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
-}
-
-function push(heap: WakeUp[], wakeUp: WakeUp): void {
-  let at = heap.length;
-  for (let above = (at - 1) >> 1; at > 0 && isBefore(wakeUp, heap[above]); above = (at - 1) >> 1) {
-    heap[at] = heap[above] as WakeUp;
-    at = above;
-  }
-  heap[at] = wakeUp;
-}
-
-function pop(heap: WakeUp[]): WakeUp | undefined {
-  const [first] = heap;
-  const last = heap.pop();
-  if (heap.length === 0 || !last) return first;
-  let at = 0;
-  for (let child = 1; child < heap.length; child = 2 * at + 1) {
-    if (isBefore(heap[child + 1], heap[child])) child += 1;
-    if (!isBefore(heap[child], last)) break;
-    heap[at] = heap[child] as WakeUp;
-    at = child;
-  }
-  heap[at] = last;
-  return first;
 }
