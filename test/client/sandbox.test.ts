@@ -1,17 +1,38 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
-import { connect, ForbiddenError, MirrorError, NotFoundError, ServiceError } from "../../src/index.ts";
+import { connect, type Connection, type ConnectOptions } from "../../src/index.ts";
+import { ForbiddenError, MirrorError, NotFoundError, ServiceError } from "../../src/index.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { entriesOf } from "../support/export/zip.ts";
 import { collect } from "../support/http/client.ts";
 import { stubLog } from "../support/http/http-client.ts";
-import { asked, clientOf, connectTo, openLive } from "../support/http/live-client.ts";
+import type { Sandbox } from "../support/sandbox/control.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { count } from "../support/truth/compare.ts";
+
+/** The library as its user has it, over real HTTP. */
+function connectTo(sandbox: Sandbox, options: Partial<ConnectOptions> = {}): Connection {
+  const connection = connect({ token: sandbox.token, baseUrl: sandbox.url, ...options });
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+/** A client, and the service it talks to, which may not stumble. */
+async function openLive(options: SandboxOptions = {}) {
+  const sandbox = await openSandbox(options);
+  onTestFinished(() => expect(sandbox.control.failures()).toEqual([]));
+  return { sandbox, client: connectTo(sandbox).client };
+}
+
+/** What was asked of the service since the test began: `POST /orders 201`; 0 where no answer was given. */
+function asked(sandbox: Sandbox): string[] {
+  return sandbox.requests().map(({ method, path, status }) => `${method} ${path} ${status}`);
+}
 
 const budgetFile = () => join(tempFolder(), "firma.budget.db");
 
@@ -95,7 +116,7 @@ describe("the service", () => {
   });
 
   it("answers in the client's language", async () => {
-    const client = clientOf(await openSandbox(), { language: "sk" });
+    const { client } = connectTo(await openSandbox(), { language: "sk" });
     const wish = client.businessCases.create({ name: "x", clientId: 999_999 });
     expect(await rejectionOf(wish)).toMatchObject({ serviceMessage: "Zadané údaje nie sú platné." });
   });

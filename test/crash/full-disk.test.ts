@@ -7,7 +7,7 @@ import { endOf, runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
 import { serve, startIn, writeServeConfig } from "../support/program/serve.ts";
-import { deliver, eventAbout } from "../support/program/deliveries.ts";
+import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */
@@ -60,7 +60,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
       const answer = await fetch(`${daemon.url}/readyz`);
       return `${answer.status}: ${await answer.text()}`;
     };
-    const delivery = eventAbout("clients.updated", "client", 1);
+    const delivery = eventOf("clients.updated", 1);
     limitFiles(daemon.child.pid, 4_096);
     expect(await deliver(daemon, delivery)).toBe(503);
     expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(0);

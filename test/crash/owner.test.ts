@@ -16,7 +16,7 @@ import {
   startIn,
   writeServeConfig,
 } from "../support/program/serve.ts";
-import { deliver, eventAbout } from "../support/program/deliveries.ts";
+import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
 
 const syncHere = ({ folder: cwd }: Company) => runCommand(["sync", "--json"], { cwd });
@@ -96,7 +96,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     expect((await syncHere(company)).code).toBe(0);
     const other = takeWriterLock(lockIn(company), "sync");
     daemon.child.kill("SIGCONT");
-    const delivery = eventAbout("clients.updated", "client", 1);
+    const delivery = eventOf("clients.updated", 1);
     expect(await deliver(daemon, delivery)).toBe(503);
     other.release();
     expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(0);
@@ -110,7 +110,7 @@ describe("the mirror of a serve", () => {
   test("I6: that is removed takes no delivery; another one is made in its place and read whole", async () => {
     const { company, daemon } = await receiving(serveHere);
     for (const end of ["", "-wal", "-shm"]) rmSync(`${company.file}${end}`);
-    const delivery = eventAbout("clients.updated", "client", 1);
+    const delivery = eventOf("clients.updated", 1);
     expect(await deliver(daemon, delivery)).toBe(503);
     await daemon.until("the mirror's file was removed or replaced");
     const hasRun = () => count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1;
@@ -128,7 +128,7 @@ describe("the write-ahead log of a serve", () => {
     const { company, daemon } = await receiving(serve);
     const stored: string[] = [];
     const send = async () => {
-      const delivery = eventAbout("clients.updated", "client", 1);
+      const delivery = eventOf("clients.updated", 1);
       const status = await deliver(daemon, delivery);
       if (status === 204) stored.push(delivery.id);
       return status;

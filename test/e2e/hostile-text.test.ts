@@ -3,7 +3,7 @@ import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import type { Reply } from "../support/company/proxy.ts";
 import { serve, writeServeConfig } from "../support/program/serve.ts";
-import { deliver, eventAbout } from "../support/program/deliveries.ts";
+import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { inMirror } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -43,7 +43,7 @@ test("whatever the service and senders say, no command prints what a terminal ob
   writeServeConfig(company, "schedule: { sync: off, publish: off }");
   const daemon = await serve(company);
   await daemon.until("a run ended");
-  expect(await deliver(daemon, eventAbout(`clients.${hostile}`, `client${hostile}`, 1))).toBe(204);
+  expect(await deliver(daemon, eventOf(`clients.${hostile}`, 1, `client${hostile}`))).toBe(204);
   await eventually(() => inMirror(company, "SELECT count(*) FROM _inbox") === 1, "the event");
   const { code, stderr: log } = await daemon.end("SIGTERM");
   expect(code).toBe(0);

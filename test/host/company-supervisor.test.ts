@@ -12,7 +12,7 @@ import { aCompany, type Company } from "../support/company/company.ts";
 import { load, minimal } from "../support/connector/config.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { expectEqual } from "../support/truth/equal.ts";
-import { eventAbout } from "../support/program/deliveries.ts";
+import { eventOf } from "../support/program/deliveries.ts";
 import { inMirror, wholeRuns } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
 import { deliveryOf } from "../support/webhook/webhook.ts";
@@ -157,7 +157,7 @@ describe("a change of the config", () => {
     await eventually(() => opened() === 3, "the mirror opened anew");
     const ingest = daemon.find("acme");
     if (ingest === null || ingest === "unavailable") throw new Error("it should be open");
-    const event = deliveryOf(JSON.stringify(eventAbout("orders.updated", "order", 1)));
+    const event = deliveryOf(JSON.stringify(eventOf("orders.updated", 1)));
     const results = ingest.store([event], Date.now());
     expect(results).toMatchObject([{ outcome: "stored", state: "excluded" }]);
     const elsewhere = [{ name: "other", token: company.sandbox.token }];

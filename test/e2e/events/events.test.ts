@@ -12,7 +12,8 @@ import {
   serviceIds,
   lastId,
 } from "../../support/truth/equal.ts";
-import { inboxOf, startWorker, eventOf, waitingRows, pass } from "../../support/mirror/event-worker.ts";
+import { inboxOf, startWorker, waitingRows, pass } from "../../support/mirror/event-worker.ts";
+import { eventOf } from "../../support/program/deliveries.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 import { eventually } from "../../support/eventually.ts";
 import { DrivenClock } from "../../support/virtual/driven-clock.ts";

@@ -5,7 +5,6 @@ import { count, expectEqual, serviceIds } from "../../support/truth/equal.ts";
 import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 import { missingPage, unavailable } from "../../support/company/proxy.ts";
 import {
-  eventOf,
   inboxOf,
   pass,
   startWorker,
@@ -13,6 +12,7 @@ import {
   type RunningWorker,
   type WorkerOptions,
 } from "../../support/mirror/event-worker.ts";
+import { eventOf } from "../../support/program/deliveries.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const quick: WorkerOptions = { attempts: 1 };

@@ -6,7 +6,7 @@ import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
 import { serve, writeServeConfig } from "../../support/program/serve.ts";
 import { storePdf } from "../../support/company/stored-file.ts";
-import { deliver, eventAbout, secret } from "../../support/program/deliveries.ts";
+import { deliver, eventOf, secret } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 import { expectEqual, expectReplayable } from "../../support/truth/equal.ts";
@@ -89,12 +89,12 @@ test("a restored mirror is equal to the service after one run, whatever changed 
   await eventually(() => wholeRuns(company) === 1, "a run");
   const { control } = company.sandbox;
   const created = Number(control.create("clients", { name: "Before the backup" }).id);
-  expect(await deliver(daemon, eventAbout("clients.created", "client", created))).toBe(204);
+  expect(await deliver(daemon, eventOf("clients.created", created))).toBe(204);
   await succeed(company, "backup", "--to", backups);
 
   // What only the lost mirror knew: an event that the service will not send again.
   const late = Number(control.create("clients", { name: "After the backup" }).id);
-  expect(await deliver(daemon, eventAbout("clients.created", "client", late))).toBe(204);
+  expect(await deliver(daemon, eventOf("clients.created", late))).toBe(204);
   const lateRow = () => inMirror(company, "SELECT count(*) FROM clients WHERE id = ?", late);
   await eventually(() => lateRow() === 1, "the record of the late event");
   const lastSeq = Number(inMirror(company, "SELECT max(seq) FROM _change_log"));

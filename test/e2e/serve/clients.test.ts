@@ -1,20 +1,17 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { aMirroredCompany } from "../../support/company/company.ts";
 import { serve, writeServeConfig } from "../../support/program/serve.ts";
-import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { statusOf } from "../../support/company/served-company.ts";
+import { dialHalfOpen } from "../../support/webhook/webhook.ts";
 import { eventually } from "../../support/eventually.ts";
 
 /** A connection that keeps its side open, and reads nothing unless asked to. */
 async function hold(url: string, bytes = ""): Promise<Socket> {
-  const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
-  onTestFinished(() => void socket.destroy());
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  if (bytes !== "") socket.write(bytes);
+  const socket = await dialHalfOpen(Number(new URL(url).port));
+  socket.pause().write(bytes);
   return socket;
 }
 
@@ -47,7 +44,7 @@ test("clients that hold what they can keep no delivery out, and the process from
   expect(await pageUnder(url, "mirror.internal:8787")).toEqual([expect.stringMatching(/200|503/), true]);
 
   await Promise.all(Array.from({ length: 600 }, () => hold(url)));
-  expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+  expect(await deliver(daemon, eventOf("clients.updated", 1))).toBe(204);
   // A page of a moment ago may still be shown for up to a second.
   await eventually(async () => {
     const page = await (await fetch(`${url}/metrics`)).text();
@@ -59,6 +56,6 @@ test("clients that hold what they can keep no delivery out, and the process from
     "the drops in status --json",
   );
   for (const bytes of held) await hold(url, bytes);
-  expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+  expect(await deliver(daemon, eventOf("clients.updated", 1))).toBe(204);
   expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });
 });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
 import { serve, serveHere, writeServeConfig, type ServedCompany } from "../../support/program/serve.ts";
-import { deliver, eventAbout, secret } from "../../support/program/deliveries.ts";
+import { deliver, eventOf, secret } from "../../support/program/deliveries.ts";
 import { inMirror, wholeRuns, readyOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Clock } from "../../../src/base/clock.ts";
@@ -31,7 +31,7 @@ function acmeOf(company: Company): ServedCompany {
 const otherRuns = (company: Company) =>
   wholeRuns({ ...company, file: path.join(company.folder, "other.db") });
 
-const clientEvent = () => eventAbout("clients.updated", "client", 1);
+const clientEvent = () => eventOf("clients.updated", 1);
 
 describe("several companies in one daemon", () => {
   // Fault: files | SIGHUP with a config that is wrong | the config of `serve` | the old config stays
@@ -159,7 +159,7 @@ test("a pipe in a secret's place stops nothing: nobody may ever write into it", 
   }
   const before = looks;
   await eventually(() => looks >= before + 50, "looks at the files, among other rounds of the daemon");
-  expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+  expect(await deliver(daemon, eventOf("clients.updated", 1))).toBe(204);
   daemon.send("SIGHUP");
   await daemon.until("it is a pipe or a device");
   expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
@@ -199,7 +199,7 @@ test("a company without its token harms no other, in sync and in serve, nor does
   const missing = /companies\.beta\.token: the file .*companies\.beta\.webhook\.secrets\[0\]: the file/;
   const reasons = expect.stringMatching(missing) as string;
   await expect.poll(readiness).toEqual({ status: 503, ready: ["acme"], reasons });
-  const event = eventAbout("clients.updated", "client", 1);
+  const event = eventOf("clients.updated", 1);
   const statuses = { acme: 204, wrong: 204, broken: 503, nobody: 404 };
   for (const [to, status] of Object.entries(statuses))
     expect([to, await deliver(daemon, event, { to })]).toEqual([to, status]);

@@ -6,7 +6,7 @@ import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
 import { localDamage } from "../../support/mirror/local-check.ts";
 import { serveHere, writeServeConfig } from "../../support/program/serve.ts";
-import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror, statusOf, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -37,7 +37,7 @@ test("prune beside serve is made by serve, deliveries go on; what was removed is
   const company = writeServeConfig(await aCompany({ records: 8 }), retention);
   for (let again = 0; again < 3; again++) await sync(company);
   const daemon = await serveHere(company);
-  const event = eventAbout("clients.updated", "client", 999_999);
+  const event = eventOf("clients.updated", 999_999);
   expect(await deliver(daemon, event)).toBe(204);
   await eventually(
     () => inMirror(company, "SELECT count(*) FROM _inbox WHERE state = 'waiting'") === 0,

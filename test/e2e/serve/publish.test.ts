@@ -10,7 +10,7 @@ import { look } from "../../support/truth/compare.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { processEnv } from "../../support/program/process-env.ts";
 import { childrenOf, serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
-import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, statusOf, wholeRuns } from "../../support/company/served-company.ts";
 import { readEarlier, wound } from "../../support/verify/verify.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
@@ -94,7 +94,7 @@ test("what follows a run uses the daemon's config, whatever stands in the file b
   // After an event the report is written again, without a run.
   const id = Number(inMirror(company, "SELECT min(id) FROM clients"));
   company.sandbox.control.update("clients", id, { name: "Premenovaná" });
-  expect(await deliver(daemon, eventAbout("clients.updated", "client", id))).toBe(204);
+  expect(await deliver(daemon, eventOf("clients.updated", id))).toBe(204);
   const names = () => look(reportOf(company), (db) => db.prepare("SELECT name FROM clients").pluck().all());
   await eventually(() => names().includes("Premenovaná"), "the event in the report");
   expect(wholeRuns(company)).toBe(1);

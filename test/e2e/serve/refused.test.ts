@@ -4,7 +4,7 @@ import { heartbeatMs } from "../../../src/state/uptime-log.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany } from "../../support/company/company.ts";
 import { serveHere, writeServeConfig } from "../../support/program/serve.ts";
-import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, statusOf, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -33,7 +33,7 @@ async function readiness(here: Receiving) {
 
 const linesOfMetrics = async (here: Receiving) => (await metricsOf(here)).split("\n");
 
-const someEvent = () => eventAbout("clients.updated", "client", 1);
+const someEvent = () => eventOf("clients.updated", 1);
 
 /** 400 s, and how long a delivery was on its way. */
 const farAhead = expect.closeTo(440, -2) as number;

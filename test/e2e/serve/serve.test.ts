@@ -5,7 +5,7 @@ import { jsonLines, runCommand } from "../../support/program/cli.ts";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { count, expectEqual } from "../../support/truth/equal.ts";
 import { serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
-import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, wholeRuns, statusOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 import { everyNameLeadsTo } from "../../support/http/names.ts";
@@ -25,7 +25,7 @@ describe("serve", () => {
     await eventually(async () => (await readyOf(daemon)).status === 200, "ready");
     const id = someClient(company);
     company.sandbox.control.alter("clients", id, { name: "Told by an event" });
-    expect(await deliver(daemon, eventAbout("clients.updated", "client", id))).toBe(204);
+    expect(await deliver(daemon, eventOf("clients.updated", id))).toBe(204);
     await eventually(
       () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Told by an event",
       "the client's new name",
@@ -48,9 +48,9 @@ describe("serve", () => {
     });
     const first = await serveHere(company);
     await eventually(() => Number(inMirror(company, "SELECT count(*) FROM invoices")) > 0, "some invoices");
-    const sent = Array.from({ length: 20 }, (_, n) => eventAbout("clients.updated", "client", n + 1));
+    const sent = Array.from({ length: 20 }, (_, n) => eventOf("clients.updated", n + 1));
     const answers = Promise.all(sent.map((event) => deliver(first, event).catch(() => 0)));
-    expect(await deliver(first, eventAbout("clients.updated", "client", 1))).toBe(204);
+    expect(await deliver(first, eventOf("clients.updated", 1))).toBe(204);
     const ended = first.end("SIGTERM");
     await first.until("stopping at the next safe point");
     stopping.resolve();
@@ -78,7 +78,7 @@ describe("serve", () => {
       () => inMirror(company, "SELECT 1 FROM _meta WHERE value LIKE '%unauthenticated%'") === 1,
       "noted",
     );
-    expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+    expect(await deliver(daemon, eventOf("clients.updated", 1))).toBe(204);
     await expect
       .poll(() => readyOf(daemon))
       .toMatchObject({ status: 503, acme: { service: "unauthenticated" } });
@@ -120,7 +120,7 @@ test("beyond this machine it shows nothing until a token is set; deliveries and 
   expect(refused.status).toBe(403);
   expect(await refused.text()).toContain("serve.page_token");
   expect((await get("/healthz")).status).toBe(200);
-  expect(await deliver({ url }, eventAbout("clients.updated", "client", 1))).toBe(204);
+  expect(await deliver({ url }, eventOf("clients.updated", 1))).toBe(204);
   const token = "a-token-of-the-pages-0123";
   writeFileSync(path.join(company.folder, "page.token"), `${token}\n`, { mode: 0o600 });
   writeServeConfig(company, 'serve: { page_token: "${file:page.token}" }\n');
@@ -166,7 +166,7 @@ test("a name that leads to a private network gets nothing, and status says so", 
   await eventually(() => inMirror(company, begun) === 1, "a position");
   const id = someClient(company);
   company.sandbox.control.update("clients", id, { name: "Changed" });
-  expect(await deliver(served, eventAbout("clients.updated", "client", id))).toBe(204);
+  expect(await deliver(served, eventOf("clients.updated", id))).toBe(204);
   await served.until("a change was not taken");
   const waits = {
     kind: "stale",

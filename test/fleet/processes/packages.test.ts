@@ -11,7 +11,7 @@ import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { eventAbout } from "../../support/program/deliveries.ts";
+import { eventOf } from "../../support/program/deliveries.ts";
 import { inMirror } from "../../support/company/served-company.ts";
 import { look } from "../../support/truth/compare.ts";
 
@@ -84,7 +84,7 @@ describeWithPostgres("the month of a company", () => {
     expect(readdirSync(folder)).toEqual([path.basename(made?.key ?? "")]);
 
     fleet.company.sandbox.control.alter("invoices", id, { note: "changed after the hand-over" });
-    await fleet.receive(eventAbout("invoices.updated", "invoice", id));
+    await fleet.receive(eventOf("invoices.updated", id));
     const isRead = "SELECT note = 'changed after the hand-over' FROM invoices WHERE id = ?";
     await eventually(() => inMirror(one.company, isRead, id) === 1, "the change, read");
     await fleet.tables.packages.ask(["acme"], month, true);

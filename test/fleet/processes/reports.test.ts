@@ -10,7 +10,7 @@ import { lakeReaders, openLake, type LakeReader } from "../../support/fleet/lake
 import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { deliver, eventAbout } from "../../support/program/deliveries.ts";
+import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -84,7 +84,7 @@ describeWithPostgres("a worker that takes a company over", () => {
     const before = await fleet.tables.reports.current("acme");
     fleet.company.sandbox.control.alter("clients", id, { name: "After the takeover" });
     // As the service does, until the node knows the company.
-    const event = eventAbout("clients.updated", "client", id);
+    const event = eventOf("clients.updated", id);
     await expect.poll(() => deliver(two, event)).toBe(204);
     await two.until("claimed: restored from a snapshot");
     const isPublished = async () => {

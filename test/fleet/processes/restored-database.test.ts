@@ -14,7 +14,7 @@ import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, little, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { backUp, connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
-import { eventAbout } from "../../support/program/deliveries.ts";
+import { eventOf } from "../../support/program/deliveries.ts";
 import { inMirror } from "../../support/company/served-company.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -22,7 +22,7 @@ import { eventually } from "../../support/eventually.ts";
 /** A client is changed, and a delivery says so. */
 async function change({ company: { sandbox }, receive }: WorkedFleet, id: number): Promise<void> {
   sandbox.control.trigger("clients.updated", id, { company: 0 });
-  await receive(eventAbout("clients.updated", "client", id));
+  await receive(eventOf("clients.updated", id));
 }
 
 /** How often a client has changed, as far as the node's mirror knows. */

@@ -7,13 +7,13 @@ import type { Transport } from "../../../src/connector/transport.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
-import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { DrivenClock } from "../virtual/driven-clock.ts";
 import { loggingTo, resourcesNamed, transportTo } from "../company/open-company.ts";
 import type { Company, SyncOptions } from "../company/open-company.ts";
+import { deliveryOf } from "../webhook/webhook.ts";
 import { texts } from "./store.ts";
 import { defaultRun, runOnce } from "./whole-run.ts";
 import { eventually } from "../eventually.ts";
@@ -51,7 +51,10 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
   let ended = false;
   /** As if the service had sent them, all in one transaction. */
   const deliver = (...events: readonly SentEvent[]) => {
-    ingest.store(events.map(deliveryOf), clock.nowMs());
+    ingest.store(
+      events.map((event) => deliveryOf(JSON.stringify(event))),
+      clock.nowMs(),
+    );
   };
   const unfollow: (() => void)[] = [];
   /** Aborts the event worker and closes the mirror; work in flight is lost, as in a crash. */
@@ -97,27 +100,6 @@ export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number
       "what is due is done",
     );
   }
-}
-
-/** An event as the receiver passes it to the ingest. */
-export function deliveryOf(event: SentEvent) {
-  const delivery = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
-  if ("status" in delivery) throw new Error(delivery.why);
-  return delivery;
-}
-
-let forged = 0;
-
-/** An event that the service never sent. */
-export function eventOf(type: string, id: number): SentEvent {
-  const rule = declaration.events.find((one) => one.type === type);
-  if (!rule) throw new Error(`there is no event ${type}`);
-  return {
-    id: `evt_forged${++forged}`,
-    type,
-    occurredAt: "2026-11-20T10:00:00.000Z",
-    resource: { type: rule.resourceType, id },
-  };
 }
 
 function due({ db }: Mirror, clock: Clock): number {

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 
 export const secret = "whsec_acme_0123456789";
@@ -31,11 +32,14 @@ export async function deliver(
   return answer.status;
 }
 
-export function eventAbout(type: string, resourceType: string, id: number): SentEvent {
-  return {
-    id: `evt_${randomUUID()}`,
-    type,
-    occurredAt: new Date().toISOString(),
-    resource: { type: resourceType, id },
-  };
+/** An event that the service never sent. */
+export function eventOf(type: string, id: number, resourceType = resourceTypeOf(type)): SentEvent {
+  const resource = { type: resourceType, id };
+  return { id: `evt_${randomUUID()}`, type, occurredAt: new Date().toISOString(), resource };
+}
+
+function resourceTypeOf(type: string): string {
+  const rule = declaration.events.find((one) => one.type === type);
+  if (!rule) throw new Error(`there is no event ${type}`);
+  return rule.resourceType;
 }

@@ -17,7 +17,8 @@ import { Tally } from "../../../src/sync/context/tally.ts";
 import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
-import { deliveryOf, eventOf } from "../mirror/event-worker.ts";
+import { eventOf } from "../program/deliveries.ts";
+import { deliveryOf } from "../webhook/webhook.ts";
 import { answerOf } from "../mirror/whole-run.ts";
 import { memoryScratch } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
@@ -106,7 +107,7 @@ export class VirtualCompany {
       const worker = startEventWorker(parts, { resources, concurrency, ...signals });
       for (const { type, id, atMs } of events.toSorted((a, b) => a.atMs - b.atMs)) {
         await clock.reach(atMs);
-        ingest.store([deliveryOf(eventOf(type, id))], clock.nowMs());
+        ingest.store([deliveryOf(JSON.stringify(eventOf(type, id)))], clock.nowMs());
       }
       await clock.reach(untilMs);
       stop.abort();
