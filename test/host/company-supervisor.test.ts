@@ -1,19 +1,22 @@
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { rmSync, writeFileSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { hourMs, type Clock } from "../../src/base/clock.ts";
+import { hourMs, systemClock, type Clock } from "../../src/base/clock.ts";
 import { askDaemon } from "../../src/host/commands.ts";
-import type { Daemon } from "../../src/host/daemon.ts";
+import { createRecentViews, type Daemon } from "../../src/host/daemon.ts";
 import { usualRun } from "../../src/runs/run-queue.ts";
 import { needsRestart } from "../../src/host/host-context.ts";
-import { settingsOf, type CompanySettings } from "../../src/store/mirror-files.ts";
+import { recordStep } from "../../src/status/after-run-record.ts";
+import { mirrorFiles, settingsOf, type CompanySettings } from "../../src/store/mirror-files.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { load, minimal } from "../support/connector/config.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { expectEqual } from "../support/truth/equal.ts";
 import { eventOf } from "../support/program/deliveries.ts";
 import { inMirror, wholeRuns } from "../support/company/served-company.ts";
+import { companyView } from "../support/status/company-view.ts";
 import { eventually } from "../support/eventually.ts";
 import { deliveryOf } from "../support/webhook/webhook.ts";
 
@@ -173,6 +176,50 @@ describe("a change of the config", () => {
     await daemon.stop();
     expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(0);
   });
+});
+
+// Fault: files | another process fetches them, or the disk is full: nothing can be recorded | what `serve` starts to fetch files | not started again and again: the next run asks for them
+test("files are fetched while attempts are recorded, and no longer when one could not be", async () => {
+  const company = await aCompany({ records: 2 });
+  const config = configOf(company, "files: { pdf: on }");
+  const { afterRun: file } = mirrorFiles(config, "acme");
+  const recordedAttempts = 3;
+  let attempts = 0;
+  const afterRun = async (_company: unknown, scope: string) => {
+    await turn();
+    if (scope !== "files") return null;
+    attempts++;
+    const result = { outcome: "unchanged", error: null, seq: null } as const;
+    if (attempts <= recordedAttempts) recordStep(file, "files", result, attempts - 1, attempts);
+    return null;
+  };
+  startDaemon(company, config, { afterRun });
+  await eventually(() => attempts > recordedAttempts, "an attempt that is not recorded");
+  for (let turns = 0; turns < 50; turns++) await turn();
+  expect(attempts).toBe(recordedAttempts + 1);
+});
+
+test("views of many companies are read in slices, once for all who ask, and again when they are 5 s old", async () => {
+  let nowMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  const reads = { count: 0, inTurn: 0, mostInTurn: 0 };
+  const view = () => {
+    reads.count += 1;
+    reads.inTurn += 1;
+    reads.mostInTurn = Math.max(reads.mostInTurn, reads.inTurn);
+    if (reads.inTurn === 1) setImmediate(() => (reads.inTurn = 0));
+    nowMs += 5;
+    return companyView();
+  };
+  const recent = createRecentViews(clock, () => Array.from({ length: 100 }, () => ({ view })));
+  const [one, other] = await Promise.all([recent(), recent()]);
+  expect(one).toHaveLength(100);
+  expect(other).toBe(one);
+  expect(reads).toMatchObject({ count: 100, mostInTurn: 4 });
+  nowMs += 4_900;
+  expect(await recent()).toBe(one);
+  nowMs += 200;
+  expect(await recent()).not.toBe(one);
 });
 
 function settings(text?: string): CompanySettings {

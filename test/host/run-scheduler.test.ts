@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { hourMs, isoTime } from "../../src/base/clock.ts";
+import { hourMs, isoTime, minuteMs } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { RunScheduler, reasonForRun } from "../../src/host/run-scheduler.ts";
+import { RunScheduler, nextWorkMs, reasonForRun } from "../../src/host/run-scheduler.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
 import { emptySummary, type RunSummary, type Outcome } from "../../src/sync/context/run-summary.ts";
 import type { ScheduleConfig } from "../../src/config/config.ts";
@@ -264,4 +264,33 @@ describe("the schedule", () => {
     await done;
     expect(ran).toHaveLength(3);
   });
+});
+
+/** All in ms from now; the service is in this state for so long. */
+type Row = readonly [
+  what: string,
+  dueMs: readonly (number | null)[],
+  publishMs: number | null,
+  state: Parameters<typeof nextWorkMs>[2]["state"],
+  forMs: number,
+  nextMs: number | null,
+];
+
+test.each<Row>([
+  ["nothing that is known", [], null, "working", 0, null],
+  ["the first of runs and reads", [null, 9, 5], 7, "working", 0, 5],
+  ["the report where that is first", [null, 9], 7, "working", 0, 7],
+  ["the report alone", [null, null], 7, "working", 0, 7],
+  ["now while the service is away for a moment", [-10], null, "unavailable", 2 * minuteMs, -10],
+  ["in five minutes once it is away for two", [-10], null, "unavailable", 2 * minuteMs + 1, 5 * minuteMs],
+  ["no sooner where the token was refused", [-10], null, "unauthenticated", 60 * minuteMs, 5 * minuteMs],
+  ["later where that is later", [30 * minuteMs], null, "unavailable", 60 * minuteMs, 30 * minuteMs],
+  ["not put off where the service works", [0], null, "working", 60 * minuteMs, 0],
+  ["not put off where it was not asked yet", [0], null, "starting", 60 * minuteMs, 0],
+  ["a report that is never put off", [0], 1, "unavailable", 60 * minuteMs, 1],
+  ["nothing, also while it is away", [], null, "unavailable", 60 * minuteMs, null],
+])("a company has to do next: %s", (_, dueMs, publishMs, state, forMs, nextMs) => {
+  const fromNow = (ms: number | null) => (ms === null ? null : noon + ms);
+  const service = { state, sinceMs: noon - forMs };
+  expect(nextWorkMs(dueMs.map(fromNow), [fromNow(publishMs)], service, noon)).toBe(fromNow(nextMs));
 });

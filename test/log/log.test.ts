@@ -41,17 +41,6 @@ describe("a log line without a terminal", () => {
     expect(JSON.stringify(records()[0])).toContain("deeper");
     expect(records()[1]).toMatchObject({ level: "warn", time_: "mine", msg_: "mine", level_: "mine" });
   });
-
-  test("is left out below the level, which -v, -q and the config set", () => {
-    const { log, records } = recordingLog();
-    log.debug("not yet");
-    log.setLevel("debug");
-    log.debug("now");
-    log.setLevel("warn");
-    log.info("no longer");
-    log.error("always");
-    expect(records().map((record) => record["msg"])).toEqual(["now", "always"]);
-  });
 });
 
 describe("I9: no secret leaves through the log", () => {

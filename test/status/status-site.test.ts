@@ -101,8 +101,7 @@ describe("beyond this machine", () => {
 
   test("a proxy without a header of its own is known by its HTTP/1.0", async () => {
     const { port } = await served();
-    const line = await dial(port);
-    line.socket.write("GET / HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n");
+    const line = await dial(port, "GET / HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n");
     expect(await line.answers(1)).toEqual(["403"]);
   });
 

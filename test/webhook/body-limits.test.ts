@@ -1,15 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import {
-  acceptedSockets,
-  aReceiver,
-  counted,
-  dial,
-  eventText,
-  post,
-  statusOf,
-  wire,
-} from "../support/webhook/webhook.ts";
+import { aReceiver, eventText, post, statusOf, wire } from "../support/webhook/webhook.ts";
 
 function longEvent(): string {
   return eventText({ type: "x".repeat(900) });
@@ -35,7 +26,7 @@ describe("a body has its limits", () => {
     expect(line.text()).toMatch(/connection: close/i);
     line.socket.write("0\r\n\r\n");
     await line.closed;
-    expect(counted(receiver.mirror, "_inbox")).toBe(0);
+    expect(receiver.count("_inbox")).toBe(0);
   });
 
   // Fault: webhook | a body in a hundred thousand chunks of one byte | a raw socket | refused, made nothing of after some hundred chunks, also of the same packet, and a delivery is answered at once
@@ -46,16 +37,14 @@ describe("a body has its limits", () => {
   ])(
     "one in pieces of a byte, %s, is cut off after some hundred of them",
     async (_, headers, start, result) => {
-      const accepted = acceptedSockets();
       const receiver = await aReceiver({ pages: { "/": () => new Promise<never>(() => undefined) } });
       const made = vi.spyOn(IncomingMessage.prototype, "push");
       onTestFinished(() => made.mockRestore());
-      const line = await dial(receiver.port);
-      line.socket.write(wire({ headers, body: "" }, ["transfer-encoding: chunked"], start));
+      const line = await receiver.dial(wire({ headers, body: "" }, ["transfer-encoding: chunked"], start));
       line.socket.write("1\r\nx\r\n".repeat(100_000));
       await line.closed;
       expect(made.mock.calls.length).toBeLessThan(1_200);
-      expect(accepted[0]?.bytesRead).toBeLessThan(300_000);
+      expect(receiver.accepted[0]?.bytesRead).toBeLessThan(300_000);
       expect(receiver.results).toEqual([result]);
       expect((await receiver.deliver()).status).toBe(204);
     },
@@ -94,12 +83,11 @@ describe("a body has its limits", () => {
 
   // Fault: webhook | senders fill the memory for all bodies with bodies that they do not end | raw sockets | the oldest gets 503 when another one needs the room, which is accepted
   test("all bodies that are on their way together have a limit, and the oldest makes room for others", async () => {
-    const accepted = acceptedSockets();
     const receiver = await aReceiver({ limits: { bodiesBytes: 2_500 } });
     const bytes = wire(post(longEvent()));
-    const [oldest, newer] = [await dial(receiver.port), await dial(receiver.port)];
+    const [oldest, newer] = [await receiver.dial(), await receiver.dial()];
     oldest.socket.write(bytes.subarray(0, -10));
-    await expect.poll(() => accepted[0]?.bytesRead).toBe(bytes.length - 10);
+    await expect.poll(() => receiver.accepted[0]?.bytesRead).toBe(bytes.length - 10);
     newer.socket.write(bytes.subarray(0, -10));
     await expect
       .poll(async () => [(await receiver.deliver(post(longEvent()))).status, oldest.text().slice(9, 12)])

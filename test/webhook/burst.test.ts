@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { Inbox } from "../../src/state/inbox/inbox.ts";
-import { about, aReceiver, counted, dial, post, wire } from "../support/webhook/webhook.ts";
+import { about, aReceiver, post, wire } from "../support/webhook/webhook.ts";
 import { rows } from "../support/mirror/store.ts";
 
 // Fault: webhook | fifty copies of one delivery at the same time | requests to the receiver | one inbox row and one read (I7)
@@ -9,7 +9,7 @@ test("I7 fifty copies of one delivery at the same time are one inbox row and one
   const one = post(about(17));
   const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver(one)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
-  expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([1, 1]);
+  expect([receiver.count("_inbox"), receiver.count("_work")]).toEqual([1, 1]);
   expect(receiver.results.toSorted()).toEqual([...Array<string>(49).fill("acme known"), "acme stored"]);
 });
 
@@ -24,13 +24,12 @@ test("10,000 events in a burst on 50 records: all taken, 50 reads, few transacti
   const before = process.memoryUsage().rss;
   const lines = await Promise.all(
     bursts.map(async (burst) => {
-      const line = await dial(receiver.port);
-      line.socket.write(Buffer.concat(burst));
+      const line = await receiver.dial(Buffer.concat(burst));
       return line.answers(500);
     }),
   );
   expect(lines.flat().filter((status) => status !== "204")).toEqual([]);
-  expect(counted(receiver.mirror, "_inbox")).toBe(10_000);
+  expect(receiver.count("_inbox")).toBe(10_000);
   const work = rows(receiver.mirror, "SELECT count(*) AS n, sum(lane) AS lanes FROM _work");
   expect(work).toEqual([{ n: 50, lanes: 0 }]);
   expect(commits.mock.calls.length).toBeLessThan(2_000);

@@ -1,18 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import {
-  acceptedSockets,
-  aReceiver,
-  counted,
-  dial,
-  dialHalfOpen,
-  forged,
-  post,
-  textPage,
-  tunnel,
-  wire,
-} from "../support/webhook/webhook.ts";
+import { aReceiver, forged, post, textPage, tunnel, wire } from "../support/webhook/webhook.ts";
 
 const longPage = () => textPage("x".repeat(20_000_000));
 const ways: readonly (readonly [string, string])[] = [
@@ -24,20 +13,17 @@ const ways: readonly (readonly [string, string])[] = [
 describe("a client that never closes its side", () => {
   // Fault: webhook | clients that are silent, ask for a tunnel or send noise, and never close their side | raw sockets | the server's side is gone soon after the deadline
   test.each(ways)("and %s is cut off by the server", async (_, bytes) => {
-    const accepted = acceptedSockets();
     const receiver = await aReceiver({ limits: { headerDeadlineMs: 200, lingerMs: 200 } });
-    const client = await dialHalfOpen(receiver.port);
-    client.write(bytes);
-    await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
+    await receiver.dialHalfOpen(bytes);
+    await expect.poll(() => receiver.accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
   });
 
   // Fault: webhook | a client that asks for a long page and does not read it | raw socket that is not read | dropped at the response's deadline, counted
   test("and does not read its response is dropped", async () => {
-    const accepted = acceptedSockets();
     const receiver = await aReceiver({ pages: { "/": longPage }, limits: { responseDeadlineMs: 300 } });
-    const client = await dialHalfOpen(receiver.port);
+    const client = await receiver.dialHalfOpen();
     client.pause().write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
-    await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
+    await expect.poll(() => receiver.accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
     expect(receiver.connections.dropped).toBe(1);
     expect(receiver.lines.at(-1)?.fields).toMatchObject({ why: "the client does not read its response" });
   });
@@ -47,7 +33,7 @@ describe("when more connections are open than allowed", () => {
   // Fault: webhook | every place is taken by clients that are silent, ask for a tunnel or send noise | raw sockets | a delivery has a place at once; the connection that waited longest is dropped
   test.each(ways)("a delivery has the place of a client that %s at once", async (_, bytes) => {
     const receiver = await aReceiver({ limits: { connections: 4 } });
-    for (let count = 0; count < 6; count++) (await dialHalfOpen(receiver.port)).write(bytes);
+    for (let count = 0; count < 6; count++) (await receiver.dialHalfOpen()).write(bytes);
     await expect.poll(() => receiver.connections.dropped).toBe(2);
     expect((await receiver.deliver()).status).toBe(204);
     expect(receiver.connections.dropped).toBe(3);
@@ -58,23 +44,22 @@ describe("when more connections are open than allowed", () => {
     ["a response that it does not read", "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"],
     ["a refusal, and keeps its body", "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n"],
   ])("a delivery has the place of a client that has %s", async (_, bytes) => {
-    const accepted = acceptedSockets();
     const receiver = await aReceiver({ pages: { "/": longPage }, limits: { connections: 3 } });
-    for (let count = 0; count < 3; count++) (await dialHalfOpen(receiver.port)).pause().write(bytes);
-    await expect.poll(() => accepted.filter(({ bytesWritten }) => bytesWritten > 0)).toHaveLength(3);
+    for (let count = 0; count < 3; count++) (await receiver.dialHalfOpen()).pause().write(bytes);
+    await expect.poll(() => receiver.accepted.filter(({ bytesWritten }) => bytesWritten > 0)).toHaveLength(3);
     expect((await receiver.deliver()).status).toBe(204);
     expect(receiver.connections.dropped).toBe(1);
   });
 
   test("who delivers keeps its place: the one that waited longest without a request is dropped", async () => {
     const receiver = await aReceiver({ limits: { connections: 3 } });
-    const [sender, silent] = [await dial(receiver.port), await dial(receiver.port)];
-    const later = await dial(receiver.port);
+    const [sender, silent] = [await receiver.dial(), await receiver.dial()];
+    const later = await receiver.dial();
     sender.socket.write(wire(post()));
     expect(await sender.answers(1)).toEqual(["204"]);
-    await dial(receiver.port);
+    await receiver.dial();
     await silent.closed;
-    await dial(receiver.port);
+    await receiver.dial();
     await later.closed;
     sender.socket.write(wire(post()));
     expect(await sender.answers(2)).toEqual(["204", "204"]);
@@ -91,11 +76,11 @@ describe("when more connections are open than allowed", () => {
     };
     const pages = { "/": () => slow(), "/healthz": () => slow() };
     const receiver = await aReceiver({ pages, limits: { connections: 2 } });
-    const lines = [await dial(receiver.port), await dial(receiver.port)];
+    const lines = [await receiver.dial(), await receiver.dial()];
     for (const [i, path] of Object.keys(pages).entries())
       lines[i]?.socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
     await expect.poll(() => asked).toBe(2);
-    const { closed } = await dial(receiver.port);
+    const { closed } = await receiver.dial();
     await closed;
     answer.resolve();
     for (const line of lines) expect(await line.answers(1)).toEqual(["200"]);
@@ -107,7 +92,7 @@ describe("when more connections are open than allowed", () => {
     const clock = { ...systemClock, monotonicMs: () => nowMs };
     const receiver = await aReceiver({ clock, limits: { connections: 2 } });
     const logged = () => receiver.lines.filter(({ message }) => message === "a connection was dropped");
-    for (nowMs = 0; nowMs < 120_000; nowMs += 10_000) await dialHalfOpen(receiver.port);
+    for (nowMs = 0; nowMs < 120_000; nowMs += 10_000) await receiver.dialHalfOpen();
     await expect.poll(() => receiver.connections.dropped).toBe(10);
     expect(logged().length).toBeLessThanOrEqual(2);
     expect(logged()[0]?.fields).toMatchObject({ dropped: 1, why: "more than 2 connections are open" });
@@ -124,8 +109,7 @@ test.each([
   subscribe("http.server.request.start", count);
   onTestFinished(() => void unsubscribe("http.server.request.start", count));
   const receiver = await aReceiver({ limits: { unwaited: 3 } });
-  const line = await dial(receiver.port);
-  line.socket.write(request.repeat(500));
+  const line = await receiver.dial(request.repeat(500));
   await line.closed;
   expect(receiver.connections.dropped).toBe(1);
   expect(receiver.results).toEqual([result, result, result]);
@@ -141,7 +125,7 @@ test("a connection whose response was read stays open for as long as its client 
     return new Promise<never>(() => undefined);
   };
   const receiver = await aReceiver({ clock, pages: { "/never": never } });
-  const [kept, waiting] = [await dial(receiver.port), await dial(receiver.port)];
+  const [kept, waiting] = [await receiver.dial(), await receiver.dial()];
   kept.socket.write(wire(post()));
   expect(await kept.answers(1)).toEqual(["204"]);
   waiting.socket.write("GET /never HTTP/1.1\r\nhost: localhost\r\n\r\n");
@@ -161,8 +145,7 @@ test("requests for a page that come together cost one page", async () => {
     return textPage("fine\n");
   };
   const receiver = await aReceiver({ pages: { "/": page }, limits: { unwaited: 500 } });
-  const line = await dial(receiver.port);
-  line.socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(500));
+  const line = await receiver.dial("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(500));
   expect(await line.answers(500)).toHaveLength(500);
   expect(made).toBeLessThan(20);
 });
@@ -184,10 +167,9 @@ test("a page that takes long to make is made seldom, however often it is asked f
 // Fault: webhook | a delivery that asks for another protocol (Upgrade) | a raw socket | answered as a delivery; the connection stays HTTP
 test("a delivery that asks for another protocol is a delivery", async () => {
   const receiver = await aReceiver();
-  const line = await dial(receiver.port);
-  line.socket.write(wire(post(), ["connection: upgrade", "upgrade: websocket"]));
+  const line = await receiver.dial(wire(post(), ["connection: upgrade", "upgrade: websocket"]));
   expect(await line.answers(1)).toEqual(["204"]);
   line.socket.write(wire(forged()));
   expect(await line.answers(2)).toEqual(["204", "401"]);
-  expect(counted(receiver.mirror, "_inbox")).toBe(1);
+  expect(receiver.count("_inbox")).toBe(1);
 });

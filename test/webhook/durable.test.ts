@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { firstLine, startProgram } from "../support/program/cli.ts";
-import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
+import { about, aReceiver, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
 
 const lockProcess = fileURLToPath(new URL("../support/mirror/lock-process.ts", import.meta.url));
 
@@ -43,7 +43,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
     await once(child, "close");
     for (const event of events) expect((await receiver.deliver(event)).status).toBe(204);
     for (const event of events) expect((await receiver.deliver(event)).status).toBe(204);
-    expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([2, 1]);
+    expect([receiver.count("_inbox"), receiver.count("_work")]).toEqual([2, 1]);
     const warned = receiver.lines.filter(({ level }) => level === "warn").map(({ message }) => message);
     expect(warned).toEqual(["events cannot be stored", "a delivery was refused"]);
   });
@@ -85,7 +85,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
     const ids = ["good-1", "bad-1", "good-2", "bad-2", "good-3"];
     const answers = await Promise.all(ids.map((id) => receiver.deliver(post(eventText({ id })))));
     expect(answers.map(({ status }) => status)).toEqual([204, 503, 204, 503, 204]);
-    expect(counted(receiver.mirror, "_inbox")).toBe(3);
+    expect(receiver.count("_inbox")).toBe(3);
   });
 
   // Fault: webhook | an unforeseen error while an event is stored | the receiver's store function | 503, and the server goes on

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   about,
-  acceptedSockets,
   aReceiver,
-  counted,
   dial,
   eventText,
   forged,
@@ -74,14 +72,14 @@ describe("connections are used as HTTP allows", () => {
   // Fault: webhook | deliveries, a forged one, pages and a missing path in one packet | a raw socket | each answered in its order; 204 only for what is committed (I6)
   test("pipelined requests are answered in their order, whatever each of them is", async () => {
     const receiver = await aReceiver({ pages: { "/healthz": () => page } });
-    const line = await dial(receiver.port);
+    const line = await receiver.dial();
     const get = Buffer.from("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n");
     const missing = Buffer.from("GET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n");
     line.socket.write(
       Buffer.concat([wire(post()), get, wire(forged()), missing, wire(post()), wire(post("[]"))]),
     );
     expect(await line.answers(6)).toEqual(["204", "200", "401", "404", "204", "204"]);
-    expect(counted(receiver.mirror, "_inbox")).toBe(3);
+    expect(receiver.count("_inbox")).toBe(3);
   });
 
   test("a body in chunks, cut anywhere, is one body", async () => {
@@ -92,7 +90,7 @@ describe("connections are used as HTTP allows", () => {
       wire({ headers, body: "" }, ["transfer-encoding: chunked"]),
       Buffer.from(`${chunks}0\r\n\r\n`),
     ]);
-    const line = await dial(receiver.port);
+    const line = await receiver.dial();
     for (let from = 0; from < bytes.length; from += 97) line.socket.write(bytes.subarray(from, from + 97));
     expect(await line.answers(1)).toEqual(["204"]);
     expect(receiver.mirror.db.prepare("SELECT body FROM _inbox").pluck().get()).toBe(body);
@@ -100,14 +98,14 @@ describe("connections are used as HTTP allows", () => {
 
   test("a sender that asks whether to send the body gets 100, or the refusal", async () => {
     const receiver = await aReceiver();
-    const good = await dial(receiver.port);
+    const good = await receiver.dial();
     const { headers, body } = post();
     const head = wire({ headers, body: "" }, ["expect: 100-continue", `content-length: ${body.length}`]);
     good.socket.write(head);
     await expect.poll(() => good.text()).toContain("100 Continue");
     good.socket.write(body);
     expect(await good.answers(1)).toEqual(["204"]);
-    const bad = await dial(receiver.port);
+    const bad = await receiver.dial();
     const bare = post(eventText(), { "webhook-timestamp": "" });
     bad.socket.write(
       wire({ ...bare, body: "" }, ["expect: 100-continue", `content-length: ${bare.body.length}`]),
@@ -118,25 +116,24 @@ describe("connections are used as HTTP allows", () => {
 
   // Fault: network | the sender goes away in the middle of a body | a raw socket | nothing is stored, and the next delivery is taken
   test("a sender who goes away in the middle of a body leaves nothing behind", async () => {
-    const accepted = acceptedSockets();
     const receiver = await aReceiver();
-    const line = await dial(receiver.port);
+    const line = await receiver.dial();
     const bytes = wire(post()).subarray(0, -5);
     line.socket.write(bytes);
-    await expect.poll(() => accepted[0]?.bytesRead).toBe(bytes.length);
+    await expect.poll(() => receiver.accepted[0]?.bytesRead).toBe(bytes.length);
     line.socket.destroy();
     await expect.poll(() => receiver.results).toEqual(["acme 499"]);
     expect((await receiver.deliver()).status).toBe(204);
-    expect(counted(receiver.mirror, "_inbox")).toBe(1);
+    expect(receiver.count("_inbox")).toBe(1);
   });
 
   // Fault: network | the sender goes away before the answer | a raw socket | the event is stored
   test("a sender who goes away before the answer has still delivered", async () => {
     const receiver = await aReceiver();
-    const line = await dial(receiver.port);
+    const line = await receiver.dial();
     line.socket.end(wire(post()));
     line.socket.destroySoon();
-    await expect.poll(() => counted(receiver.mirror, "_inbox")).toBe(1);
+    await expect.poll(() => receiver.count("_inbox")).toBe(1);
   });
 });
 
@@ -170,8 +167,7 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
   test("with a status of its own, and the next sender is served", async () => {
     const receiver = await aReceiver();
     for (const [what, bytes, status] of odd) {
-      const line = await dial(receiver.port);
-      line.socket.write(bytes);
+      const line = await receiver.dial(bytes);
       expect({ what, answers: await line.answers(1) }).toEqual({ what, answers: [status] });
       expect(line.text().toLowerCase()).toContain("x-content-type-options: nosniff");
       expect(receiver.results.at(-1)).toMatch(new RegExp(`^(acme )?${status}$`));
@@ -199,8 +195,7 @@ const pageHosts = () => ["mirror.internal.example.com"];
 async function asked(header: string) {
   const { log, records } = recordingLog();
   const { port } = await servePages({ pages, pageHosts }, log);
-  const line = await dial(port);
-  line.socket.write(`GET /metrics HTTP/1.1\r\n${header}\r\n`);
+  const line = await dial(port, `GET /metrics HTTP/1.1\r\n${header}\r\n`);
   const [status] = await line.answers(1);
   const logged = records().map(({ msg }) => msg);
   return { status, shown: line.text().includes("fine"), logged };
@@ -230,8 +225,9 @@ describe("a page is shown under known host names only", () => {
   });
 
   test("but a delivery is taken under any name: the signature proves it", async () => {
-    const line = await dial((await aReceiver()).port);
-    line.socket.write(wire(post()).toString().replace("host: localhost", "host: attacker.example"));
+    const line = await (
+      await aReceiver()
+    ).dial(wire(post()).toString().replace("host: localhost", "host: attacker.example"));
     expect(await line.answers(1)).toEqual(["204"]);
   });
 });

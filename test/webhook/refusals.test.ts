@@ -4,8 +4,6 @@ import { oneBody as body, refusals } from "../support/webhook/invalid-deliveries
 import {
   about,
   aReceiver,
-  counted,
-  dial,
   eventText,
   forged,
   keyringOf,
@@ -31,7 +29,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
       for (const hidden of ["evt-1", "evt-2", secret, sign(body)]) expect(text).not.toContain(hidden);
     }
     expect(receiver.results).toEqual(refusals.map(([, , status]) => `acme ${status}`));
-    expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([0, 0]);
+    expect([receiver.count("_inbox"), receiver.count("_work")]).toEqual([0, 0]);
     expect(new Set(receiver.lines.map(({ level }) => level))).toEqual(new Set(["warn"]));
   });
 
@@ -40,12 +38,11 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
     const receiver = await aReceiver();
     const good = post(body);
     for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
-      const line = await dial(receiver.port);
-      line.socket.write(wire(good, [`${name}: ${good.headers[name]}`]));
+      const line = await receiver.dial(wire(good, [`${name}: ${good.headers[name]}`]));
       expect(await line.answers(1)).toEqual(["400"]);
     }
     expect(receiver.refused.map(({ reason }) => reason)).toEqual(Array(3).fill("repeated_header"));
-    expect(counted(receiver.mirror, "_inbox")).toBe(0);
+    expect(receiver.count("_inbox")).toBe(0);
   });
 
   test("that is late counts as the service's own where it is signed and new, not where it is an old copy", async () => {
@@ -108,7 +105,7 @@ describe("a valid delivery is accepted", () => {
       expect((await receiver.deliver(one)).status).toBe(204);
     const states = receiver.mirror.db.prepare("SELECT state FROM _inbox ORDER BY seq").pluck().all();
     expect(states).toEqual(["unreadable", "unreadable", "unknown"]);
-    expect(counted(receiver.mirror, "_work")).toBe(0);
+    expect(receiver.count("_work")).toBe(0);
     const fields = { company: "acme", type: "a.b", state: "unknown" };
     expect(receiver.lines.map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
     expect(receiver.lines.at(-1)).toMatchObject({ message: "an event was stored", fields });
@@ -128,7 +125,7 @@ describe("a delivery that somebody recorded does no harm", () => {
       const again = post(text, { "webhook-timestamp": String(now() + seconds) });
       expect((await receiver.deliver(again)).status).toBe(204);
     }
-    expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([1, 0]);
+    expect([receiver.count("_inbox"), receiver.count("_work")]).toEqual([1, 0]);
     expect(receiver.results).toEqual(["acme stored", "acme known", "acme known", "acme known"]);
     const webhook_id = post(text).headers["webhook-id"];
     const fields = { company: "acme", webhook_id, type: "people.deleted", resource: "people", id: 1 };
@@ -143,7 +140,7 @@ describe("a delivery that somebody recorded does no harm", () => {
     expect((await receiver.deliver(post(about(1, "people.deleted")))).status).toBe(204);
     const work = receiver.mirror.db.prepare("SELECT kind, target FROM _work").all();
     expect(work).toEqual([{ kind: "confirm", target: "id:1" }]);
-    expect(counted(receiver.mirror, "_change_log")).toBe(0);
+    expect(receiver.count("_change_log")).toBe(0);
   });
 });
 

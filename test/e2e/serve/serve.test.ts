@@ -92,7 +92,7 @@ describe("serve", () => {
   });
 });
 
-test("the page of a real daemon says what status says, and is sent again only where it differs", async () => {
+test("the page of a real daemon says what status says", async () => {
   const company = writeServeConfig(await aCompany({ records: 3 }));
   const daemon = await serveHere(company);
   const page = async () => (await fetch(`${daemon.url}/`)).text();
@@ -106,9 +106,6 @@ test("the page of a real daemon says what status says, and is sent again only wh
   const requests = minutes.reduce((sum, one) => sum + one.requests, 0);
   expect(requests).toBeGreaterThan(20);
   expect(text).toContain(`${requests} requests in the last hour`);
-
-  const tag = (await fetch(`${daemon.url}/`)).headers.get("etag") ?? "";
-  expect((await fetch(`${daemon.url}/`, { headers: { "if-none-match": tag } })).status).toBe(304);
 });
 
 test("beyond this machine it shows nothing until a token is set; deliveries and probes go on", async () => {

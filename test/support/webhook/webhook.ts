@@ -124,7 +124,6 @@ export interface ReceiverOptions extends IngestOptions {
   readonly limits?: ServerOptions["limits"];
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
   readonly clock?: Clock;
-  readonly port?: number;
 }
 
 /** The whole of it on loopback; ends with the test. */
@@ -143,11 +142,12 @@ export async function aReceiver(options: ReceiverOptions = {}) {
       if (refusal) refused.push(refusal);
     },
   };
-  const { limits = {}, pages = {}, port = 0, clock = systemClock } = options;
+  const accepted = acceptedSockets();
+  const { limits = {}, pages = {}, clock = systemClock } = options;
   /** The server's count of connections. */
   const connections = { dropped: 0 };
   const served = { companies, clock, pages, log, limits, counts: connections };
-  const server = await startServer({ host: "127.0.0.1", port, ...served });
+  const server = await startServer({ host: "127.0.0.1", port: 0, ...served });
   onTestFinished(() => server.close(0));
   const url = `http://127.0.0.1:${server.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
@@ -162,11 +162,16 @@ export async function aReceiver(options: ReceiverOptions = {}) {
     port: server.port,
     url,
     connections,
+    accepted,
     results,
     refused,
     lines: log.lines,
     put,
     deliver,
+    dial: (...bytes: readonly (string | Buffer)[]) => dial(server.port, ...bytes),
+    dialHalfOpen: (bytes?: string) => dialHalfOpen(server.port, bytes),
+    /** Rows of an own table of the mirror. */
+    count: (table: string) => counted(shop.mirror, table),
   };
 }
 
@@ -180,7 +185,7 @@ export async function servePages(options: Partial<ServerOptions>, log = silentLo
 }
 
 /** The server's side of every connection that is accepted from now on, until the end. */
-export function acceptedSockets(): readonly Socket[] {
+function acceptedSockets(): readonly Socket[] {
   const accepted: Socket[] = [];
   const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
   subscribe("net.server.socket", remember);
@@ -204,15 +209,17 @@ export function wire(
 }
 
 /** A client that never closes its side, whatever the server does. */
-export async function dialHalfOpen(port: number): Promise<Socket> {
+export async function dialHalfOpen(port: number, bytes: string | Buffer = ""): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   onTestFinished(() => void socket.destroy());
   socket.on("error", () => undefined).resume();
   await once(socket, "connect");
+  socket.write(bytes);
   return socket;
 }
 
-export async function dial(port: number) {
+/** A client that sends bytes as they are. */
+export async function dial(port: number, ...bytes: readonly (string | Buffer)[]) {
   const socket = connect(port, "127.0.0.1");
   onTestFinished(() => void socket.destroy());
   let text = "";
@@ -234,14 +241,14 @@ export async function dial(port: number) {
       void closed.then(look);
       look();
     });
+  for (const some of bytes) socket.write(some);
   return { socket, text: () => text, answers, closed };
 }
 
 /** Sends bytes as they are to a receiver of its own; the status of the first response. */
 export async function statusOf(options: ReceiverOptions, ...bytes: (string | Buffer)[]) {
   const receiver = await aReceiver(options);
-  const line = await dial(receiver.port);
-  for (const some of bytes) line.socket.write(some);
+  const line = await dial(receiver.port, ...bytes);
   const [status] = await line.answers(1);
   return { status, receiver, line };
 }
