@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import { spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/client";
@@ -133,6 +133,12 @@ test("without a report, or with several companies and none named, it says what t
   expect(missing.stderr).toMatch(/fintoro-mirror publish.*there is no report to answer from/);
   expect(existsSync(`${cwd}/acme.report.db`)).toEqual(false);
   expect((await runCommand(["mcp"], { cwd })).code).toBe(2);
+});
+
+// Fault: process | a message of an assistant is larger than 10 MB | standard input | the command ends with exit code 1, and does not wait deaf
+test("a message that is too large ends the command, and leaves no assistant waiting", () => {
+  const options = { cwd: company.folder, env: processEnv(), input: "x".repeat(11_000_000), timeout: 30_000 };
+  expect(spawnSync(process.execPath, [program, "mcp"], options).status).toBe(1);
 });
 
 // Fault: process | the process that answers an assistant's questions is killed between two of them | SIGKILL | the next question is answered by another one

@@ -21,7 +21,8 @@ export const mcpCommand: CommandRun<"mcp"> = async (context, { options, config }
   const server = serveStdio(() => createReportServer(books), {
     onerror: ({ message: error }) => log.warn("a message of the assistant was not understood", { error }),
   });
-  await Promise.race([once(process.stdin, "end"), once(signal, "abort")]);
+  // It pauses the input where it gives up the connection: after a message of more than 10 MB nothing more is read.
+  await Promise.race([...["end", "pause"].map((end) => once(process.stdin, end)), once(signal, "abort")]);
   await server.close();
-  return "complete";
+  return process.stdin.readableEnded || signal.aborted ? "complete" : "failed";
 };
