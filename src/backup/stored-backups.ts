@@ -30,10 +30,8 @@ export function idOfBackup(takenAt: string): string {
   return takenAt.replaceAll(/[:.]/g, "-");
 }
 
-/** Is it the name of a backup? Other files and folders are never touched. */
-function isBackupId(name: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/.test(name);
-}
+/** The name of a backup. Other files and folders are never touched. */
+const backupId = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/;
 
 /** Throws MirrorError `database` for what is no manifest of a version that this program knows. */
 export function parseBackupManifest(text: string | null, address: string): BackupManifest {
@@ -55,7 +53,7 @@ export function parseBackupManifest(text: string | null, address: string): Backu
 export async function readBackups(store: ReadableStore, company: string, signal: AbortSignal) {
   const found: { id: string; number: number }[] = [];
   const unfinished: string[] = [];
-  for (const id of (await store.folders(`${company}/`, signal)).filter(isBackupId)) {
+  for (const id of (await store.folders(`${company}/`, signal)).filter((name) => backupId.test(name))) {
     const text = await readText(store, `${company}/${id}/${manifestName}`, signal);
     if (text === null) unfinished.push(id);
     else found.push({ id, number: valueOr(() => parseBackupManifest(text, "").number, Infinity) });

@@ -112,10 +112,7 @@ export function filledText(phrase: string) {
 export function cronText(alternatives = "") {
   return readableText(`a cron pattern such as "15 2 * * *"${alternatives}`, (text) => {
     const fields = text.split(/\s+/).length;
-    return (fields === 5 || fields === 6) && isCronPattern(text) ? { value: text } : null;
+    const isPattern = valueOr(() => new Cron(text, { paused: true }).getPattern() !== undefined, false);
+    return (fields === 5 || fields === 6) && isPattern ? { value: text } : null;
   });
-}
-
-function isCronPattern(text: string): boolean {
-  return valueOr(() => new Cron(text, { paused: true }).getPattern() !== undefined, false);
 }

@@ -33,6 +33,14 @@ export interface ReportView {
   readonly sort?: { readonly column: string; readonly descending: boolean };
 }
 
+/** Names that a view's SQL reads, behind FROM and JOIN, those of views that it reads included. */
+export function namesReadBy({ sql }: ReportView, views: readonly ReportView[]): string[] {
+  return [...sql.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].flatMap(([, name = ""]) => {
+    const view = views.find((one) => one.name === name);
+    return view ? namesReadBy(view, views) : [name];
+  });
+}
+
 /** A question that people ask of the report, with the query that answers it. Its SQL sees the report's tables and views. */
 export interface ReportQuestion {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { dayMs, elapsedSince, hourMs } from "../base/clock.ts";
+import { dayMs, elapsedSince, hourMs, msOrNull } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { pruneMirror, type PruneReport } from "../state/retention/prune-mirror.ts";
 import { Runs } from "../state/runs.ts";
@@ -29,6 +29,7 @@ export function createPruner({ context, settings, mirror, runQueue, closed }: Op
   const { retention } = settings.config;
   const { db } = mirror;
   let last: Promise<unknown> = Promise.resolve();
+  const runEndedMs = () => msOrNull(new Runs(db).lastEnded()?.finishedAt ?? null);
 
   const prune = (): Promise<PruneReport> => {
     const pruned = last.then(async () => {
@@ -45,12 +46,7 @@ export function createPruner({ context, settings, mirror, runQueue, closed }: Op
 
   /** Prunes after runs, until `closed`; not while a run reads what lists show. */
   const follow = async (): Promise<void> => {
-    const runs = new Runs(db);
     const guard = createErrorGuard(clock, log);
-    const runEndedMs = () => {
-      const ended = runs.lastEnded()?.finishedAt;
-      return ended === undefined ? null : Date.parse(ended);
-    };
     let lastMs = runEndedMs() ?? clock.nowMs();
     for (; !closed.aborted; await clock.sleep(checkEveryMs, closed)) {
       const isDue = () => isPruneDue(lastMs, runEndedMs(), clock.nowMs());

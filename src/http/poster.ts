@@ -80,13 +80,9 @@ export async function assertMayPost(url: string, isPublicOnly: boolean): Promise
   if (fault !== null) throw new NotTaken(causeOf(fault), true);
 }
 
-function privateAddress(): NotTaken {
-  return new NotTaken("it leads to this machine or a private network, and allow_private is off", true);
-}
-
-function byProxy(): NotTaken {
-  return new NotTaken("HTTPS_PROXY would look up its address: allow_private permits that", true);
-}
+const privateAddress = () =>
+  new NotTaken("it leads to this machine or a private network, and allow_private is off", true);
+const byProxy = () => new NotTaken("HTTPS_PROXY would look up its address: allow_private permits that", true);
 
 /** Finds no address at all where one of them is private. */
 const lookUpPublic: LookupFunction = (host, options, callback) => {

@@ -189,13 +189,15 @@ test("what was open at the end of a month adds up to the balance of clients when
   expect(expected.length).toBeGreaterThan(0);
 });
 
-test("documents that the config leaves out by now are named as not read whole", async () => {
+test("tables of the workbook that the config leaves out by now are named as not read whole", async () => {
   const company = await aMirroredCompany();
   const { month } = busyMonth(company);
-  writeServeConfig(company, "resources: { exclude: [invoices] }");
-  const { code, companies } = await pack(company, month);
-  expect(code).toBe(3);
-  expect(companies).toMatchObject({ acme: { outcome: "partial", incomplete: ["invoices"] } });
+  for (const table of ["invoices", "document_payments"]) {
+    writeServeConfig(company, `resources: { exclude: [${table}, quotations] }`);
+    const { code, companies } = await pack(company, month);
+    expect(code).toBe(3);
+    expect(companies).toMatchObject({ acme: { outcome: "partial", incomplete: [table] } });
+  }
 });
 
 test("a month that ended after the last whole run is packed as not read whole, until a run reads it or it is proved", async () => {

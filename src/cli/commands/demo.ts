@@ -172,8 +172,7 @@ const marker = ".fintoro-mirror-demo";
 
 type DemoProcess = Awaited<ReturnType<DemoSetup["start"]>>;
 
-/** Of what a command prints. */
-const mostLines = 3;
+const mostPrintedLines = 3;
 
 /**
  * What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. No process
@@ -260,8 +259,8 @@ export class DemoSetup {
 
   private async printOutput({ stdout }: DemoProcess): Promise<void> {
     const lines = stdout.trimEnd().split("\n");
-    for (const line of lines.slice(0, mostLines)) await this.print(line);
-    if (lines.length > mostLines) await this.print("  ...");
+    for (const line of lines.slice(0, mostPrintedLines)) await this.print(line);
+    if (lines.length > mostPrintedLines) await this.print("  ...");
   }
 
   /** Makes `serve` listen on a free port, and deliveries go there. */

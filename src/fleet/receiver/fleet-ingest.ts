@@ -62,7 +62,8 @@ export class FleetIngest implements Ingest {
 
   async store(deliveries: readonly Delivery[]): Promise<readonly ReceivedResult[]> {
     const { breaker, inbox, sendJob } = this.parts;
-    const rows = deliveries.map(({ eventId, body }) => ({ eventId, body: bytesOf(body) }));
+    // Text was decoded from valid UTF-8: these are the bytes that were signed.
+    const rows = deliveries.map(({ eventId, body }) => ({ eventId, body: Buffer.from(body) }));
     const job = (sql: Sql) => sendJob(sql, this.company);
     const added = new Set(await breaker.run(() => inbox.add(this.company, rows, job)));
     // The first of several copies is the one that was stored.
@@ -70,9 +71,4 @@ export class FleetIngest implements Ingest {
       return { eventId, type, outcome: added.delete(eventId) ? "stored" : "duplicate" };
     });
   }
-}
-
-/** Text was decoded from valid UTF-8: these are the bytes that were signed. */
-function bytesOf(body: Delivery["body"]): Buffer {
-  return typeof body === "string" ? Buffer.from(body) : body;
 }

@@ -84,7 +84,11 @@ export function createTimelineWatch(
       await look();
       const seen = current();
       const isForeign = mark !== null && isOther(seen, mark);
-      if (isForeign && !hasForeign) logForeign(log);
+      // The mark was this database's when the node started: now two databases have one store.
+      if (isForeign && !hasForeign)
+        log.error("another database writes to the same fleet.snapshots", {
+          hint: "Give each fleet a place of its own; stop the workers of a database that was replaced.",
+        });
       hasForeign = isForeign;
       if (isForeign) return;
       if (mark !== null && isBehind(seen, mark)) known = await begin(seen, mark);
@@ -108,13 +112,6 @@ async function readMark(store: FileStore, signal: AbortSignal): Promise<Timeline
 async function writeMark(store: FileStore, { number, id, beats }: TimelineMark, signal: AbortSignal) {
   const text = `${JSON.stringify({ number, id, beats })}\n`;
   await store.put(markKey, Buffer.from(text), ownRight(signal));
-}
-
-/** The mark was this database's when the node started: now two databases have one store. */
-function logForeign(log: Log): void {
-  log.error("another database writes to the same fleet.snapshots", {
-    hint: "Give each fleet a place of its own; stop the workers of a database that was replaced.",
-  });
 }
 
 /** Is a database on the timeline of a mark, and not as far? */

@@ -7,7 +7,7 @@ import { sheetOf, monthChanges, type MonthChanges } from "../../../export/packag
 import { recordHandOver, handOversOf } from "../../../state/as-of/hand-overs.ts";
 import { openDatabase } from "../../../store/database.ts";
 import { someOf } from "../../../base/names.ts";
-import type { MonthPackage, ReportView } from "../../../connector/report-view.ts";
+import { namesReadBy, type MonthPackage, type ReportView } from "../../../connector/report-view.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import {
   documentsOfMonth,
@@ -150,10 +150,10 @@ export function packageCompany(
   });
 }
 
-/** Documents of which some may be missing. A proof, and a moment that was asked for, need no run after the month's end. */
+/** Tables that the workbook shows of which some may be missing. A proof, and a moment that was asked for, need no run after the month's end. */
 function notReadWhole(
-  { context: { clock }, config, resources, moment }: ScopeAsOf,
-  { documents }: MonthPackage,
+  { context: { clock }, config, declaration, resources, moment }: ScopeAsOf,
+  { sheets }: MonthPackage,
   month: string,
   { completeness }: ExportResult,
   isProved: boolean,
@@ -161,11 +161,12 @@ function notReadWhole(
   const { timezone } = config.schedule;
   const lastDay = periodOfMonth(month).to;
   const isOver = localDate(clock.nowMs(), timezone) > lastDay;
-  return documents.filter((name) => {
-    const { isComplete = true, sweptAt = null } = completeness.get(name) ?? {};
+  const read = new Set(sheets.flatMap((sheet) => namesReadBy(sheet, declaration.views ?? [])));
+  return [...completeness.keys()].filter((name) => {
+    const { isComplete = true, sweptAt = null } = (read.has(name) && completeness.get(name)) || {};
     if (moment || !isComplete) return !isComplete;
     const isOld = isOver && sweptAt !== null && localDate(Date.parse(sweptAt), timezone) <= lastDay;
-    return (isOld && !isProved) || !resources.some((one) => one.name === name);
+    return (isOld && !isProved) || (read.has(name) && !resources.some((one) => one.name === name));
   });
 }
 

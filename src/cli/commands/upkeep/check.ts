@@ -1,11 +1,14 @@
 import path from "node:path";
 import { freeBytesAt, nearestPresent } from "../../../base/files/atomic-file.ts";
 import { MirrorError, messageOf, type ErrorKind, valueOr } from "../../../base/errors.ts";
+import { someOf } from "../../../base/names.ts";
 import { counted, formatSize } from "../../../base/units.ts";
 import type { Config } from "../../../config/config.ts";
 import { selectResources } from "../../../config/companies.ts";
 import { shortPath, type LoadedConfig } from "../../../config/load.ts";
-import { sourcesOf, type Resource } from "../../../connector/resource.ts";
+import type { ConnectorDeclaration } from "../../../connector/connector-declaration.ts";
+import { namesReadBy } from "../../../connector/report-view.ts";
+import { sourcesOf } from "../../../connector/resource.ts";
 import { companyScopes, judgeOwnToken, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami } from "../../../sync/identity/identify.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -70,7 +73,7 @@ async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> 
   yield ofAll("node", checkNode(process.execPath));
   yield ofAll("base_url", checkBaseUrl(config.baseUrl, context.connector.declaration.baseUrl));
   yield ofAll("data_dir", checkDataDir(config.dataDir));
-  yield ofAll("resources", checkResources(selectResources(context.connector.declaration, config.resources)));
+  yield ofAll("resources", checkResources(context.connector.declaration, config.resources));
   yield ofAll("disk", judgeFreeSpace(freeBytesAt(config.dataDir)));
   yield ofAll("modes", checkModes(config));
   for (const receiver of config.notify)
@@ -90,15 +93,25 @@ function checkNode(execPath: string): CheckResult {
   return warn(detail, hint);
 }
 
-/** Warns where the config leaves out what brings the records of a table that it asks for. */
-function checkResources(resources: readonly Resource[]): CheckResult {
-  const names = new Set(resources.map(({ name }) => name));
-  const missing = resources.flatMap((one) => {
-    const left = sourcesOf(one).filter((source) => !names.has(source));
-    return left.map((source) => `${one.name} of ${source}`);
+/** Warns where the config leaves out what brings the records of a table that it asks for, or what a view reads. */
+function checkResources(declaration: ConnectorDeclaration, choice: Config["resources"]): CheckResult {
+  const { resources, views = [] } = declaration;
+  const chosen = selectResources(declaration, choice);
+  const leftOut = new Set(resources.filter((one) => !chosen.includes(one)).map(({ name }) => name));
+  const missing = chosen.flatMap((one) =>
+    sourcesOf(one).flatMap((source) => (leftOut.has(source) ? [`${one.name} of ${source}`] : [])),
+  );
+  const lacking = views.flatMap((view) => {
+    const tables = new Set(namesReadBy(view, views).filter((name) => leftOut.has(name)));
+    return tables.size === 0 ? [] : [`${view.name} (${[...tables].join(", ")})`];
   });
-  if (missing.length === 0) return ok(counted(resources.length, "table"));
-  return warn(`not read: ${missing.join(", ")}`, "resources leaves out what brings them");
+  if (missing.length > 0)
+    return warn(`not read: ${missing.join(", ")}`, "resources leaves out what brings them");
+  if (lacking.length === 0) return ok(counted(chosen.length, "table"));
+  return warn(
+    `views read tables that are left out: ${someOf(lacking, 3)}`,
+    "their sums may be wrong: see resources",
+  );
 }
 
 function lineOf({ status, company, name, detail, hint }: CompanyCheck): string {
