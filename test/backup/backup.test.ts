@@ -58,6 +58,12 @@ function contentOf({ folder }: Company): Map<string, string> {
   return new Map(names.map((name) => [name, hash("sha256", readFileSync(path.join(folder, name)))]));
 }
 
+/** Where the change log of a mirror ends. */
+async function positionOf(company: Company) {
+  const { stdout } = await run(company, ["changes", "--json"]);
+  return JSON.parse(stdout) as { readonly log: string; readonly next_since: number };
+}
+
 describe("a backup", () => {
   // Fault: disk | another connection commits while pages are copied | the mirror, during its copy | the copy shows one commit, and is not begun again
   test("shows one commit, however often others commit meanwhile", async () => {
@@ -110,6 +116,38 @@ describe("a backup", () => {
     const mended = await run(company, ["status"]);
     expect([mended.code, mended.stdout]).toEqual([0, expect.stringContaining("backup: written")]);
     expect((await run(company, ["backup"])).code).toBe(2);
+  });
+
+  // Fault: clock | a backup was made while the clock was years ahead | `backup --keep` and `restore` | the new one stays and is restored, the name in the future is warned of
+  test("that is new stays and is the newest, also where an earlier one has a name in the future", async () => {
+    const company = await aMirrored();
+    const first = await backUp(company);
+    const ahead = "2099-01-01T00-00-00-000Z";
+    renameSync(path.join(company.backups, "acme", first), path.join(company.backups, "acme", ahead));
+    company.sandbox.control.create("clients", { name: "Nová" });
+    await sync(company);
+    const second = await backUp(company, "--keep", "2");
+    expect(idsIn(company)).toEqual([second, ahead]);
+    const { stdout, stderr } = await restore(company);
+    expect(stdout).toContain(`backup ${second}`);
+    expect(stderr).toContain(`in the future: ${ahead}`);
+    const third = await backUp(company, "--keep", "2");
+    expect(idsIn(company)).toEqual([second, third]);
+    const last = await backUp(company, "--keep", "1");
+    expect(idsIn(company)).toEqual([last]);
+  });
+
+  // Fault: disk | the manifest of an earlier backup is damaged | `backup --keep` and `restore` | the new one is made; the damaged one is neither removed nor passed over unseen
+  test("is made beside one whose manifest cannot be read", async () => {
+    const company = await aMirrored();
+    const damaged = await backUp(company);
+    writeFileSync(path.join(company.backups, "acme", damaged, "manifest.json"), "{");
+    const second = await backUp(company, "--keep", "2");
+    const third = await backUp(company, "--keep", "2");
+    expect(idsIn(company)).toEqual([damaged, third]);
+    expect((await restore(company)).code).toBe(10);
+    expect((await restore(company, "--at", third)).code).toBe(0);
+    expect(second).not.toBe(third);
   });
 });
 
@@ -190,6 +228,43 @@ describe("a restore", () => {
     const none = await restore(company, "--at", "2026-01-01T00-00-00-000Z");
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("there is no backup of 2026-01")]);
   });
+
+  // Fault: disk | the same backup is restored twice, over mirrors that went on from it | `changes --since` with positions of the replaced mirrors | no number is given twice; those positions are refused
+  test("gives no number that the backup, the replaced mirror or an earlier restore of it gave", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    let last = 0;
+    const seen = new Set<string>();
+    for (const [round, name] of ["Prvá", "Druhá", "Tretia"].entries()) {
+      company.sandbox.control.create("clients", { name });
+      await sync(company);
+      const { log, next_since } = await positionOf(company);
+      expect(next_since).toBeGreaterThan(last);
+      expect(seen.has(log)).toBe(false);
+      seen.add(log);
+      last = next_since;
+      if (round === 1) rmSync(company.file);
+      expect((await restore(company)).code).toBe(0);
+      for (const position of [`${log}:${next_since}`, String(next_since)])
+        expect((await run(company, ["changes", "--since", position])).code).toBe(2);
+    }
+  });
+
+  test("makes the report say of which log its position is, though nothing else changed", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    const logs = async () => {
+      expect((await run(company, ["publish"])).code).toBe(0);
+      const { log } = await positionOf(company);
+      const fact = "SELECT value FROM _about WHERE fact = 'log'";
+      return [log, look(company.file.replace(/db$/, "report.db"), (db) => db.prepare(fact).pluck().get())];
+    };
+    const [before, reported] = await logs();
+    expect((await restore(company)).code).toBe(0);
+    const [log, again] = await logs();
+    expect([reported, again]).toEqual([before, log]);
+    expect(log).not.toBe(before);
+  });
 });
 
 test("webhook keys are in a backup unless that is said; a restore brings back what is missing, for its owner alone, and says what to do without them", async () => {
@@ -265,82 +340,4 @@ test("a bucket holds backups as a folder does", async () => {
   expect([code, stdout]).toEqual([0, expect.stringContaining(second)]);
   for (const name of [".acme.backup", ".acme.restore"])
     expect(existsSync(path.join(company.folder, name))).toBe(false);
-});
-
-interface Position {
-  readonly log: string;
-  readonly next_since: number;
-}
-
-describe("a backup", () => {
-  // Fault: clock | a backup was made while the clock was years ahead | `backup --keep` and `restore` | the new one stays and is restored, the name in the future is warned of
-  test("that is new stays and is the newest, also where an earlier one has a name in the future", async () => {
-    const company = await aMirrored();
-    const first = await backUp(company);
-    const ahead = "2099-01-01T00-00-00-000Z";
-    renameSync(path.join(company.backups, "acme", first), path.join(company.backups, "acme", ahead));
-    company.sandbox.control.create("clients", { name: "Nová" });
-    await sync(company);
-    const second = await backUp(company, "--keep", "2");
-    expect(idsIn(company)).toEqual([second, ahead]);
-    const { stdout, stderr } = await restore(company);
-    expect(stdout).toContain(`backup ${second}`);
-    expect(stderr).toContain(`in the future: ${ahead}`);
-    const third = await backUp(company, "--keep", "2");
-    expect(idsIn(company)).toEqual([second, third]);
-    const last = await backUp(company, "--keep", "1");
-    expect(idsIn(company)).toEqual([last]);
-  });
-
-  // Fault: disk | the manifest of an earlier backup is damaged | `backup --keep` and `restore` | the new one is made; the damaged one is neither removed nor passed over unseen
-  test("is made beside one whose manifest cannot be read", async () => {
-    const company = await aMirrored();
-    const damaged = await backUp(company);
-    writeFileSync(path.join(company.backups, "acme", damaged, "manifest.json"), "{");
-    const second = await backUp(company, "--keep", "2");
-    const third = await backUp(company, "--keep", "2");
-    expect(idsIn(company)).toEqual([damaged, third]);
-    expect((await restore(company)).code).toBe(10);
-    expect((await restore(company, "--at", third)).code).toBe(0);
-    expect(second).not.toBe(third);
-  });
-});
-
-describe("a restore", () => {
-  // Fault: disk | the same backup is restored twice, over mirrors that went on from it | `changes --since` with positions of the replaced mirrors | no number is given twice; those positions are refused
-  test("gives no number that the backup, the replaced mirror or an earlier restore of it gave", async () => {
-    const company = await aMirrored();
-    await backUp(company);
-    let last = 0;
-    const seen = new Set<string>();
-    for (const [round, name] of ["Prvá", "Druhá", "Tretia"].entries()) {
-      company.sandbox.control.create("clients", { name });
-      await sync(company);
-      const { log, next_since } = JSON.parse((await run(company, ["changes", "--json"])).stdout) as Position;
-      expect(next_since).toBeGreaterThan(last);
-      expect(seen.has(log)).toBe(false);
-      seen.add(log);
-      last = next_since;
-      if (round === 1) rmSync(company.file);
-      expect((await restore(company)).code).toBe(0);
-      for (const position of [`${log}:${next_since}`, String(next_since)])
-        expect((await run(company, ["changes", "--since", position])).code).toBe(2);
-    }
-  });
-
-  test("makes the report say of which log its position is, though nothing else changed", async () => {
-    const company = await aMirrored();
-    await backUp(company);
-    const logs = async () => {
-      expect((await run(company, ["publish"])).code).toBe(0);
-      const { log } = JSON.parse((await run(company, ["changes", "--json"])).stdout) as Position;
-      const fact = "SELECT value FROM _about WHERE fact = 'log'";
-      return [log, look(company.file.replace(/db$/, "report.db"), (db) => db.prepare(fact).pluck().get())];
-    };
-    const [before, reported] = await logs();
-    expect((await restore(company)).code).toBe(0);
-    const [log, again] = await logs();
-    expect([reported, again]).toEqual([before, log]);
-    expect(log).not.toBe(before);
-  });
 });

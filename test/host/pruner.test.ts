@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hourMs } from "../../src/base/clock.ts";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import type { OpenCompany } from "../../src/host/host-context.ts";
 import { createPruner, isPruneDue } from "../../src/host/pruner.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
@@ -21,7 +21,7 @@ test("a prune follows a run, at most one an hour; without runs it is made once a
   expect(due(null, -hourMs)).toBe(true);
 });
 
-/** A pruner over a mirror with 30 days of changes, of which 3 are kept; `tick` lets a minute pass. */
+/** A pruner over a mirror with 30 days of changes, of which 3 are kept; `tick` lets minutes pass. */
 async function startPruner(isListing = () => false, before: (mirror: Mirror) => void = () => undefined) {
   const mirror = await openHasty();
   changeDaily(mirror, 30);
@@ -44,12 +44,7 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
     // Only what a pruner needs of a company.
   } as unknown as OpenCompany);
   const ended = pruner.follow();
-  const tick = async (minutes: number) => {
-    for (let at = 0; at < minutes; at++) {
-      clock.wind(60_000);
-      for (let i = 0; i < 20; i++) await Promise.resolve();
-    }
-  };
+  const tick = (minutes: number) => clock.advance(minutes * minuteMs);
   const endRun = () => {
     const runs = new Runs(mirror.db);
     const id = runs.begin("incremental", daysAgo(0), null, {});

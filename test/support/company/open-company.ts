@@ -66,8 +66,6 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
   /** Table names; all of them when not given. */
   readonly resources?: readonly string[];
   readonly token?: string;
-  readonly language?: string;
-  readonly timeoutMs?: number;
   readonly attempts?: number;
   readonly maxResponseBytes?: number;
   /** Wall clock of the run; waiting inside the run takes no real time. */
@@ -127,13 +125,13 @@ export function resourcesNamed(names: readonly string[] | undefined) {
 }
 
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
-  const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
+  const { token = sandbox.token, attempts = 5, mostRequests } = options;
   const rateLimiter = options.rateLimiter ?? testRateLimiter(systemClock, { reserveShare: 0 });
   return createHttpTransport({
     baseUrl: proxy.baseUrl,
     token,
-    language,
-    timeoutMs,
+    language: "en",
+    timeoutMs: 20_000,
     attempts,
     log,
     clock: systemClock,

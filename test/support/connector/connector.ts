@@ -1,67 +1,51 @@
 import { z } from "zod";
 import { snakeCase } from "../../../src/base/names.ts";
-import {
-  type Field,
-  type Fields,
-  type ScalarType,
-  children,
-  date,
-  decimal,
-  doc,
-  eventName,
-  integer,
-  json,
-  nested,
-  oneOf,
-  orNull,
-  record,
-  text,
-} from "../../../src/connector/record-schema.ts";
+import * as s from "../../../src/connector/record-schema.ts";
 import { defineResource, type Resource } from "../../../src/connector/resource.ts";
 import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import type { Operation } from "../../../src/connector/operation.ts";
 
 /** A column as the mirror's contract describes it: what it holds and whose id it is. */
 export interface ExpectedColumn {
-  readonly type: ScalarType;
+  readonly type: s.ScalarType;
   readonly references: string | null;
 }
 
 /** The contract's column mapping, written a second time, so that it can disagree with the store's. */
-export function columnsOf(fields: Fields, prefix = ""): [name: string, column: ExpectedColumn][] {
+export function columnsOf(fields: s.Fields, prefix = ""): [name: string, column: ExpectedColumn][] {
   return Object.entries(fields).flatMap(([name, field]) => columnsOfField(prefix + snakeCase(name), field));
 }
 
-function columnsOfField(name: string, field: Field): [string, ExpectedColumn][] {
+function columnsOfField(name: string, field: s.Field): [string, ExpectedColumn][] {
   if (field.shape === "scalar") return [[name, { type: field.type, references: field.references ?? null }]];
   if (field.shape === "lookup") return [[`${name}_id`, { type: "integer", references: field.resource }]];
   return field.shape === "snapshot" ? columnsOf(field.fields, `${name}_`) : [];
 }
 
 /** Every field of a record with its path, the nested ones of snapshots and child rows too. */
-export function allFields(fields: Fields, prefix = ""): [path: string, field: Field][] {
-  return Object.entries(fields).flatMap(([name, field]): [string, Field][] => {
+export function allFields(fields: s.Fields, prefix = ""): [path: string, field: s.Field][] {
+  return Object.entries(fields).flatMap(([name, field]): [string, s.Field][] => {
     const path = prefix + name;
     const inner = field.shape === "snapshot" || field.shape === "children" ? field.fields : {};
     return [[path, field], ...allFields(inner, `${path}.`)];
   });
 }
 
-const author = record({ id: integer(), name: text() });
+const author = s.record({ id: s.integer(), name: s.text() });
 
-const page = record({ number: integer(), words: decimal() });
+const page = s.record({ number: s.integer(), words: s.decimal() });
 
-const book = record({
-  id: integer(),
-  title: text(),
-  genre: oneOf(["novel", "poetry", "ballad"], ["ballad"]),
-  price: decimal(),
-  printedAt: orNull(date()),
-  author: orNull(nested("authors", author)),
-  pages: doc("In their order", children("book_pages", page)),
+const book = s.record({
+  id: s.integer(),
+  title: s.text(),
+  genre: s.oneOf(["novel", "poetry", "ballad"], ["ballad"]),
+  price: s.decimal(),
+  printedAt: s.orNull(s.date()),
+  author: s.orNull(s.nested("authors", author)),
+  pages: s.doc("In their order", s.children("book_pages", page)),
 });
 
-const watch = record({ id: integer(), events: json(z.array(eventName())) });
+const watch = s.record({ id: s.integer(), events: s.json(z.array(s.eventName())) });
 
 const bookInput = z.strictObject({
   title: z.string().min(1).max(80),
