@@ -58,7 +58,7 @@ export function performRun(run: CompanyRun): Promise<RunSummary> {
   return runSync(parts, {
     ...run.request,
     mirrored: selectResources(mirror.declaration, config.resources),
-    parentsPerRun: parentsPerRunOf(mirror.declaration, config),
+    parentsPerRun: parentsPerRunOf(config),
     wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null, clock.nowMs()),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),

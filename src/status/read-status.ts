@@ -163,7 +163,7 @@ export function scrubQuestion(
     limit: limit ?? declaration.limits.requests,
     declared: declaration.resources,
     resources,
-    parentsPerRun: parentsPerRunOf(declaration, config),
+    parentsPerRun: parentsPerRunOf(config),
     isCovered: (sinceMs) => webhooksCover(db, sinceMs, nowMs),
     nowMs,
   };

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, isoTime } from "../../src/base/clock.ts";
 import { sweepKey, variantsOf } from "../../src/state/sweeps.ts";
-import { dueLists, listRequests, planSweeps, planWholeLists } from "../../src/sync/plan/chosen-lists.ts";
+import {
+  dueLists,
+  listRequests,
+  listsRead,
+  planSweeps,
+  planWholeLists,
+} from "../../src/sync/plan/chosen-lists.ts";
 import { listAgeMs, type Unfinished } from "../../src/sync/plan/chosen-lists.ts";
 import { wholeListSettings } from "../../src/runs/company-run.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
@@ -50,6 +56,11 @@ describe("which lists a run begins with", () => {
     expect(plan(interrupted(swept))).toEqual(["people", "counters:order", "counters:credit-note"]);
   });
 
+  test("a resource of which every list was read needs none", () => {
+    const swept = { people: 1_000, colours: listAgeMs, "counters:order": 1_000 };
+    expect(listsRead(list, interrupted(swept), startMs)).toEqual(new Set(["people"]));
+  });
+
   // Fault: clock | a list that was read in the future | the plan of a run | read again: its age is unknown
   // Fault: clock | the clock is set back by a year between two runs | the lists of the last run | lists of unknown age are read again
   test("a list read after the clock was set back is read again: its age is unknown", () => {
@@ -80,42 +91,73 @@ const requestsOf = (name: string, records: number) => listRequests(resourceOf(na
 test("the lists of a resource take a request for each page or variant, and one at least", () => {
   expect([requestsOf("shop", 9), requestsOf("colours", 9), requestsOf("counters", 9)]).toEqual([1, 1, 2]);
   expect([0, 1, 2, 3].map((records) => requestsOf("people", records))).toEqual([1, 1, 1, 2]);
+  // Without a total the last page is known by one that is shorter, or empty.
+  const walked = { ...resourceOf("people"), list: { kind: "walked", path: "/people", pageSize: 3 } } as const;
+  expect([0, 1, 2, 3, 5, 6].map((records) => listRequests(walked, records))).toEqual([1, 2, 2, 2, 2, 3]);
 });
 
-const wholeList = (name: string, ageDays: number | null, requests: number) => {
+type Facts = Parameters<typeof planWholeLists>[0][number];
+
+const wholeList = (name: string, ageDays: number | null, requests: number): Facts => {
   const readAtMs = ageDays === null ? null : startMs - ageDays * dayMs;
   return { name, readAtMs, requests, waits: false, open: null };
 };
 
-const chosen = (mostRequests: number | null, ...lists: ReturnType<typeof wholeList>[]) => [
+const chosen = (mostRequests: number | null, ...lists: Facts[]) => [
   ...planWholeLists(lists, { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 3 }, startMs).keys(),
 ];
 
 describe("which whole lists a run reads", () => {
   test("those that are due, those never read, and one of which the first page waits", () => {
     expect(chosen(null, { ...wholeList("a", 1, 5), waits: true }, wholeList("b", 1, 5))).toEqual(["a"]);
-    expect(chosen(null, wholeList("a", 6, 5), wholeList("b", 7, 5), wholeList("c", null, 5))).toEqual([
-      "c",
-      "b",
-    ]);
+    const never = wholeList("c", null, 5);
+    expect(chosen(null, wholeList("a", 6, 5), wholeList("b", 7, 5), never)).toEqual(["c", "b"]);
+    const open = { begunMs: startMs, pages: 1 };
+    expect(chosen(null, { ...wholeList("a", 6, 5), open }, wholeList("b", -1, 5))).toEqual(["a", "b"]);
   });
 
   test("the stalest first, while the requests suffice; one never read is read anyhow", () => {
-    expect(chosen(10, wholeList("a", 8, 6), wholeList("b", 9, 6))).toEqual(["b"]);
+    const two = [wholeList("a", 8, 6), wholeList("b", 9, 6)];
+    for (const lists of [two, two.toReversed()]) expect(chosen(10, ...lists)).toEqual(["b"]);
+    const restored = { ...wholeList("a", 0, 6), readAtMs: 0 };
+    expect(chosen(10, restored, wholeList("b", null, 6))).toEqual(["b"]);
     expect(chosen(0, wholeList("a", null, 500), wholeList("b", 30, 1))).toEqual(["a"]);
   });
 
   test("one that is larger than the share of a run in parts: so many pages a day, and all of it once the rest fits", () => {
     const settings = { everyMs: 7 * dayMs, mostRequests: 10, pagesPerDay: 3 };
-    const pages = (begunDaysAgo: number | null, read: number, requests = 50) => {
+    const pages = (begunDaysAgo: number | null, read: number, mostRequests = 10) => {
       const open = begunDaysAgo === null ? null : { begunMs: startMs - begunDaysAgo * dayMs, pages: read };
-      return planWholeLists([{ ...wholeList("a", 8, requests), open }], settings, startMs).get("a");
+      const lists = [{ ...wholeList("a", 8, 50), open }];
+      return planWholeLists(lists, { ...settings, mostRequests }, startMs).get("a");
     };
     expect(pages(null, 0)).toBe(3);
     expect([pages(0.5, 3), pages(1, 3), pages(2, 3), pages(9, 3)]).toEqual([0, 3, 6, 10]);
     expect([pages(-5, 2), pages(1, 39), pages(1, 40)]).toEqual([1, 0, Infinity]);
-    const two = [wholeList("a", 8, 6), wholeList("b", 9, 6)];
-    expect(planWholeLists(two, settings, startMs)).toEqual(new Map([["b", Infinity]]));
+    expect([0, 1].map((most) => pages(1, 60, most))).toEqual([0, Infinity]);
+  });
+
+  const begun = { begunMs: startMs - dayMs, pages: 3 };
+
+  test.each([
+    [
+      "one that fits in a run alone waits for it",
+      wholeList("a", 8, 10),
+      wholeList("b", 9, 6),
+      ["b Infinity"],
+    ],
+    ["one in parts takes the last", wholeList("a", 8, 50), wholeList("b", 9, 9), ["b Infinity", "a 1"]],
+    ["one in parts leaves the rest", wholeList("a", 9, 50), wholeList("b", 8, 5), ["a 3", "b Infinity"]],
+    [
+      "one that is open goes on",
+      { ...wholeList("a", 8, 9), open: begun },
+      wholeList("b", 9, 6),
+      ["b Infinity", "a 3"],
+    ],
+  ])("of two that a run of ten requests may read: %s", (_case, one, other, expected) => {
+    const settings = { everyMs: 7 * dayMs, mostRequests: 10, pagesPerDay: 3 };
+    const found = planWholeLists([one, other], settings, startMs);
+    expect([...found].map((pair) => pair.join(" "))).toEqual(expected);
   });
 });
 

@@ -7,7 +7,7 @@ import { queueDependents } from "../../src/sync/plan/dependents.ts";
 import { declarationOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
-import { put, putPreview, remove } from "../support/mirror/store.ts";
+import { put, putPreview, remove, texts } from "../support/mirror/store.ts";
 import { answerTo, detail, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const ofPerson = { kind: "column", column: "person_id" } as const;
@@ -120,6 +120,27 @@ describe("what changes with a record that no event announced", () => {
       readNow(run, "receipts", { ...payment, amount: 2 }, "cascade");
     }
     expect(followed(run)).toEqual(["orders id:7"]);
+    expect(texts(run.mirror, "SELECT due_ms FROM _work")).toEqual(["0"]);
+  });
+
+  test("is no owner of which each run reads a list that shows it in full", async () => {
+    const orders = { ...resourceOf("orders"), gives: "full" } as const;
+    const resources = declaration.resources.map((one) => (one.name === "orders" ? orders : one));
+    const run = await aRun([], resources);
+    hold(run, "orders", order(7));
+    readNow(run, "receipts", { id: 7, documentType: "order", documentId: 7, amount: 2 }, "cascade");
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("is nothing of a resource that is not mirrored, after an event too", ({ run }) => {
+    hold(run, "orders", order(1));
+    const others = [...run.mirrored].filter(([name]) => name !== "orders");
+    const narrow = { ...run, mirrored: new Map(others) };
+    readNow(narrow, "notes", note(5, 1), "new");
+    const item = { ...work(narrow, "receipts", 7, "recheck"), lane: "webhook" } as const;
+    const { stamp } = answerTo(narrow, item, { cause: "webhook" });
+    detail(narrow, "receipts", { id: 7, documentType: "order", documentId: 1, amount: 2 }, item, stamp);
+    expect(followed(run)).toEqual([]);
   });
 
   test("is found in the record's parts, those it has and those it had, and after its deletion", ({ run }) => {
@@ -200,6 +221,15 @@ describe("what changes with a record that no event announced", () => {
     },
   );
 
+  test("is found in the record's parts after an event of which the change was read before", async () => {
+    const run = await aRun([{ resource: "orders", dependent: "notes", by: ofLines }]);
+    hold(run, "notes", note(1, 9));
+    for (const remark of ["x", "y"]) hold(run, "orders", order(7, { lines: [{ id: 1 }], remark }));
+    const read = answerTo(run, work(run, "orders", 7, "recheck"), { cause: "webhook" });
+    run.mirror.apply(() => queueDependents(read, { id: 7, outcome: "unchanged", isNews: true }));
+    expect(followed(run)).toEqual(["notes id:1"]);
+  });
+
   test("are not the parts that stay when something else of the record changes", ({ run }) => {
     hold(run, "notes", note(1, 9));
     hold(run, "orders", order(7, { lines: [{ id: 1 }] }));
@@ -227,13 +257,17 @@ describe("what changes with a record that no event announced", () => {
     },
   );
 
-  test("is not read after a deletion that a list knew of before it was read", ({ run }) => {
+  test.each([
+    ["not read after a deletion that a list knew of before it was read", "absent", []],
+    ["read after a deletion that the scrub found", "scrub", ["orders id:1"]],
+  ])("is %s", async (_case, reason, expected) => {
+    const run = await aRun();
     hold(run, "notes", note(5, 1));
-    const item = work(run, "notes", 5, "absent");
+    const item = work(run, "notes", 5, reason);
     hold(run, "orders", order(1));
     const read = answerTo(run, item, { cause: "confirm" });
     run.mirror.apply(() => queueDependents(read, { id: 5, outcome: "deleted", isNews: false }));
-    expect(followed(run)).toEqual([]);
+    expect(followed(run)).toEqual(expected);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ForbiddenError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import { estimateRun, minutesFor, minutesText, planRun, scrubText } from "../../src/sync/plan/estimate.ts";
+import { countRecords } from "../../src/sync/plan/estimate.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { answerOf } from "../support/mirror/whole-run.ts";
 
@@ -28,7 +29,11 @@ const holding = (count: number, parents = 0, waiting = 0) => ({
   counts: () => ({ live: count, deleted: 0, provisional: 0 }),
   parentsRead: () => parents,
   waiting: () => waiting,
+  listsRead: new Set<string>(),
+  wholeLists: new Map<string, number>(),
 });
+/** So many pages of its whole list are read in this run. */
+const withPages = (pages: number) => ({ ...holding(12), wholeLists: new Map([["people", pages]]) });
 const usual = { full: false, parentsPerRun: "auto" } as const;
 
 describe("the estimate of a run", () => {
@@ -49,6 +54,12 @@ describe("the estimate of a run", () => {
     const query = { sortBy: "id", perPage: 1, page: 1 };
     expect(asked.find(({ path }) => path === "/people")?.query).toEqual(query);
     expect(new Set(asked.map(({ method }) => method))).toEqual(new Set(["GET"]));
+  });
+
+  test("asks with the params that are named in place of the connector's order", async () => {
+    const asked: ServiceRequest[] = [];
+    const counted = await countRecords(service({ "/people": 5 }, asked), resourceOf("people"), { open: "1" });
+    expect([counted.records, asked[0]?.query]).toEqual([5, { open: "1", perPage: 1, page: 1 }]);
   });
 
   test("counts only the details that the mirror lacks, all of them in a full run", async () => {
@@ -92,6 +103,31 @@ describe("the estimate of a run", () => {
       const estimates = await estimateRun(service({ "/people": 5 }), [people], holding(2), usual);
       expect(estimates.get("people")?.detail).toBe(key === "score" ? 0 : 3);
     }
+  });
+
+  test("leaves out the lists that the run which it continues has read", async () => {
+    const known = { ...holding(4), listsRead: new Set(["orders"]) };
+    const estimates = await estimateRun(service({ "/orders": 7 }), all, known, usual);
+    const lists = ["orders", "people"].map((name) => estimates.get(name));
+    expect(lists).toMatchObject([{ list: 0, detail: 3, records: 7 }, { list: 1 }]);
+  });
+
+  const changes = { since: "since", stamp: "updated_at", overlapMs: 0 };
+  const noTotal = "the service names no total: at least so many";
+
+  test.each([
+    ["of its changes alone", holding(12), {}, changes, { list: 1, records: 12 }],
+    ["whole, when it is due", withPages(Infinity), {}, changes, { list: 5, records: 12 }],
+    ["in parts beside its changes", withPages(2), {}, changes, { list: 3, records: 12 }],
+    ["to its end beside its changes", withPages(9), {}, changes, { list: 6, records: 12 }],
+    ["whole in a full run", withPages(2), { full: true }, changes, { list: 5, records: 12 }],
+    ["whole where it names no changes", withPages(2), {}, undefined, { list: 5, records: 12 }],
+    ["of nobody knows how many at first", null, {}, changes, { list: 1, records: null, error: noTotal }],
+  ])("of a list without a total is %s", async (_case, known, asked, follows, expected) => {
+    const list = { kind: "walked", path: "/people", pageSize: 3, ...(follows && { changes }) } as const;
+    const people = { ...resourceOf("people"), list };
+    const estimates = await estimateRun(service({}), [people], known, { ...usual, ...asked });
+    expect(estimates.get("people")).toEqual({ detail: 0, child: 0, ...expected });
   });
 
   test("continues after a list whose paginator is of another page", async () => {

@@ -1,12 +1,13 @@
 import { describe, expect } from "vitest";
 import { listAgeMs } from "../../src/sync/plan/chosen-lists.ts";
 import { mostQuarantined, queueScrub } from "../../src/sync/plan/read-reasons.ts";
+import { childList } from "../../src/sync/plan/list-reads.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub.ts";
 import { createRunContext, type RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
-import { person } from "../support/mirror/shop-records.ts";
+import { order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { put, stampOf, remove, rows, startMs, texts } from "../support/mirror/store.ts";
 import { childPage, leaseNext, page, runContextOf, waiting } from "../support/mirror/run.ts";
@@ -69,7 +70,7 @@ describe("parents' lists", () => {
     await childPage(runContextOf(mirror, {}, ["notes"]), 1, []);
     for (const continued of [null, { id: 1, swept: {} }]) {
       const run = runContextOf(mirror, {}, ["notes"]);
-      expect(run.queue.counts()).toMatchObject([{ state: "held", count: 1 }]);
+      expect(texts(mirror, "SELECT state, error FROM _work")).toEqual(["held deletions are held"]);
       run.mirror.apply(() => addInitialWork(run, continued));
       expect(run.queue.counts()).toMatchObject([{ state: "ready", count: 1 }]);
       expect(waiting(run)).toEqual([child(1)]);
@@ -103,8 +104,25 @@ describe("parents' lists", () => {
     expect(queued).toEqual([child(3), child(1)]);
   });
 
+  test.each([
+    ["a new run, its own share", null, 2, [2, 3, 4], 0],
+    ["a run that goes on, what is left of the share", { id: 1, swept: {} }, 3, [2, 3], 0],
+    ["a run that goes on, none beyond it", { id: 1, swept: {} }, 1, [2], -1],
+  ])("of known parents are read in %s", async (_case, unfinished, left, expected, leftOver) => {
+    const mirror = await openHasty();
+    for (const id of [1, 2, 3, 4, 5]) put(mirror, "people", person(id));
+    const before = runContextOf(mirror, {}, ["notes"]);
+    await childPage(before, 1, []);
+    before.queue.add(childList(before, "notes", { resource: "people", id: 2 }));
+    const parentReads = { beforeRun: before.runId ?? 0, left };
+    const run = runContextOf(mirror, { parentReads }, ["notes"]);
+    mirror.apply(() => addInitialWork(run, unfinished));
+    expect([waiting(run), parentReads.left]).toEqual([expected.map(child), leftOver]);
+  });
+
   test("what a killed run left of its scrub is taken back, and so is its share of the day", ({ mirror }) => {
-    const run = runContextOf(mirror, {}, ["orders"]);
+    const run = runContextOf(mirror, {}, ["orders", "receipts"]);
+    put(mirror, "orders", order(1), { source: "detail" });
     mirror.apply(() => {
       const source = { table: "orders", listOf: null, date: null, referrers: [] };
       for (const id of [1, 2, 3]) queueScrub(run, { source, id, readAtMs: 0 });
@@ -205,9 +223,9 @@ describe("lists that grow old in a run that lasts days", () => {
 
   test("take turns with details that wait, when they were read whole before", async () => {
     const { run, pass } = await runWithClock();
+    run.queue.add(work());
     addWork(run);
     await page(run, "people", []);
-    run.queue.add(work());
     pass(listAgeMs);
     expect(refreshLists(run)).toBe(true);
     // Colours were never read whole.

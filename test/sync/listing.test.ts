@@ -118,6 +118,7 @@ describe("a proven deletion", () => {
     const receipts = [{ id: 1, documentType: null, documentId: null, amount: 1 }];
     const without = runContextOf(mirror, {}, ["orders"]);
     detail(without, "orders", order(1, { receipts }), detailWork(without, "orders", 1));
+    expect(mirror.meta.get("left_out:receipts")).toBe(1);
     const run = runContextOf(mirror, {}, ["orders", "receipts"]);
     const begin = () => {
       mirror.apply(() => addInitialWork(run, null));

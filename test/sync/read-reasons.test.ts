@@ -129,8 +129,11 @@ test("what is in quarantine is read again where no list shows it in full", async
   queueQuarantined(run);
   expect(waiting(run)).toEqual(["notes id:1 detail quarantined", "orders id:1 detail quarantined"]);
   expect(next(run)).toBe("detail changed");
-  queueQuarantined({ ...run, selected: selected({ ...resourceOf("people"), fullWhen: ["score"] }) });
+  add("memos", 1);
+  const { detail: _none, ...memos } = { ...resourceOf("notes"), name: "memos" };
+  queueQuarantined({ ...run, selected: selected({ ...resourceOf("people"), fullWhen: ["score"] }, memos) });
   expect(waiting(run)).toContain("people id:1 detail quarantined");
+  expect(waiting(run)).toHaveLength(3);
 });
 
 test("records that no parent's list can show are asked for once the parents' list is complete", ({

@@ -6,7 +6,7 @@ import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { scrubAgeMs, giveBackScrub, readRecent, readScrubChoice } from "../../src/sync/plan/scrub.ts";
 import { readScrubPlan, scrubSources, useScrubDay, type ScrubQuestion } from "../../src/sync/plan/scrub.ts";
-import { chooseScrub, planScrub, scrubDayAt, scrubLeft } from "../../src/sync/plan/scrub.ts";
+import { chooseScrub, parentsPerRunOf, planScrub, scrubDayAt, scrubLeft } from "../../src/sync/plan/scrub.ts";
 import type { ScrubDay, ScrubFacts, ScrubSettings, ScrubToday } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
@@ -147,7 +147,8 @@ describe("what the scrub reads with time for more", () => {
   test("are parents with activity before records with activity, each once, whenever they were read", async () => {
     const plan = { total: 5, nights: 1, stalest: 0, recent: 5, fills: false };
     const mirror = await aQuietShop(startMs - 2 * dayMs);
-    for (const id of [5, 6]) readOrder(mirror, id, (10 - id) * dayMs);
+    readOrder(mirror, 5, 5 * dayMs);
+    readOrder(mirror, 6, scrubAgeMs);
     expect(chosenIn(mirror, {}, { plan, left: 5 })).toEqual(["notes 1", "orders 5", "orders 6"]);
   });
 });
@@ -229,6 +230,33 @@ test("the plan takes whole requests and whole days, and one of each at least", (
   expect(exact).toEqual({ total: 4, nights: 2, stalest: 2, recent: 0, fills: true });
 });
 
+/** A request takes a millisecond. */
+const quick = { limit: 1, windowMs: 1 };
+
+test.each([
+  ["activity takes no half of it that the cycle needs", 4, 2, 5, 9, 3, behind, [3, 3, 2, false]],
+  ["activity takes half of what is spare, rounded down", 5, 2, 7, 3, 3, behind, [1, 1, 4, true]],
+  ["a part of a request is none", 1.5, 2, 9, 1, 1, {}, [1, 1, 0, true]],
+  ["one request is the stalest's behind webhooks", 1, 1, 2, 1, 1, behind, [1, 1, 0, true]],
+  ["one request is that of activity without them", 1, 1, 2, 1, 1, {}, [1, 0, 1, true]],
+] as const)("of a small day: %s", (_case, timeMs, cycleDays, atMostMs, total, recent, more, expected) => {
+  const settings = { timeMs, cycleMs: cycleDays * dayMs, atMostMs };
+  const plan = planScrub(settings, facts(total, { ...quick, recent, ...more }));
+  expect([plan.nights, plan.stalest, plan.recent, plan.fills]).toEqual(expected);
+});
+
+test("how many have recent activity is what was counted now, else what the last scrub found", async () => {
+  const { db, meta } = await aShop();
+  useScrubDay(meta, { startedMs: startMs, used: 0, recent: 1 }, 0);
+  expect([2, null].map((recent) => readScrubPlan(db, question, recent).day.recent)).toEqual([2, 1]);
+});
+
+test("parents' lists are read with the scrub, unless the config says otherwise", () => {
+  const choices = [{}, { notes: "all" }, { notes: 5 }] as const;
+  const found = choices.map((parentsPerRun) => parentsPerRunOf({ resources: { parentsPerRun } as never }));
+  expect(found).toEqual(["auto", "all", 5]);
+});
+
 describe("the day", () => {
   const used: ScrubDay = { startedMs: 100 * hourMs, used: 500, recent: 2 };
 
@@ -254,6 +282,7 @@ test.each([
   ["each once", { ...one, recent: 1 }, 4, [1, 2, 3, 4], [3], [3, 1, 2, 4]],
   ["what is there", { ...one, recent: 1 }, 9, [1, 2], [1], [1, 2]],
   ["what is left of the day", filled, 4, [1, 2, 3, 4, 5], [5], [5, 1, 2, 3]],
+  ["half of what is left for recent ones", filled, 4, [1, 2, 3, 4], [9, 8, 7], [9, 1, 8, 2]],
   ["the stalest first where one is left", filled, 1, [1, 2, 3], [3], [1]],
   ["nothing where nothing is left", filled, 0, [1, 2, 3], [3], []],
 ])("what is read: %s", (_case, plan, left, stalest, recent, expected) => {

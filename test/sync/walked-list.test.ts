@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, hourMs, isoTime } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { Listings } from "../../src/state/listings.ts";
+import { markRestored } from "../../src/state/meta.ts";
+import { noteNewest } from "../../src/state/sweeps.ts";
+import type { NewWorkItem } from "../../src/state/work-item.ts";
 import { judgeWalk } from "../../src/sync/lists/reading.ts";
-import { startMs } from "../support/mirror/store.ts";
+import { chooseLists, wholeListFacts } from "../../src/sync/plan/chosen-lists.ts";
+import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
+import { listPage, queueSweep } from "../../src/sync/plan/list-reads.ts";
+import { runContextOf, waiting } from "../support/mirror/run.ts";
+import { listing, work } from "../support/mirror/state-rows.ts";
+import { startMs, texts } from "../support/mirror/store.ts";
 import { openParcels } from "../support/virtual/parcels.ts";
 
 const seven = [1, 2, 3, 4, 5, 6, 7];
@@ -12,6 +22,11 @@ async function asked(...ids: number[]): Promise<number[]> {
   await service.run();
   return service.asked.map((one) => Number(one.replace("/parcels ", "")));
 }
+
+type Service = Awaited<ReturnType<typeof openParcels>>;
+
+/** As the next run is planned. */
+const factsOf = ({ mirror, resource }: Service) => wholeListFacts(mirror.db, [resource])[0];
 
 /** A service whose parcels a run has read. */
 async function readWhole(ids: readonly number[]) {
@@ -54,11 +69,112 @@ describe("a list without a total", () => {
 
   // Fault: pagination | every page repeats the first one | a list without a total | the reading ends, and the run says so
   test("whose pages repeat is given up after one of them", async () => {
-    const listing = { pages: 2, startedSeq: 1, startedAt: "" };
+    const read = { pages: 2, startedSeq: 1, startedAt: "" };
     const shown = { ids: [1, 1], withoutId: [] };
-    const verdict = judgeWalk(listing, shown, null, { wasWhole: false, isRepeated: true });
+    const verdict = judgeWalk(read, shown, null, { wasWhole: false, isRepeated: true });
     expect(verdict).toMatchObject({ kind: "dead end", why: "page 2 showed nothing new" });
   });
+});
+
+const openListing = ({ mirror, resource }: Service) =>
+  new Listings(mirror.db).open({ ...listing, resource: resource.name }, null);
+
+const aPage = (number: number, variant = "") => listPage("parcels", { variant, page: number }, 1);
+const aDetail = work({ resource: "parcels" });
+
+test("a whole list counts as read with its last reading since a restore, and with a time stamp", async () => {
+  const service = await readWhole(seven);
+  expect(factsOf(service)).toEqual({
+    name: "parcels",
+    readAtMs: startMs,
+    requests: 3,
+    waits: false,
+    open: null,
+  });
+  markRestored(service.mirror.db, { nowMs: startMs, takenAt: isoTime(startMs) });
+  expect(factsOf(service)?.readAtMs).toBe(0);
+  expect(factsOf(await readWhole([]))?.readAtMs).toBeNull();
+  // A run that was killed before it noted the reading.
+  const killed = await openParcels(seven);
+  noteNewest(killed.mirror.meta, "parcels", isoTime(startMs));
+  openListing(killed);
+  expect(factsOf(killed)).toMatchObject({ readAtMs: null, open: null });
+});
+
+interface Plan {
+  readonly days: number;
+  /** @default no limit */
+  readonly most?: number;
+  /** @default true */
+  readonly hasSettings?: boolean;
+  readonly full?: boolean;
+  readonly isOpen?: boolean;
+  readonly waiting?: readonly NewWorkItem[];
+}
+
+test.each<[string, Plan, string[], number?]>([
+  ["its changes while it is not due, whatever else waits", { days: 1, waiting: [aDetail] }, ["changes"]],
+  ["all of it in a full run, however large", { days: 8, most: 1, full: true }, [""]],
+  ["all of it in a full run, also where it is not due", { days: 1, full: true }, [""]],
+  ["all of it where its first page waits", { days: 1, waiting: [aPage(1)] }, [""]],
+  ["all of it again where no page of it is left", { days: 8, isOpen: true }, [""]],
+  ["both where it is open", { days: 1, isOpen: true, waiting: [aPage(2)] }, ["changes", ""], Infinity],
+  ["both where it is too large", { days: 8, most: 1 }, ["changes", ""], 1],
+  [
+    "the changes that are open, also when it is due",
+    { days: 8, waiting: [aPage(2, "changes")] },
+    ["changes"],
+  ],
+  [
+    "all of it without settings, whatever is open",
+    { days: 1, hasSettings: false, isOpen: true, waiting: [aPage(2), aPage(2, "changes")] },
+    [""],
+  ],
+])("of a list with changes a run reads %s", async (_case, plan, expected, pages) => {
+  const { most: mostRequests = null, hasSettings = true, full = false, isOpen, waiting: items = [] } = plan;
+  const service = await readWhole(seven);
+  service.pass(plan.days * dayMs);
+  if (isOpen) openListing(service);
+  const wholeLists = hasSettings ? { everyMs: 7 * dayMs, pagesPerDay: 1, mostRequests } : null;
+  const run = runContextOf(service.mirror, { startedAtMs: service.nowMs(), full, wholeLists });
+  for (const item of items) run.queue.add(item);
+  expect(chooseLists(run)(service.resource)).toEqual(expected);
+  expect(run.wholePages.get("parcels")).toBe(pages);
+});
+
+test("a list of changes begins anew also where its whole list is read in parts", async () => {
+  const service = await readWhole(seven);
+  service.pass(8 * dayMs);
+  const wholeLists = { everyMs: 7 * dayMs, pagesPerDay: 1, mostRequests: 1 };
+  const run = runContextOf(service.mirror, { startedAtMs: service.nowMs(), wholeLists }, ["parcels"]);
+  run.queue.add(aPage(2, "changes"));
+  service.mirror.apply(() => addInitialWork(run, null));
+  expect(waiting(run)).toEqual(["changes", ""].map((variant) => `parcels page:${variant}:1 list sweep`));
+  expect([...run.begunLists.keys()]).toEqual(["parcels:changes"]);
+});
+
+test("a list of changes takes any page for a full one where nobody noted what fills one", async () => {
+  const { mirror } = await openParcels(seven);
+  noteNewest(mirror.meta, "parcels", isoTime(startMs));
+  const run = runContextOf(mirror);
+  queueSweep(run, { resource: "parcels", variant: "changes" }, false);
+  expect(texts(mirror, "SELECT payload ->> 'perPage' AS full FROM _work")).toEqual(["1"]);
+});
+
+test("a whole list that is overdue because the month's calls do not suffice is named", async () => {
+  const warned: unknown[] = [];
+  const log = { ...silentLog, warn: (...line: unknown[]) => void warned.push(line) };
+  const service = await openParcels(seven);
+  await service.run({ mostRequests: 0, log });
+  service.pass(14 * dayMs - 1);
+  await service.run({ mostRequests: 0, log });
+  expect(warned).toEqual([]);
+  service.pass(1);
+  await service.run({ mostRequests: 0, log });
+  const message = expect.stringContaining("parcels: the whole list is overdue") as string;
+  expect(warned).toEqual([[message, { requests: 3, in_this_run: 0 }]]);
+  await service.run({ log });
+  expect(warned).toHaveLength(1);
 });
 
 describe("a list of changes", () => {
@@ -105,12 +221,12 @@ describe("a list of changes", () => {
     const held = { outcome: "partial", troubles: [{ resource: "parcels", kind: "held" }] };
     for (let night = 0; night < 3; night++) {
       expect(await service.run(), `night ${night}`).toMatchObject(held);
-      expect(service.waits(), "in the plan").toBe(true);
+      expect(factsOf(service)?.waits, "in the plan").toBe(true);
       service.pass(dayMs);
     }
     expect(service.live()).toEqual(many);
     expect(await service.run({ allowMassDelete: true })).toMatchObject({ outcome: "complete" });
-    expect(service.waits()).toBe(false);
+    expect(factsOf(service)?.waits).toBe(false);
     expect(service.live()).toEqual(many.slice(0, 5));
     await service.run();
     expect(service.asked).toEqual(["/parcels 1 since"]);

@@ -57,7 +57,7 @@ export function dryRun(
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
   await using service = connectService(scope.context, scope);
   const { transport, rateLimiter } = service;
-  const parentsPerRun = parentsPerRunOf(scope.declaration, scope.config);
+  const parentsPerRun = parentsPerRunOf(scope.config);
   return await readMirror(scope, async (db) => {
     const known = db && knownOf(scope, db, asked, rateLimiter.view().month?.left ?? null);
     const options = { full: asked.full, parentsPerRun };
@@ -77,7 +77,7 @@ function knownOf(
   const runs = new Runs(db);
   const unfinished = unfinishedRun(runs, { full });
   const parentsRead = (resource: Resource) => {
-    if (full || parentsPerRunOf(declaration, config) !== "auto")
+    if (full || parentsPerRunOf(config) !== "auto")
       return unfinished ? new Parents(db).countListed(resource.name, runs.firstOfChain(unfinished.id).id) : 0;
     const scope = { declared: declaration.resources, resources: [resource], parentsPerRun: "auto" } as const;
     return new ScrubCandidates(db).readBefore(scrubSources(scope)).count;

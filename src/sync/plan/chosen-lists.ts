@@ -103,7 +103,8 @@ export function planWholeLists(
   const chosen = new Map<string, number>();
   const most = mostRequests ?? Infinity;
   let left = most;
-  const stalest = lists.toSorted((a, b) => (a.readAtMs ?? 0) - (b.readAtMs ?? 0));
+  const readMs = (list: WholeListFacts) => list.readAtMs ?? -Infinity;
+  const stalest = lists.toSorted((a, b) => readMs(a) - readMs(b));
   for (const { name, readAtMs, requests, waits, open } of stalest) {
     // One read in the future was read before the clock was set back.
     const isWanted =
@@ -111,7 +112,7 @@ export function planWholeLists(
     const missing = Math.max(1, requests - (open?.pages ?? 0));
     const isWhole = readAtMs === null || missing <= left;
     if (!isWanted || (!isWhole && open === null && (missing <= most || left < 1))) continue;
-    const days = 1 + Math.floor(Math.max(0, nowMs - (open?.begunMs ?? nowMs)) / dayMs);
+    const days = Math.max(1, 1 + Math.floor((nowMs - (open?.begunMs ?? nowMs)) / dayMs));
     const part = Math.max(0, Math.min(left, days * pagesPerDay - (open?.pages ?? 0)));
     chosen.set(name, isWhole ? Infinity : part);
     left -= isWhole ? missing : part;

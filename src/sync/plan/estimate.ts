@@ -26,10 +26,10 @@ export interface KnownRecords extends Pick<Records, "counts"> {
   readonly parentsRead: (resource: Resource) => number;
   /** How many details, or lists of parents, of this resource an earlier run left in the queue. */
   readonly waiting: (resource: string) => number;
-  /** Of which resources an earlier run that this one continues read all lists. @default none */
-  readonly listsRead?: ReadonlySet<string>;
-  /** Of which resources the whole list is read now, although its changes could be, and how many pages. @default all */
-  readonly wholeLists?: ReadonlyMap<string, number>;
+  /** Of which resources an earlier run that this one continues read all lists. */
+  readonly listsRead: ReadonlySet<string>;
+  /** Of which resources the whole list is read now, although its changes could be, and how many pages. */
+  readonly wholeLists: ReadonlyMap<string, number>;
 }
 
 /**
@@ -52,31 +52,32 @@ export async function estimateRun(
     live(name) - Math.max(known?.counts(name).provisional ?? 0, waiting(name));
   for (const resource of resources) {
     const { name, list } = resource;
-    if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
-    else if (list.kind === "owned") estimates.set(name, nothing);
+    let estimate = nothing;
+    if (list.kind === "single") estimate = { ...nothing, list: 1, records: 1 };
     else if (list.kind === "walked") {
-      const isWhole = full || !known || changesOf(resource) === null || !known.wholeLists;
-      const pages = isWhole ? Infinity : (known.wholeLists.get(name) ?? 0);
       const whole = listRequests(resource, live(name));
+      const isFollowed = known && !full && changesOf(resource);
+      const pages = isFollowed ? (known.wholeLists.get(name) ?? 0) : Infinity;
       const requests = pages === Infinity ? whole : 1 + Math.min(whole, pages);
-      const note = known ? {} : { error: "the service names no total: at least so many" };
-      estimates.set(name, { ...nothing, list: requests, records: known ? live(name) : null, ...note });
+      const note = known ? { records: live(name) } : { error: noTotal };
+      estimate = { ...nothing, list: requests, ...note };
     } else if (list.kind === "parents") {
       const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
       const parents = counts.reduce((sum, count) => sum + count, 0);
       // Besides those of the scrub.
       const share = full || typeof parentsPerRun === "string" ? parents : Math.min(parents, parentsPerRun);
       const child = Math.max(0, share - (known?.parentsRead(resource) ?? 0), waiting(name));
-      estimates.set(name, { ...nothing, child });
-    } else {
-      const estimate = await estimateList(transport, resource, full ? 0 : hydrated(name));
-      estimates.set(name, { ...estimate, detail: Math.max(estimate.detail, waiting(name)) });
+      estimate = { ...nothing, child };
+    } else if (list.kind !== "owned") {
+      const found = await estimateList(transport, resource, full ? 0 : hydrated(name));
+      estimate = { ...found, detail: Math.max(found.detail, waiting(name)) };
     }
+    estimates.set(name, known?.listsRead.has(name) ? { ...estimate, list: 0 } : estimate);
   }
-  for (const name of known?.listsRead ?? [])
-    estimates.set(name, { ...(estimates.get(name) ?? nothing), list: 0 });
   return estimates;
 }
+
+const noTotal = "the service names no total: at least so many";
 
 const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };
 

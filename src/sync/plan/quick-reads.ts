@@ -25,7 +25,7 @@ export function quickLists({ list }: Resource, nowMs: number): QuickList[] {
     return { kind, params: { ...list.params, [param]: value } };
   };
   const lately = since && those("all", since.param, day(since.days));
-  const unsettled = (open?.values ?? []).map((value) => those("open", open?.param ?? "", value));
+  const unsettled = open ? open.values.map((value) => those("open", open.param, value)) : [];
   const latest = latestFirst && { kind: "latest" as const, params: latestFirst };
   return [...(lately ? [lately] : []), ...unsettled, ...(latest ? [latest] : [])];
 }

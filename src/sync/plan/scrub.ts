@@ -1,6 +1,5 @@
 import { dayMs, hourMs, isoTime, minuteMs } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
-import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
@@ -120,11 +119,10 @@ export function chooseScrub<T>(
 /** Where parents' lists are read: in the scrub, with the first reading at once; or in every run, all or so many. */
 export type ParentsPerRun = "auto" | "all" | number;
 
-/** What the config says of resources that are listed parent by parent. */
-export function parentsPerRunOf({ resources }: ConnectorDeclaration, config: Config): ParentsPerRun {
-  const { parentsPerRun: choices } = config.resources;
-  const found = resources.find(({ name, list }) => list.kind === "parents" && choices[name] !== undefined);
-  return (found && choices[found.name]) ?? "auto";
+/** What the config says of resources that are listed parent by parent: the first of them that it names. */
+export function parentsPerRunOf({ resources }: Pick<Config, "resources">): ParentsPerRun {
+  const [first = "auto"] = Object.values(resources.parentsPerRun);
+  return first;
 }
 
 /** What the scrub of one company depends on, besides its mirror. */

@@ -1,4 +1,4 @@
-import { silentLog } from "../../../src/base/logger.ts";
+import { silentLog, type Log } from "../../../src/base/logger.ts";
 import { dayMs, hourMs, isoTime } from "../../../src/base/clock.ts";
 import * as schema from "../../../src/connector/record-schema.ts";
 import { defineResource } from "../../../src/connector/resource.ts";
@@ -6,7 +6,6 @@ import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../../../src/connector/transport.ts";
 import { expectedRecords } from "../../../src/state/sweeps.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { wholeListFacts } from "../../../src/sync/plan/chosen-lists.ts";
 import { declarationOf, openHasty, resourceOf } from "../mirror/mirror.ts";
 import { answerOf, runOnce } from "../mirror/whole-run.ts";
 import { seededRandom } from "../seeded-random.ts";
@@ -39,6 +38,7 @@ interface AskedRun {
   readonly allowMassDelete?: boolean;
   /** For whole lists. @default no limit */
   readonly mostRequests?: number | null;
+  readonly log?: Log;
 }
 
 /** A service whose lists name no total, newest id first, and a mirror of it. */
@@ -77,10 +77,10 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     monotonicMs: () => nowMs,
     sleep: async (ms: number) => void (nowMs += ms),
   };
-  const run = async ({ mostRequests = null, ...more }: AskedRun = {}) => {
+  const run = async ({ mostRequests = null, log = silentLog, ...more }: AskedRun = {}) => {
     asked.length = 0;
     const [queue, random] = [new WorkQueue(mirror.db), seededRandom(1)];
-    const parts = { mirror, queue, transport: { send }, clock, random, log: silentLog, token: "token" };
+    const parts = { mirror, queue, transport: { send }, clock, random, log, token: "token" };
     const wholeLists = { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 1 };
     const { resources } = declaration;
     const report = await runOnce(parts, { resources, concurrency: 1, wholeLists, ...more });
@@ -97,8 +97,9 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     remove: (id: number) => void (held = held.filter((one) => one.id !== id)),
     whenAsked: (act: (asked: number) => unknown) => void (between = act),
     expected: () => expectedRecords(mirror.meta, parcels),
-    /** As the next run is planned. */
-    waits: () => wholeListFacts(mirror.db, [parcels])[0]?.waits,
+    mirror,
+    resource: parcels,
+    nowMs: () => nowMs,
     live: () =>
       mirror.records.liveIds("parcels", Number.MAX_SAFE_INTEGER).toSorted((a, b) => Number(a) - Number(b)),
   };
