@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { hintOf, MirrorError } from "../../src/base/errors.ts";
 import { failureOf } from "../../src/cli/console/console.ts";
-import { codeOfEnding, codeOfError, worstOutcome } from "../../src/cli/program/exit-code.ts";
+import {
+  codeOfEnding,
+  codeOfError,
+  worstOutcome,
+  type CommandOutcome,
+} from "../../src/cli/program/exit-code.ts";
 
 describe("an exit code shows what happened", () => {
   test.each([
@@ -44,15 +49,8 @@ describe("an exit code shows what happened", () => {
 });
 
 test("of several outcomes the most urgent one counts, in whatever order they came", () => {
-  const byUrgency = [
-    "complete",
-    "stopped",
-    "partial",
-    "difference",
-    "failed",
-    "identity",
-    "database",
-  ] as const;
+  const named = "complete stopped partial difference failed identity database".split(" ");
+  const byUrgency = named as CommandOutcome[];
   for (const [at, worst] of byUrgency.entries()) {
     const some = byUrgency.slice(0, at + 1);
     expect([worstOutcome(some), worstOutcome(some.toReversed())]).toEqual([worst, worst]);
