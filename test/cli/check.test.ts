@@ -19,18 +19,12 @@ import {
 } from "../../src/cli/commands/upkeep/check.ts";
 import { load } from "../support/connector/config.ts";
 
-interface Access {
-  readonly url: string;
-  readonly token: string;
-}
-
-function configOf({ url, token }: Access): string {
+function configOf({ url, token }: { readonly url: string; readonly token: string }): string {
   return `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n`;
 }
 
-function folderFor(access: Access): string {
-  return temporaryFolder({ "config.yaml": configOf(access) });
-}
+const folderFor = (...access: Parameters<typeof configOf>) =>
+  temporaryFolder({ "config.yaml": configOf(...access) });
 
 interface Checks {
   readonly ok: boolean;

@@ -182,17 +182,10 @@ async function withInbox(events: readonly (readonly [type: string, resourceType:
   return { setup, mirror, ingest };
 }
 
-interface DeliveryJson {
-  readonly event_id: string;
-}
-
-async function inboxOf(
-  setup: WebhookSetup,
-  options = "",
-  parts: InvocationParts = {},
-): Promise<readonly DeliveryJson[]> {
+async function inboxOf(setup: WebhookSetup, options = "", parts: InvocationParts = {}) {
   const { stdout } = await setup.run(`inbox --json ${options}`.trim(), parts);
-  return (jsonLines(stdout)[0] as { deliveries?: readonly DeliveryJson[] }).deliveries ?? [];
+  const [shown] = jsonLines(stdout) as { deliveries?: readonly { readonly event_id: string }[] }[];
+  return shown?.deliveries ?? [];
 }
 
 const three = [
@@ -200,8 +193,6 @@ const three = [
   ["received-invoices.paid", "receivedInvoice", 5],
   ["ships.sunk", "ship", 1],
 ] as const;
-
-const idsOf = (deliveries: readonly DeliveryJson[]) => deliveries.map(({ event_id }) => event_id);
 
 const unused = () => Promise.reject(new Error("not asked for"));
 
@@ -251,7 +242,8 @@ describe("inbox", () => {
       ["--since 2026-11-21", []],
       ["--since 90s", ["evt_1", "evt_2"]],
     ] as const) {
-      expect([option, idsOf(await inboxOf(setup, option, { clock }))]).toEqual([option, ids]);
+      const found = await inboxOf(setup, option, { clock });
+      expect([option, found.map((one) => one.event_id)]).toEqual([option, ids]);
     }
   });
 });

@@ -1,9 +1,11 @@
-import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { complaints, load, minimal, type Surroundings } from "../support/connector/config.ts";
 
 describe("a config", () => {
   test("that names one company and its token is enough: every other key has its default", () => {
+    const place = { kind: "environment", name: "TOKEN" };
+    const acme = { name: "acme", account: null, contact: null, token: expect.anything(), tokenPlace: place };
+    const timezone = "Europe/Bratislava";
     expect(load(minimal()).config).toEqual({
       connector: "fintoro",
       alerts: [],
@@ -12,27 +14,12 @@ describe("a config", () => {
       baseUrl: "https://service.example/api/v1",
       dataDir: "/home/me/data",
       language: "en",
-      companies: [
-        {
-          name: "acme",
-          account: null,
-          contact: null,
-          token: expect.anything(),
-          tokenPlace: { kind: "environment", name: "TOKEN" },
-          webhook: { secrets: [], places: [], publicUrl: null },
-        },
-      ],
+      companies: [{ ...acme, webhook: { secrets: [], places: [], publicUrl: null } }],
       resources: { include: null, exclude: [], parentsPerRun: {} },
       scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000, listsMs: 0 },
       rateLimit: { reserveShare: 0.1, windowMs: 60_000, monthly: null },
       http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, patienceMs: 900_000 },
-      schedule: {
-        sync: "15 2 * * *",
-        quick: null,
-        publish: "after_sync",
-        publishEveryMs: 900_000,
-        timezone: "Europe/Bratislava",
-      },
+      schedule: { sync: "15 2 * * *", quick: null, publish: "after_sync", publishEveryMs: 900_000, timezone },
       serve: { host: "127.0.0.1", port: 8787, hosts: [], afterRun: 1, pageToken: null },
       exports: [],
       files: { pdf: false, attachments: false, store: null },
@@ -45,9 +32,17 @@ describe("a config", () => {
   });
 
   test("that sets every key gives numbers in the unit of their names", () => {
-    const { config } = load(everyKey, {
-      env: { TOKEN: "t", OLD: "old-0123456789abc", NEW: "new-0123456789abc" },
-    });
+    const env = { TOKEN: "t", OLD: "old-0123456789abc", NEW: "new-0123456789abc" };
+    const { config } = load(everyKey, { env });
+    const sheet = {
+      format: "csv",
+      out: "/home/me/reports",
+      after: "sync",
+      dialect: "excel-sk",
+      nested: false,
+      to: null,
+    };
+    const redact = ["clients.email", "unknown"].map((columns) => ({ columns, mode: "drop" }));
     expect(config).toMatchObject({
       baseUrl: "http://127.0.0.1:4010/api",
       dataDir: "/var/mirror",
@@ -58,35 +53,14 @@ describe("a config", () => {
       http: { concurrency: 2, timeoutMs: 1500, maxResponseBytes: 1_048_576 },
       schedule: { sync: null, quick: null, publish: "0 6 * * 1-5", timezone: "UTC" },
       serve: { host: "::1", port: 0, hosts: ["mirror.example.com"], afterRun: 2, pageToken: null },
-      exports: [
-        {
-          format: "csv",
-          out: path.join("/home/me", "reports"),
-          after: "sync",
-          dialect: "excel-sk",
-          tables: ["invoices"],
-          partitionBy: "year",
-          nested: false,
-          to: null,
-          month: "previous",
-        },
-      ],
+      exports: [{ ...sheet, tables: ["invoices"], partitionBy: "year", month: "previous" }],
       files: { pdf: true, attachments: false, store: null },
-      report: {
-        out: "/srv/reports",
-        mode: 0o640,
-        redact: [
-          { columns: "clients.email", mode: "drop" },
-          { columns: "unknown", mode: "drop" },
-        ],
-      },
+      report: { out: "/srv/reports", mode: 0o640, redact },
       log: { level: "debug" },
     });
     expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
-    expect(config.companies[0]?.webhook.secrets.map((secret) => secret.reveal())).toEqual([
-      "old-0123456789abc",
-      "new-0123456789abc",
-    ]);
+    const secrets = config.companies[0]?.webhook.secrets.map((secret) => secret.reveal());
+    expect(secrets).toEqual([env.OLD, env.NEW]);
   });
 
   test("cannot be changed by whoever holds it", () => {

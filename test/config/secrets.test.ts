@@ -106,12 +106,8 @@ describe("a webhook secret", () => {
     const text = withSecrets("${env:OLD} ${file:/run/hook} ${file:hook} plain-0123456789");
     const { config } = load(text, surroundings);
     const [company] = config.companies;
-    expect(company?.webhook.secrets.map((secret) => secret.reveal())).toEqual([
-      "old-0123456789abc",
-      "new-0123456789abc",
-      "here-0123456789abc",
-      "plain-0123456789",
-    ]);
+    const texts = company?.webhook.secrets.map((secret) => secret.reveal());
+    expect(texts?.join(" ")).toBe("old-0123456789abc new-0123456789abc here-0123456789abc plain-0123456789");
     expect(company?.webhook.places).toEqual([
       { kind: "environment", name: "OLD" },
       { kind: "file", path: "/run/hook" },

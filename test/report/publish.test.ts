@@ -47,16 +47,10 @@ describe("publishing", () => {
     putAs(mirror, "orders", 9007199254740993n, odd);
     const report = reading((await publish(mirror)).file);
     const sql = "SELECT id, number, issued_on, typeof(issued_on) AS type, total FROM orders WHERE id > 10";
-    expect(report.prepare(sql).safeIntegers().get()).toEqual({
-      id: 9007199254740993n,
-      number: "5",
-      issued_on: "20261231",
-      type: "text",
-      total: 999999999999.99,
-    });
-    expect(rowsOf(report, "SELECT quantity FROM order_lines LIMIT 1")).toEqual([
-      { quantity: 0.30000000000000004 },
-    ]);
+    const values = [9007199254740993n, "5", "20261231", "text", 999999999999.99];
+    expect(report.prepare(sql).safeIntegers().raw().get()).toEqual(values);
+    const quantity = report.prepare("SELECT quantity FROM order_lines LIMIT 1").pluck();
+    expect(quantity.get()).toBe(0.30000000000000004);
     expect(rowsOf(report, "SELECT name, email, score FROM people WHERE id = 1")).toEqual([
       { name: 'Žlťučký 1 "kôň"\n😀', email: "", score: null },
     ]);
