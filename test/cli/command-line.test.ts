@@ -30,11 +30,8 @@ const check: Command = { ...status, name: "connector check", summary: "compare" 
 const commands = [sync, status, check];
 
 function read(line: string) {
-  const request = readCommandLine(
-    line.split(" ").filter((word) => word !== ""),
-    commands,
-    "1.2.3",
-  );
+  const words = line.split(" ").filter((word) => word !== "");
+  const request = readCommandLine(words, commands, "1.2.3");
   if (typeof request === "string") throw new Error("a text was asked for");
   return { name: request.command.name, globals: request.globals, ...request.input };
 }

@@ -60,18 +60,6 @@ function listening(company: Company): void {
 }
 
 describe("status", () => {
-  test("says how many records lack their detail, and how many of a list are in", async () => {
-    const company = await mirrored();
-    wound(company, "UPDATE _fence_invoices SET source = 'preview'");
-    wound(company, "UPDATE _meta SET value = '2500' WHERE key = 'expected:invoices'");
-    const { code, stdout } = await status(company);
-    expect(code).toBe(0);
-    const [live = "", details = ""] = /invoices +(\d+) of 2500 +(\d+) /.exec(stdout)?.slice(1) ?? [];
-    expect(live).toMatch(/^\d+$/);
-    expect(details).toBe(live);
-    expect(stdout).toContain(`records, ${live} of them without their detail, read whole`);
-  });
-
   test("a mirror that is damaged inside keeps no other company from its status, and is named", async () => {
     const company = await damagedBesideWhole();
     const { code, stdout, stderr } = await status(company);

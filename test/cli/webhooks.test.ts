@@ -167,16 +167,12 @@ async function boxIn(setup: WebhookSetup) {
 }
 
 /** A setup whose mirror has received one event a minute, from nine on. */
-async function withInbox(events: readonly (readonly [type: string, resourceType: string, id: number])[]) {
+async function withInbox(events: readonly string[]) {
   const setup = await openWebhookSetup();
   const { mirror, ingest } = await boxIn(setup);
-  for (const [at, [type, resourceType, id]] of events.entries()) {
-    const body = JSON.stringify({
-      id: `evt_${at}`,
-      type,
-      occurredAt: isoTime(startMs),
-      resource: { type: resourceType, id },
-    });
+  for (const [at, [type, kind, id]] of events.map((one) => one.split(" ")).entries()) {
+    const resource = { type: kind, id: Number(id) };
+    const body = JSON.stringify({ id: `evt_${at}`, type, occurredAt: isoTime(startMs), resource });
     ingest.store([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
   }
   return { setup, mirror, ingest };
@@ -188,11 +184,8 @@ async function inboxOf(setup: WebhookSetup, options = "", parts: InvocationParts
   return shown?.deliveries ?? [];
 }
 
-const three = [
-  ["clients.updated", "client", 17],
-  ["received-invoices.paid", "receivedInvoice", 5],
-  ["ships.sunk", "ship", 1],
-] as const;
+/** Type, kind of record and id of each event. */
+const three = ["clients.updated client 17", "received-invoices.paid receivedInvoice 5", "ships.sunk ship 1"];
 
 const unused = () => Promise.reject(new Error("not asked for"));
 

@@ -75,13 +75,9 @@ describe("a config", () => {
     const tokens = load(shared).config.companies.map(({ name, token }) => `${name} ${token.reveal()}`);
     // In the order of the file.
     expect(tokens).toEqual(["z t1", "b t1", "c t3"]);
-    for (const text of [
-      '{"companies":{"a":{"token":"t"}}}',
-      `\uFEFF${minimal()}`,
-      minimal().replaceAll("\n", "\r\n"),
-    ]) {
+    const windows = minimal().replaceAll("\n", "\r\n");
+    for (const text of ['{"companies":{"a":{"token":"t"}}}', `\uFEFF${minimal()}`, windows])
       expect(load(text).config.companies).toHaveLength(1);
-    }
   });
 
   test("may have a section with everything below it commented out", () => {

@@ -150,10 +150,8 @@ describe("a webhook secret", () => {
 test("a missing token concerns its company alone, and is refused where no company has one", () => {
   const both = minimal("  beta: { token: '${env:BETA}' }\n");
   const { config, warnings } = load(both);
-  expect(config.companies.map(({ token }) => token.problem)).toEqual([
-    null,
-    "companies.beta.token: the environment variable BETA is not set",
-  ]);
+  const problem = "companies.beta.token: the environment variable BETA is not set";
+  expect(config.companies.map(({ token }) => token.problem)).toEqual([null, problem]);
   expect(warnings).toEqual([expect.stringContaining("config.yaml:4:18: companies.beta.token: the")]);
   expect(complaints(both, { env: {} })).toHaveLength(2);
 });

@@ -91,17 +91,11 @@ function packedFiles(): readonly string[] {
 }
 
 const packed = packedFiles();
-const pages = new Map(
-  packed
-    .filter((file) => file.endsWith(".md"))
-    .map((file) => [file, readFileSync(path.join(root, file), "utf8")]),
-);
-const anchors = new Map(
-  [...pages].map(([file, text]) => [
-    file,
-    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => headingId(heading)),
-  ]),
-);
+const markdown = packed.filter((file) => file.endsWith(".md"));
+const pages = new Map(markdown.map((file) => [file, readFileSync(path.join(root, file), "utf8")]));
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => headingId(heading));
+const anchors = new Map([...pages].map(([file, text]) => [file, anchorsOf(text)]));
 
 /** Links of a page to what is not in the package. */
 function brokenLinks(file: string, text: string): string[] {

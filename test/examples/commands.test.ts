@@ -43,10 +43,8 @@ test("containers run what the image, Compose and the cluster start", () => {
   expect(read(JSON.parse(image) as string[])).toBe("serve");
   expect(read(at(compose, "services", "mirror", "command") as string[])).toBe("serve");
   const started = { serve: "serve", cronjob: "sync", "cronjob-shards": "sync", fleet: "worker" };
-  const commandsOfPods = pods.map(([file, , pod]) => [
-    file,
-    read(at(pod, "containers", 0, "args") as string[]),
-  ]);
+  const commandOf = (pod: unknown) => read(at(pod, "containers", 0, "args") as string[]);
+  const commandsOfPods = pods.map(([file, , pod]) => [file, commandOf(pod)]);
   const expected = Object.entries(started).map(([name, command]) => [`kubernetes/${name}.yaml`, command]);
   expect(Object.fromEntries(commandsOfPods)).toEqual(Object.fromEntries(expected));
 });

@@ -71,10 +71,8 @@ describe("an export where nothing changed leaves its files alone, and one in ano
     const exportAgain = exporter(await aMirror());
     await exportAgain([{ format: "xlsx", tables: ["people"] }]);
     const { unchanged, out } = await exportAgain([{ format: "xlsx", tables: names }]);
-    expect([unchanged, filesIn(out)]).toEqual([
-      false,
-      ["acme/acme.xlsx", "acme/manifest.json", "acme/people.xlsx"],
-    ]);
+    const both = ["acme/acme.xlsx", "acme/manifest.json", "acme/people.xlsx"];
+    expect([unchanged, filesIn(out)]).toEqual([false, both]);
     expect((await exportAgain([{ format: "xlsx", tables: names }])).unchanged).toBe(true);
     expect((await exportAgain([{ format: "xlsx", tables: ["people"] }])).unchanged).toBe(true);
   });

@@ -94,10 +94,8 @@ test("the file's metadata has comments on columns and the state of the mirror", 
 describe("nested", () => {
   test("child rows are a list of structs in their parent's row, in order and with types", async () => {
     const mirror = await openHasty();
-    const lines = [
-      { id: 7, title: "first", quantity: 0.5 },
-      { id: 8, title: null, quantity: null },
-    ];
+    const second = { id: 8, title: null, quantity: null };
+    const lines = [{ id: 7, title: "first", quantity: 0.5 }, second];
     putAs(mirror, "orders", 1, orderRecord(1, { lines }));
     putAs(mirror, "orders", 2, orderRecord(2));
     putAs(mirror, "orders", 3, orderRecord(3, { lines: [{ id: 9, title: 'ž "', quantity: 0.1 + 0.2 }] }));

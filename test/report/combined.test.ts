@@ -46,10 +46,8 @@ describe("the combined report", () => {
       stdout: expect.stringContaining("combined: report written: "),
     });
     expect(texts("SELECT company, id, name FROM clients ORDER BY 1")).toEqual(["acme 5 Alfa", "beta 5 Beta"]);
-    expect(texts("SELECT company, client_name, to_be_paid FROM v_receivables ORDER BY company")).toEqual([
-      "acme Alfa 10.5",
-      "beta Beta 20",
-    ]);
+    const owed = texts("SELECT company, client_name, to_be_paid FROM v_receivables ORDER BY company");
+    expect(owed).toEqual(["acme Alfa 10.5", "beta Beta 20"]);
     const deleted = "SELECT company, resource, id, number, total, date, cause FROM deleted_records";
     const known = { number: "2", total: 20, date: "2026-10-01", cause: "confirm" };
     expect(rows(deleted)).toEqual([{ company: "beta", resource: "invoices", id: 10, ...known }]);
@@ -100,10 +98,8 @@ describe("the combined report", () => {
     const { code, stderr } = await publish();
     expect([code, stderr]).toEqual([3, expect.stringContaining("lacks companies that failed: gone")]);
     expect(texts("SELECT DISTINCT company FROM clients ORDER BY company")).toEqual(["acme", "beta"]);
-    expect(texts("SELECT company, value FROM _about WHERE fact IN ('missing', 'companies')")).toEqual([
-      "* acme, beta",
-      "gone yes",
-    ]);
+    const about = texts("SELECT company, value FROM _about WHERE fact IN ('missing', 'companies')");
+    expect(about).toEqual(["* acme, beta", "gone yes"]);
   });
 
   test("is refused where a company has its name, and has nothing that the companies' reports redact", async () => {

@@ -82,10 +82,8 @@ describe("deleted records", () => {
     const mirror = await deletedOnes();
     const redacted =
       "*.client_name clients.name invoices.total document_payments.payment_date *.currency_id".split(" ");
-    const hashed = await published(
-      mirror,
-      redacted.map((one) => rule(one, "hash")),
-    );
+    const hashing = redacted.map((one) => rule(one, "hash"));
+    const hashed = await published(mirror, hashing);
     const hash = expect.stringMatching(/^[0-9a-f]{32}$/);
     expect(hashed).toEqual([
       { ...known.client, name: hash },
@@ -114,11 +112,8 @@ describe("deleted records", () => {
     const updated = await publish(mirror, { way: "changes" });
     expect(updated.way).toBe("changes");
     const rows = rowsOf(reading(updated.file), all);
-    expect(rows).toEqual([
-      first[0],
-      { ...known.payment, currency: "CZ2" },
-      { ...known.invoice, currency: "CZ2", cause: null },
-    ]);
+    const bill = { ...known.invoice, currency: "CZ2", cause: null };
+    expect(rows).toEqual([first[0], { ...known.payment, currency: "CZ2" }, bill]);
     expect(await published(mirror)).toEqual(rows);
   });
 

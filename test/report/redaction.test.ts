@@ -267,10 +267,8 @@ describe("fields that the connector does not know, dropped", () => {
     expect(leaks(report)).toBe(false);
     const db = reading(report);
     expect(rowsOf(db, "SELECT DISTINCT novelty FROM clients")).toEqual([{ novelty: null }]);
-    const about = rowsOf(
-      db,
-      "SELECT value FROM _about WHERE subject = 'invoice_items' AND fact = 'redacted'",
-    );
+    const of = "SELECT value FROM _about WHERE subject = 'invoice_items' AND fact = 'redacted'";
+    const about = rowsOf(db, of);
     expect(about).toEqual([{ value: expect.stringContaining("novelty: drop") }]);
   });
 

@@ -223,11 +223,7 @@ describe("a company is ready", () => {
       drift: { subscriptions, schemaChanges: [schemaChange()] },
     });
     expect(ready).toBe(true);
-    const named = conditions.map(({ kind, subject, ...more }) => [
-      `${kind} ${subject}`,
-      more.blocks,
-      more.message,
-    ]);
+    const named = conditions.map((one) => [`${one.kind} ${one.subject}`, one.blocks, one.message]);
     expect(named).toEqual([
       ["partial records", false, null],
       ["subscription deliveries", false, expect.stringContaining("there is no subscription")],

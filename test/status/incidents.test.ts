@@ -58,11 +58,8 @@ describe("an incident", () => {
   test("goes only to targets that ask for its kind", () => {
     const { look } = watch([mail, chat]);
     const stale = condition({ kind: "stale", subject: "lists" });
-    expect(look(0, [condition(), stale])).toEqual([
-      "mail begin failed i1",
-      "chat begin failed i1",
-      "mail begin stale i2",
-    ]);
+    const begun = ["mail begin failed i1", "chat begin failed i1", "mail begin stale i2"];
+    expect(look(0, [condition(), stale])).toEqual(begun);
     expect(look(1, [])).toEqual(["mail end failed i1", "chat end failed i1", "mail end stale i2"]);
   });
 
@@ -77,10 +74,8 @@ describe("an incident", () => {
     expect(look(0, [condition()])).toEqual(["chat begin failed i1"]);
     expect(look(1, [condition()], [chat, mail])).toEqual(["mail begin failed i1"]);
     const deaf = { key: "mail", when: ["stale"] } as const;
-    expect(look(2, [], [chat, deaf, { key: "new", when: ["failed"] }])).toEqual([
-      "chat end failed i1",
-      "mail end failed i1",
-    ]);
+    const ended = look(2, [], [chat, deaf, { key: "new", when: ["failed"] }]);
+    expect(ended).toEqual(["chat end failed i1", "mail end failed i1"]);
   });
 
   test("stays as it is where nothing can be said about it, or about any of its kind", () => {

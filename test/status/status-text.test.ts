@@ -32,10 +32,8 @@ test("tables of a mirror are aligned, and columns that say nothing are left out"
 });
 
 test("a terminal that is too narrow has the table without its last columns", () => {
-  expect(resourceLines([invoices], nowMs, 30)).toEqual([
-    "  table             rows",
-    "  invoices  1046 of 2500",
-  ]);
+  const narrow = ["  table             rows", "  invoices  1046 of 2500"];
+  expect(resourceLines([invoices], nowMs, 30)).toEqual(narrow);
   expect(resourceLines([invoices], nowMs, 50)).toEqual([
     "  table             rows  no detail  read whole",
     "  invoices  1046 of 2500        900  3m 10s ago",
@@ -44,10 +42,7 @@ test("a terminal that is too narrow has the table without its last columns", () 
 
 test("a line is broken at spaces only, and a longer word stays whole", () => {
   expect(wrappedLine("  a", 3)).toEqual(["  a"]);
-  expect(wrappedLine(`  see ${"x".repeat(30)} there`, 12)).toEqual([
-    "  see",
-    `    ${"x".repeat(30)}`,
-    "    there",
-  ]);
+  const long = "x".repeat(30);
+  expect(wrappedLine(`  see ${long} there`, 12)).toEqual(["  see", `    ${long}`, "    there"]);
   expect(wrappedLine("x".repeat(30), 12)).toEqual(["x".repeat(30)]);
 });

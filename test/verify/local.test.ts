@@ -140,10 +140,8 @@ async function aShopWithEvents(): Promise<Mirror> {
   const queue = new WorkQueue(mirror.db);
   const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
   const events = [about(1), about(2), about(1, "people.exploded")];
-  ingest.store(
-    events.map((text) => deliveryOf(text)),
-    stillClock.nowMs(),
-  );
+  const deliveries = events.map((text) => deliveryOf(text));
+  ingest.store(deliveries, stillClock.nowMs());
   return mirror;
 }
 

@@ -62,10 +62,8 @@ test("a change that no list shows is found with every detail, and by the sample 
   }) as { id: number };
   expect(named((await verify(company, ["--sample", "0"])).report)).toEqual([]);
   const all = await verify(company, ["--all"]);
-  expect(named(all.report)).toEqual([
-    `contact_activity_logs ${log} missing`,
-    `invoices ${stale} different note`,
-  ]);
+  const both = [`contact_activity_logs ${log} missing`, `invoices ${stale} different note`];
+  expect(named(all.report)).toEqual(both);
   expect(all.code).toBe(1);
   wound(company, "UPDATE _fence_invoices SET read_at = 1 WHERE id = ?", stale);
   expect(named((await verify(company, ["--sample", "2"])).report)).toContain(
@@ -147,10 +145,8 @@ test("refuses to repair beside a writer, another company's token, and what has n
   expect((await run("--repair")).code).toBe(11);
   expect((await run("--sample", "2")).code).toBe(0);
   lock.release();
-  wound(
-    company,
-    "UPDATE _meta SET value = json_set(value, '$.name', 'another', '$.fingerprint', 'x') WHERE key = 'identity'",
-  );
+  const other = "json_set(value, '$.name', 'another', '$.fingerprint', 'x')";
+  wound(company, `UPDATE _meta SET value = ${other} WHERE key = 'identity'`);
   expect((await run()).code).toBe(4);
 });
 
@@ -210,12 +206,8 @@ test("what was compared before is compared again when the mirror's record change
   wound(company, "UPDATE invoice_items SET quantity = 99.5 WHERE invoice_id = ? AND position = 0", damaged);
   const { report } = await verify(company, ["--all"]);
   expect(report.resumed?.details).toBeGreaterThan(0);
-  expect(named(report)).toEqual(
-    [
-      `invoices ${changed} different note`,
-      `invoices ${damaged} different invoice_items[0].quantity`,
-    ].toSorted(),
-  );
+  const both = [`${changed} different note`, `${damaged} different invoice_items[0].quantity`];
+  expect(named(report)).toEqual(both.map((one) => `invoices ${one}`).toSorted());
 });
 
 test("it begins anew for another command, for another mirror, and after a day; a line that was cut says nothing", () => {

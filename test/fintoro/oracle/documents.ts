@@ -71,12 +71,10 @@ function daysToPay(books: Books): Row[] {
     .groups(paid, ({ json }) => [json["clientId"]])
     .map(([, all]) => {
       const days = all.map((each) => each.days);
+      const invoices = all.map(({ json }) => json);
       const late = all.map((each) => each.late).filter((each) => each > 0);
       return {
-        ...b.clientOf(
-          books,
-          all.map(({ json }) => json),
-        ),
+        ...b.clientOf(books, invoices),
         invoices: all.length,
         average_days: average(days),
         shortest_days: Math.min(...days),

@@ -126,19 +126,18 @@ function clientBalance(books: Books): Row[] {
     .groups(parts, ({ document, json }) => [document["clientId"], b.currencyOf(books, json)])
     .map(([[, currency = ""], all]) => {
       const of = (kind: string) => all.filter((each) => each.kind === kind);
+      const documents = all.map(({ document }) => document);
+      const net = all.map((each) => ({
+        ...each,
+        cents: each.kind === "invoices" ? each.cents : -each.cents,
+      }));
       return {
-        ...b.clientOf(
-          books,
-          all.map(({ document }) => document),
-        ),
+        ...b.clientOf(books, documents),
         currency,
         ...b.sums("invoices", of("invoices")),
         ...b.sums("credit_notes", of("credit_notes")),
         ...b.sums("advances", of("advances")),
-        ...b.sums(
-          "net",
-          all.map((each) => ({ ...each, cents: each.kind === "invoices" ? each.cents : -each.cents })),
-        ),
+        ...b.sums("net", net),
       };
     });
 }

@@ -144,10 +144,8 @@ function salesLines(books: Books): Row[] {
     const items = re.parts(json, "items");
     const shares = (field: string, rate = json["currencyRate"]) => {
       const amount = re.cents(json[field]);
-      const own = divide(
-        amount,
-        items.map((item) => re.cents(item[field])),
-      );
+      const printed = items.map((item) => re.cents(item[field]));
+      const own = divide(amount, printed);
       const euros = inEuro(own, re.euro(amount, rate), rate);
       return own.map((cents, i): Known[] => [{ cents, euro: euros[i] ?? 0n }]);
     };
