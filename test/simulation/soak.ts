@@ -2,22 +2,19 @@ import { setTimeout as pause } from "node:timers/promises";
 import { minuteMs } from "../../src/base/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { count } from "../support/truth/compare.ts";
-import { openManyCompanies, processFacts, type ManyCompanies } from "../support/company/many-companies.ts";
+import { openManyCompanies, openDescriptors, type ManyCompanies } from "../support/company/many-companies.ts";
 import { endServe, startProcess, startProbed, type Process } from "../support/program/serve-process.ts";
-import { askProbe } from "../support/program/stall.ts";
+import { askProbe, longestBy, stallText, type ProbeAnswer } from "../support/program/stall.ts";
 import { leaks } from "./checks/secrecy.ts";
 import { brokenMirrors } from "./checks/served-mirrors.ts";
-import {
-  judgeDescriptors,
-  judgeHeap,
-  judgeStalls,
-  type Descriptors,
-  type SoakResult,
-  type StallSample,
-} from "./checks/soak-judgement.ts";
 
 /** Of the time under load: kills of the daemon, then warming up of the last one; what is left is measured. */
 const shares = { kills: 0.1, warmUp: 0.35 };
+/** By so much the heap may be larger at the end: what the engine compiled since counts as well. */
+const mostGrowthBytes = 3 * 2 ** 20;
+const mostStallMs = 200;
+/** Connections to the service that a company keeps for a minute after a run, at most. */
+const keptConnections = 6;
 /** Between two changes of a company. */
 const changeEveryMs = 5_000;
 /** Events that never come, that come twice, and all in another order than they happened. */
@@ -36,12 +33,18 @@ export interface SoakPlan {
   readonly restMs: number;
 }
 
+/** What a soak found. */
+interface SoakResult {
+  readonly lines: readonly string[];
+  readonly broken: readonly string[];
+}
+
 /** A soak under way. */
 interface Soak {
   readonly many: ManyCompanies;
   readonly plan: SoakPlan;
   daemon: Process;
-  readonly stalls: StallSample[];
+  readonly stalls: ProbeAnswer[];
   readonly runs: Promise<void>[];
 }
 
@@ -71,7 +74,7 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     }
     await loadWithChanges(one, plan.durationMs * shares.warmUp);
     const heapBytes = await heapAtRest(one);
-    const [before, eventsBefore] = [descriptorsOf(one.daemon), eventsIn(many)];
+    const [before, eventsBefore] = [openDescriptors(one.daemon), eventsIn(many)];
     one.stalls.length = 0;
     await loadWithChanges(one, plan.durationMs * (1 - shares.kills - shares.warmUp));
     const heap = judgeHeap(heapBytes, await heapAtRest(one));
@@ -163,18 +166,47 @@ async function comeToRest({ many, daemon }: Soak): Promise<string[]> {
   return brokenMirrors(many);
 }
 
-/** Waits for as few as before: kept connections and files of a sort end by and by. Throws what is left. */
+type Descriptors = ReturnType<typeof openDescriptors>;
+
+/**
+ * Waits for as many files as after the warm-up, and sockets but for those that each company keeps to the service: kept
+ * connections and files of a sort end by and by. Throws what is left.
+ */
 async function descriptorsAtRest({ daemon, plan }: Soak, before: Descriptors): Promise<SoakResult> {
-  const judge = () => judgeDescriptors(before, descriptorsOf(daemon), plan.companies);
-  let judged = judge();
-  await eventually(
-    () => (judged = judge()).broken.length === 0,
-    () => judged.broken.join(),
-  );
-  return judged;
+  const mostSockets = before.sockets + plan.companies * keptConnections;
+  const text = ({ files, sockets }: Descriptors) => `${files} files and ${sockets} sockets`;
+  let after = before;
+  const line = () => `descriptors: ${text(before)} after warm-up, ${text(after)} at the end`;
+  await eventually(() => {
+    after = openDescriptors(daemon);
+    return after.files <= before.files && after.sockets <= mostSockets;
+  }, line);
+  return { lines: [line()], broken: [] };
 }
 
-function descriptorsOf({ child }: Process): Descriptors {
-  const { descriptors, sockets } = processFacts(child.pid ?? 0);
-  return { files: descriptors - sockets, sockets };
+/**
+ * Pure: no stall may keep the processor busy for over 200 ms. What else a stall was made of, the machine, the disk or
+ * threads of the garbage collection, is shown.
+ */
+function judgeStalls(answers: readonly ProbeAnswer[]): SoakResult {
+  const [busiest, longest] = [
+    longestBy(
+      "cpuMs",
+      answers.map((one) => one.busiest),
+    ),
+    longestBy(
+      "wallMs",
+      answers.map((one) => one.longest),
+    ),
+  ];
+  const lines = [`busiest stall: ${stallText(busiest)}`, `longest stall: ${stallText(longest)}`];
+  return { lines, broken: busiest.cpuMs > mostStallMs ? [`the event loop stalls: ${lines[0]}`] : [] };
+}
+
+/** Pure: all garbage is collected, after the warm-up and at the end. */
+function judgeHeap(beforeBytes: number, afterBytes: number): SoakResult {
+  const [before, after] = [beforeBytes, afterBytes].map((bytes) => (bytes / 2 ** 20).toFixed(2));
+  const line = `heap at rest: ${before} MB after warm-up, ${after} MB at the end`;
+  const grows = afterBytes - beforeBytes > mostGrowthBytes;
+  return { lines: [line], broken: grows ? [`memory grows: ${line}`] : [] };
 }

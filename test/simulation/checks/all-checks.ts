@@ -7,8 +7,7 @@ import {
   unaskedDeletions,
   unreplayable,
 } from "./history.ts";
-import type { Check, MirrorContents } from "./mirror-contents.ts";
-import type { Observation } from "./observation.ts";
+import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
 import { forgottenOverlaps, overlappingChanges } from "./overlap.ts";
 import { doneByNothing, readTooSeldom, waitingWithoutRead } from "./event-reads.ts";

@@ -1,6 +1,5 @@
 import type { TableName } from "../service/service-types.ts";
-import type { MirrorContents } from "./mirror-contents.ts";
-import type { Observation } from "./observation.ts";
+import type { MirrorContents, Observation } from "./mirror-contents.ts";
 
 /** The request after which each record was deleted last, by its table and id. */
 export function lastDeletions({ changes }: MirrorContents): ReadonlyMap<string, string | null> {

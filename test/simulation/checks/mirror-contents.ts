@@ -1,6 +1,12 @@
 import type { Db } from "../../support/truth/compare.ts";
-import type { Observation } from "./observation.ts";
+import type { SimulatedMachine } from "../machine/simulated-machine.ts";
+import type { Witness } from "../service/service-truth.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
+
+/** What was seen of a simulation from outside the mirror. Times are those of the service's monotonic clock. */
+export type Observation = Readonly<
+  Pick<SimulatedMachine, "arrivals" | "acknowledged" | "deniedAtMs" | "receivedAtMs" | "asked" | "reads">
+> & { readonly service: Witness };
 
 /** Judges a mirror that nobody writes now; each line names what is wrong, none where nothing is. */
 export type Check = (mirror: MirrorContents, seen: Observation) => string[];

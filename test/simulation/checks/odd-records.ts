@@ -1,6 +1,5 @@
 import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
-import type { Check, MirrorContents } from "./mirror-contents.ts";
-import type { Observation } from "./observation.ts";
+import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
 
 /** Fields that no connector knows, in snake case as in JSON. */
 const unknownFields = { clients: ["loyalty", "registry"], invoices: ["campaign"] } as const;

@@ -3,8 +3,7 @@ import { invoiceOf, isText } from "../service/service-truth.ts";
 import type { TableName, Version } from "../service/service-types.ts";
 import type { VersionLog } from "../service/version-log.ts";
 import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
-import type { Check, MirrorContents } from "./mirror-contents.ts";
-import type { Observation } from "./observation.ts";
+import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
 
 /**
  * I1: whatever is left to read of what is here, is in the queue or in quarantine, which each run reads again; and a row,

@@ -1,6 +1,9 @@
 import { declaration as fintoro } from "../../../connectors/fintoro/declaration.ts";
 import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
+import type { Config } from "../../../src/config/config.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
+import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
 import { tableNames } from "../service/service-types.ts";
 
 const names: ReadonlySet<string> = new Set(tableNames);
@@ -27,4 +30,17 @@ function withMirroredParents(resource: Resource): Resource {
   const { list } = resource;
   if (list.kind !== "parents") return resource;
   return { ...resource, list: { ...list, parents: list.parents.filter((one) => isMirrored(one.resource)) } };
+}
+
+const configs = new Map<string, Config>();
+
+/** The config with this token, as the program reads it. */
+export function configWith(token: string, parentsPerRun: ParentsPerRun = "auto"): Config {
+  const parents = `resources: { contact_activity_logs: { parents_per_run: ${parentsPerRun} } }`;
+  const text = `base_url: https://simulated.example/v1\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n${parents}\n`;
+  let config = configs.get(text);
+  if (config) return config;
+  config = loadConfig({ env: {}, cwd: "/", readFile: () => text, connectors: [declaration] }).config;
+  configs.set(text, config);
+  return config;
 }

@@ -1,11 +1,12 @@
 import Database from "better-sqlite3";
+import type { Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
 import type { Db } from "../../../src/store/database.ts";
 import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
 import { unwatchCommits, watchCommits } from "./commit-points.ts";
 import type { Sender } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
-import { ProcessClock } from "./process-clock.ts";
+import type { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 
 /** The process is dead: thrown where it stood, so that nothing after it happens. */
 class Crash extends Error {}
@@ -13,6 +14,37 @@ class Crash extends Error {}
 /** How one process came to its end; `error`: what its program threw. */
 export type ProcessEnd =
   { readonly how: "ended" | "crashed" } | { readonly how: "failed"; readonly error: string };
+
+/** The clocks of one process: with it they end, and nobody who sleeps on them is ever woken. */
+class ProcessClock implements Clock {
+  private readonly time: SimulatedTime;
+  private readonly machine: { readonly wallOffsetMs: number };
+  private readonly bootedAtMs: number;
+  private isDead = false;
+
+  constructor(time: SimulatedTime, machine: { readonly wallOffsetMs: number; readonly bootedAtMs: number }) {
+    this.time = time;
+    this.machine = machine;
+    this.bootedAtMs = machine.bootedAtMs;
+  }
+
+  nowMs(): number {
+    return this.time.nowMs() + this.machine.wallOffsetMs;
+  }
+
+  monotonicMs(): number {
+    return this.time.passedMs - this.bootedAtMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (this.isDead) return new Promise(() => undefined);
+    return this.time.sleep(ms, signal).then(() => (this.isDead ? new Promise(() => undefined) : undefined));
+  }
+
+  stop(): void {
+    this.isDead = true;
+  }
+}
 
 /**
  * One process on the simulated machine. It ends with its program, or dies at the point or moment of its ending: then

@@ -19,11 +19,10 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { unlikeItsInvoice, unlikeLists } from "../checks/after-usual-run.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
 import type { Activity, Scenario } from "../scenarios/scenario.ts";
-import { configWith } from "./simulated-config.ts";
 import { isFresh, lacksPaymentProof, summaryOf, type EndedRun } from "./ended-run.ts";
 import { simulatedTransport } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
-import { declaration } from "./simulated-declaration.ts";
+import { configWith, declaration } from "./simulated-declaration.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { replayInbox, watchIngest } from "./watched-ingest.ts";
 

@@ -15,7 +15,7 @@ import { SimulatedDisk } from "../machine/simulated-disk.ts";
 import { SimulatedMachine } from "../machine/simulated-machine.ts";
 import { deliver } from "../machine/delivery-path.ts";
 import { isFresh, isListed, type EndedRun } from "../machine/ended-run.ts";
-import { configWith } from "../machine/simulated-config.ts";
+import { configWith } from "../machine/simulated-declaration.ts";
 import { SimulatedProcess } from "../machine/simulated-process.ts";
 import { SimulatedProgram, webhookSecret, type ProgramOptions } from "../machine/simulated-program.ts";
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
@@ -32,7 +32,6 @@ import {
   type TokenKind,
   type Scenario,
 } from "./scenario.ts";
-import { reseedable, type Reseedable } from "./reseedable.ts";
 import { TokenWatch } from "./token-watch.ts";
 
 /** What came of a scenario. */
@@ -75,6 +74,16 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
   };
 }
 
+/** A random source that begins anew at `reseed`, so that a change is the same whatever went before. */
+function reseedable(seed: number) {
+  let current = seededRandom(seed);
+  return {
+    next: () => current.next(),
+    uuid: () => current.uuid(),
+    reseed: (next: number) => void (current = seededRandom(next)),
+  };
+}
+
 /** Their lists show all of a record. */
 const listedInFull: readonly TableName[] = ["company", "units", "clients", "business_cases"];
 
@@ -87,7 +96,7 @@ function lookAt<T>(file: string, use: (mirror: MirrorContents) => T): T {
 class Simulation {
   private readonly scenario: Scenario;
   private readonly machine: SimulatedMachine;
-  private readonly people: Reseedable;
+  private readonly people: ReturnType<typeof reseedable>;
   private readonly sender: WebhookSender;
   private readonly tokens: TokenWatch;
   private readonly parentShares: ParentShares;
@@ -97,7 +106,7 @@ class Simulation {
   /** Changes that people will still make. */
   private planned = 0;
 
-  constructor(scenario: Scenario, machine: SimulatedMachine, people: Reseedable) {
+  constructor(scenario: Scenario, machine: SimulatedMachine, people: ReturnType<typeof reseedable>) {
     this.scenario = scenario;
     this.machine = machine;
     this.people = people;

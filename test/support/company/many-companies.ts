@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { startSandbox, type Sandbox } from "../sandbox/control.ts";
 import { memoryScratch } from "../memory-folder.ts";
-import { portToKeep } from "../program/serve-process.ts";
+import { portToKeep, type Process } from "../program/serve-process.ts";
 
 export type ManyCompanies = Awaited<ReturnType<typeof openManyCompanies>>;
 
@@ -53,14 +53,12 @@ function subscribe({ control }: Sandbox, company: number, url: string): string {
   return control.secret(id, company);
 }
 
-/** How much a process has now; `sockets` are some of its `descriptors`. Reads `/proc`, on Linux only. */
-export function processFacts(pid: number) {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const bytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1024;
-  const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
-  const open = targets.filter((target) => target !== null);
-  const sockets = open.filter((target) => target.startsWith("socket:")).length;
-  return { rssBytes: bytes("VmRSS"), peakBytes: bytes("VmHWM"), descriptors: open.length, sockets };
+/** How many files and sockets a process has open now. Reads `/proc`, on Linux only. */
+export function openDescriptors({ child }: Process) {
+  const folder = `/proc/${child.pid}/fd`;
+  const targets = readdirSync(folder).flatMap((fd) => targetOf(`${folder}/${fd}`) ?? []);
+  const sockets = targets.filter((target) => target.startsWith("socket:")).length;
+  return { files: targets.length - sockets, sockets };
 }
 
 /** Null: closed meanwhile. */
