@@ -93,20 +93,6 @@ files: { pdf: on, attachments: on }
 });
 
 describe("what no other machine could use", () => {
-  // Fault: secrets | a literal token in the config of a company that joins a fleet | `fleet add` | refused with its place, and not shown (I9)
-  test("I9: is refused: secrets that stand in the file", () => {
-    const text = `companies:
-  acme: { token: literal-token-1, webhook: { secrets: ["literal-secret-0123456789"] } }
-`;
-    const { message, hint, kind } = errorOf(() => documentOf(text));
-    expect(message.split("\n")).toEqual([
-      "config.yaml:2:11: companies.acme.token stands in the file itself; the fleet takes secrets by reference only",
-      expect.stringContaining("companies.acme.webhook.secrets[0] stands in the file itself"),
-    ]);
-    expect(`${message} ${hint}`).not.toContain("literal");
-    expect([kind, hint]).toEqual(["config", expect.stringContaining("other machines")]);
-  });
-
   test("is no other company's problem", () => {
     const text = "companies: { acme: { token: '${env:ACME}' }, beta: { token: literal-token-1 } }";
     expect(documentOf(text).document).toEqual({ ...service, companies: { acme: { token: "${env:ACME}" } } });

@@ -40,8 +40,7 @@ async function aNode(...entries: readonly object[]) {
         recordStep(afterRun, exportStep(entry, company.config), result, 0, 0);
       }
     },
-    send: (owner = ownerIn(1), refused: string | null = null) =>
-      sendExports(company, owner, refused, surroundings),
+    send: (owner = ownerIn(1)) => sendExports(company, owner, null, surroundings),
     /** What is recorded. */
     steps: () => Object.entries(readSteps(afterRun)).map(([step, { outcome }]) => [step, outcome] as const),
   };
@@ -83,16 +82,6 @@ describe("exports of a company in a fleet", () => {
     await next.send(ownerIn(2));
     await late.send(stale);
     expect(readFileSync(path.join(place, "acme/people.csv"), "utf8")).toContain("person 8");
-  });
-
-  // Fault: fleet | the snapshot that has what exports show cannot be published | what follows a run | nothing is sent, and the exports have failed
-  test("are not sent before a snapshot has what they show", async () => {
-    const place = tempFolder();
-    const node = await aNode(csvTo(place));
-    await node.make(7);
-    expect(await node.send(ownerIn(1), "no snapshot has it")).toBe(false);
-    expect(filesIn(place)).toEqual([]);
-    expect(node.steps()).toEqual([[`csv ${place}`, "failed"]]);
   });
 
   // Fault: fleet | a place of exports cannot be written | a file where its folder should be | this export has failed until it can be sent, and others are sent
