@@ -80,7 +80,20 @@ describe("completion offers", () => {
 
   // Fault: data | names of companies that a shell would run, split or expand | the config of the folder | they are not offered
   test.each(shells)("no name that %s would read as more than a word", async (shell) => {
-    const names = ["a\nb", ..."|$(touch x)|a b|`id`|a;id|it's|a\"b|a\\b|~|*|:files".split("|")];
+    const names = [
+      "$(touch x)",
+      "a b",
+      "`id`",
+      "a;id",
+      "it's",
+      'a"b',
+      "a\\b",
+      "a\nb",
+      "~",
+      "*",
+      ":files",
+      "",
+    ];
     const companies = Object.fromEntries([...names, "acme"].map((name) => [name, {}]));
     const cwd = temporaryFolder({ "config.yaml": JSON.stringify({ companies }) });
     const words = ["completion", shell, "--", "status", "--company", ""];

@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hintOf, MirrorError } from "../../src/base/errors.ts";
 import { failureOf } from "../../src/cli/console/console.ts";
-import {
-  codeOfEnding,
-  codeOfError,
-  worstOutcome,
-  type CommandOutcome,
-} from "../../src/cli/program/exit-code.ts";
+import { codeOfEnding, codeOfError, worstOutcome } from "../../src/cli/program/exit-code.ts";
 
 describe("an exit code shows what happened", () => {
   test.each([
@@ -49,8 +44,15 @@ describe("an exit code shows what happened", () => {
 });
 
 test("of several outcomes the most urgent one counts, in whatever order they came", () => {
-  const named = "complete stopped partial difference failed identity database".split(" ");
-  const byUrgency = named as CommandOutcome[];
+  const byUrgency = [
+    "complete",
+    "stopped",
+    "partial",
+    "difference",
+    "failed",
+    "identity",
+    "database",
+  ] as const;
   for (const [at, worst] of byUrgency.entries()) {
     const some = byUrgency.slice(0, at + 1);
     expect([worstOutcome(some), worstOutcome(some.toReversed())]).toEqual([worst, worst]);

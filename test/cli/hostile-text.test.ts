@@ -29,7 +29,14 @@ test("nothing that a command prints can move the cursor, colour the screen or tu
 });
 
 test("a long value from outside does not hide what follows it", () => {
-  const view = { id: 1, here: true, active: false, url: "https://a.example", events: [], missing_events: [] };
+  const view = {
+    id: 1,
+    here: true,
+    active: false,
+    url: "https://example.com",
+    events: [],
+    missing_events: [],
+  };
   const never = { last_success_at: null, last_failure_at: null };
   const names = { name: "n".repeat(5_000), disabled_reason: `bad\nacme: all is well ${"r".repeat(5_000)}` };
   const lines = subscriptionLines("acme", { ...view, ...never, ...names });

@@ -12,8 +12,13 @@ const names = ["acme", "beta", "gamma", "delta"];
 async function fourCompanies() {
   const sandbox = await openSandbox({ companies: names.length, records: 1 });
   const lines = names.map((name, i) => `  ${name}: { token: "\${env:T${i}}" }`);
-  const config = `base_url: ${sandbox.url}\ndata_dir: data\nschedule: { publish: off }\nresources: { include: [clients] }\n`;
-  const cwd = temporaryFolder({ "config.yaml": `${config}companies:\n${lines.join("\n")}\n` });
+  const config = [
+    `base_url: ${sandbox.url}`,
+    "data_dir: data",
+    "schedule: { publish: off }",
+    "resources: { include: [clients] }",
+  ];
+  const cwd = temporaryFolder({ "config.yaml": [...config, "companies:", ...lines, ""].join("\n") });
   const env = Object.fromEntries(sandbox.companies.map(({ token }, i) => [`T${i}`, token]));
   const run = (args: readonly string[], days = 0) => {
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + days * dayMs };
@@ -57,12 +62,12 @@ describe("status", () => {
     expect([never.code, never.stdout]).toEqual([1, expect.stringContaining("! shard 2/3: no run yet; ")]);
     expect(never.stdout).toMatch(/^shard 1\/3: read .* ago; /m);
     await sync("2/3");
-    const shardNow = (index: number) => ({
+    const all = [1, 2, 3].map((index) => ({
       shard: `${index}/3`,
       companies: inShard(index, 3),
       missing: false,
-    });
-    expect(await shards()).toMatchObject({ code: 0, shards: [1, 2, 3].map(shardNow) });
+    }));
+    expect(await shards()).toMatchObject({ code: 0, shards: all });
     expect((await run(["status", "--all"])).stdout).toContain(`: ${inShard(2, 3).join(", ")}`);
     expect((await run(["status"])).stdout).not.toContain("shard");
     await sync("1/3", 3);
@@ -86,8 +91,11 @@ describe("status", () => {
     const { code, stdout } = await run(["status", "--shard", "2/3", "--json"]);
     const { companies, shards } = JSON.parse(stdout) as { companies: object; shards: unknown };
     expect([code, Object.keys(companies), shards]).toEqual([0, inShard(2, 3), null]);
-    for (const choice of ["--company acme", "--shard 2/3"]) {
-      const refused = await run(["status", "--all", ...choice.split(" ")]);
+    for (const choice of [
+      ["--company", "acme"],
+      ["--shard", "2/3"],
+    ]) {
+      const refused = await run(["status", "--all", ...choice]);
       expect(refused.code).toBe(2);
       expect(refused.stderr).toContain("--all is about all companies");
     }

@@ -70,9 +70,18 @@ test("the licences of libraries are those that were agreed on", () => {
 });
 
 /** What the documents and examples have people put into a checkout. */
-const secrets = `config.yaml .env acme.token acme.webhook-secret acme.webhook-secret.new data/acme.db
-  data/acme.secrets.json.new conf/acme.secrets.json.new examples/docker/acme-token
-  examples/docker/acme.webhook-secret.new`.split(/\s+/);
+const secrets = [
+  "config.yaml",
+  ".env",
+  "acme.token",
+  "acme.webhook-secret",
+  "acme.webhook-secret.new",
+  "data/acme.db",
+  "data/acme.secrets.json.new",
+  "conf/acme.secrets.json.new",
+  "examples/docker/acme-token",
+  "examples/docker/acme.webhook-secret.new",
+];
 
 // Fault: secrets | a token, webhook secret or config in the checkout | `git add .` | none is added
 test("git adds no secret and no mirror, and every example", () => {
@@ -80,8 +89,11 @@ test("git adds no secret and no mirror, and every example", () => {
   const git = (...args: string[]) =>
     spawnSync("git", ["-c", "core.excludesFile=", ...args], { cwd, encoding: "utf8" });
   git("init", "--quiet");
-  const ignored = git("check-ignore", ...secrets).stdout;
-  expect(ignored.trim().split("\n")).toEqual(secrets);
+  expect(
+    git("check-ignore", ...secrets)
+      .stdout.trim()
+      .split("\n"),
+  ).toEqual(secrets);
   expect(git("check-ignore", "examples/config.yaml", "examples/docker/config.yaml").stdout).toBe("");
 });
 

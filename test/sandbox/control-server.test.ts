@@ -50,7 +50,13 @@ describe("sandbox trigger", () => {
     expect(failed.stdout).toContain("retry: subscription");
     expect((await trigger(sandbox, "clients.updated", "--id", "99999")).code).toBe(1);
     expect((await trigger(sandbox, "client.updated")).code).toBe(2);
-    const abroad = await runCommand("sandbox trigger clients.updated --url https://example.com".split(" "));
+    const abroad = await runCommand([
+      "sandbox",
+      "trigger",
+      "clients.updated",
+      "--url",
+      "https://example.com",
+    ]);
     expect(abroad.code).toBe(2);
     expect(abroad.stderr).toContain("is no sandbox on this machine");
     await sandbox.close();

@@ -15,8 +15,18 @@ describe("faults as text", () => {
     expect(parseFaults("")).toEqual([]);
   });
 
-  const odd = "resett:0.1 500:2 latency latency=x latency=Infinity reset=later 200:0.1 500;503 429=x 429=-5";
-  test.each(odd.split(" "))("%s is refused, with how faults are written", (text) => {
+  test.each([
+    "resett:0.1",
+    "500:2",
+    "latency",
+    "latency=x",
+    "latency=Infinity",
+    "reset=later",
+    "200:0.1",
+    "500;503",
+    "429=x",
+    "429=-5",
+  ])("%s is refused, with how faults are written", (text) => {
     const hint = expect.stringContaining("reset=half:0.01") as string;
     const refusal = { kind: "usage", message: `fault "${text}" cannot be read`, hint };
     expect(() => parseFaults(text)).toThrow(expect.objectContaining(refusal) as Error);

@@ -260,9 +260,14 @@ test("--repair heals records without a route, payments, CRM events and rows of d
   wound(company, "UPDATE document_payments SET amount = amount + 1, document_id = 1 WHERE id = ?", payment);
   wound(company, "UPDATE contact_activity_logs SET type = 'wrong' WHERE id = ?", log);
   const { report, code } = await verify(company, ["--repair"]);
-  expect(Object.keys(report.repair?.found ?? {}).toSorted()).toEqual(
-    "company contact_activity_logs countries document_payments orders units".split(" "),
-  );
+  expect(Object.keys(report.repair?.found ?? {}).toSorted()).toEqual([
+    "company",
+    "contact_activity_logs",
+    "countries",
+    "document_payments",
+    "orders",
+    "units",
+  ]);
   expect([code, named(report), report.uncompared]).toEqual([0, [], []]);
   expectEqual(company);
   expectReplayedToEnd(company);
