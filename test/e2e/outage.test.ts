@@ -5,6 +5,7 @@ import { aCompany, fastClock, sync, type Company } from "../support/company/comp
 import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import {
   forbidden,
+  htmlPage,
   jsonReply,
   unavailable,
   type Breakage,
@@ -12,12 +13,7 @@ import {
   type Reply,
 } from "../support/company/proxy.ts";
 
-const failing = () => jsonReply(500, { message: "Server Error" });
-const html = (status: number) => ({
-  status,
-  headers: { "content-type": "text/html" },
-  body: Buffer.from("<h1>Maintenance</h1>"),
-});
+const failing = jsonReply(500, { message: "Server Error" });
 
 /** Away for some minutes of the run's clock, from the n-th request on. */
 function awayFor(clock: Clock, ms: number, reply: () => Reply | Breakage, fromRequest = 1): Obstacle {
@@ -44,9 +40,9 @@ test.each([1, 6])(
   async (from) => {
     const clock = fastClock();
     const company = await aCompany();
-    const ways = [() => unavailable, failing, () => "reset" as const, () => html(503), () => html(200)];
+    const ways = [unavailable, failing, "reset", htmlPage(503), htmlPage(200)] as const;
     const seen = { failed: 0, together: 0 };
-    const away = awayFor(clock, 10 * minuteMs, () => ways[seen.failed % ways.length]?.() ?? "reset", from);
+    const away = awayFor(clock, 10 * minuteMs, () => ways[seen.failed % ways.length] ?? "reset", from);
     company.proxy.obstruct((asked, passOn) => {
       const answer = away(asked, passOn);
       if (answer === undefined) return undefined;
@@ -104,16 +100,16 @@ describe("a service that is away for good", () => {
 // Fault: service | everything but /whoami is refused | a proxy, from the 10th request on | a bounded number of requests and a bounded time; the next run is whole
 test.each([
   // Asked for five times in a row.
-  ["403", () => forbidden, 50],
+  ["403", forbidden, 50],
   // What may pass is tried for a minute.
   ["500", failing, 300],
-  ["a page with 200", () => html(200), 300],
+  ["a page with 200", htmlPage(200), 300],
 ])(
   "a service that refuses everything but /whoami in the middle of a run costs a bounded number of requests: %s",
   async (_answer, reply, most) => {
     const clock = fastClock();
     const company = await aCompany();
-    company.proxy.obstruct(({ path, n }) => (path === "/whoami" || n < 10 ? undefined : reply()));
+    company.proxy.obstruct(({ path, n }) => (path === "/whoami" || n < 10 ? undefined : reply));
     const begunMs = clock.monotonicMs();
     const report = await sync(company, { ...some, clock });
     expect(["partial", "failed"]).toContain(report.outcome);

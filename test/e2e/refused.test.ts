@@ -7,6 +7,7 @@ import { aCompany, aMirroredCompany, sync, type Company } from "../support/compa
 import { count, dump, expectEqual, expectHealed, look, serviceIds } from "../support/truth/equal.ts";
 import {
   forbidden,
+  htmlPage,
   invalid,
   jsonReply,
   missing,
@@ -211,7 +212,7 @@ const hiccups: readonly (Reply | Breakage)[] = [
   jsonReply(503, { message: "Service Unavailable" }, { "retry-after": "0" }),
   "reset",
   "half",
-  { status: 200, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Soon</h1>") },
+  htmlPage(200),
   ...['{"data":[{"id":1,"name":"A', "},{", "", "null"].map((text) => jsonReply(200, text)),
   jsonReply(200, { message: "ok" }),
   jsonReply(200, { data: { id: 1 } }),

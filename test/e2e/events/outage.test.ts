@@ -3,7 +3,7 @@ import { hourMs } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, sync } from "../../support/company/company.ts";
 import { count, expectEqual, serviceIds } from "../../support/truth/equal.ts";
 import { DrivenClock } from "../../support/virtual/driven-clock.ts";
-import { missingPage, unavailable } from "../../support/company/proxy.ts";
+import { htmlPage, unavailable } from "../../support/company/proxy.ts";
 import {
   inboxOf,
   pass,
@@ -32,7 +32,7 @@ const reaches = (worker: RunningWorker, what: string) =>
 test("an outage of half an hour, in four ways: few requests, no attempt used up, nothing lost", async () => {
   const { clock, company, worker } = await mirrored();
   await reaches(worker, "working");
-  const ways = [unavailable, "reset", missingPage, { ...missingPage, status: 200 }] as const;
+  const ways = [unavailable, "reset", htmlPage(404), htmlPage(200)] as const;
   company.proxy.obstruct(({ n }) => ways[n % ways.length]);
   const changed = serviceIds(company, "invoices").slice(0, 3);
   for (const id of changed) company.sandbox.control.alter("invoices", id, { note: "Počas výpadku" });

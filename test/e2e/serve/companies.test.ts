@@ -3,7 +3,13 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
-import { serve, serveHere, writeServeConfig, type ServedCompany } from "../../support/program/serve.ts";
+import {
+  named,
+  serve,
+  serveHere,
+  writeServeConfig,
+  type ServedCompany,
+} from "../../support/program/serve.ts";
 import { deliver, eventOf, secret } from "../../support/program/deliveries.ts";
 import { inMirror, wholeRuns, readyOf } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -13,19 +19,6 @@ import { runCommand } from "../../support/program/cli.ts";
 import { configOf, impatientClock, startDaemon } from "../../support/program/daemon.ts";
 
 const off = "schedule: { sync: off, publish: off }";
-
-function tokenOf(company: Company, index: number): string {
-  return company.sandbox.companies[index]?.token ?? "";
-}
-
-/** The second company of the sandbox, as `other`. */
-function otherOf(company: Company, facts: Partial<ServedCompany> = {}): ServedCompany {
-  return { name: "other", token: tokenOf(company, 1), ...facts };
-}
-
-function acmeOf(company: Company): ServedCompany {
-  return { name: "acme", token: company.sandbox.token };
-}
 
 /** Of the mirror of `other`. */
 const otherRuns = (company: Company) =>
@@ -38,6 +31,7 @@ describe("several companies in one daemon", () => {
   // Fault: files | a config with a mistake while `serve` runs | the file that is read again | logged, and the old config stays
   test("SIGHUP: companies come and go, secrets change, a bad config changes nothing", async () => {
     const company = writeServeConfig(await aCompany({ records: 3, companies: 2 }), off);
+    const [acme, other] = named(company, "acme", "other") as [ServedCompany, ServedCompany];
     const daemon = await serveHere(company);
     const reload = async (more: string, companies: readonly ServedCompany[], says: string) => {
       writeServeConfig(company, more, companies);
@@ -48,11 +42,11 @@ describe("several companies in one daemon", () => {
     await reload("no_such_key: 1", [], "the config is kept as it was: config.yaml:");
     expect(await deliver(daemon, clientEvent())).toBe(204);
     const changed = `${off}\nserve: { listen: 127.0.0.1:9 }`;
-    await reload(changed, [acmeOf(company), otherOf(company)], "the config was read again");
+    await reload(changed, [acme, other], "the config was read again");
     await eventually(() => otherRuns(company) === 1, "a whole run of the new company");
     expect(daemon.heard("serve.listen was changed: that needs a restart")).toBe(true);
     expect(await deliver(daemon, clientEvent(), { to: "other" })).toBe(204);
-    writeServeConfig(company, off, [otherOf(company, { secrets: ["whsec_another_one"] })]);
+    writeServeConfig(company, off, [{ ...other, secrets: ["whsec_another_one"] }]);
     daemon.send("SIGHUP");
     await eventually(async () => (await deliver(daemon, clientEvent())) === 404, "acme is gone");
     await daemon.until("the company is no longer served");
@@ -169,8 +163,7 @@ test("a pipe in a secret's place stops nothing: nobody may ever write into it", 
 // Fault: files | one company's mirror is no database, another's token is wrong | files and config of `serve` | the third company runs and is ready
 test("a company without its token harms no other, in sync and in serve, nor does one with a wrong token or a broken file; a token that appears is used", async () => {
   const company = await aCompany({ records: 3, companies: 2 });
-  const [acmeToken, betaToken] = company.sandbox.companies.map(({ token }) => token) as [string, string];
-  const acme = { name: "acme", token: acmeToken };
+  const [acme, broken] = named(company, "acme", "broken") as [ServedCompany, ServedCompany];
   const beta = { name: "beta", token: inFile("beta"), secrets: ["${file:./secrets/hook}"] };
   writeServeConfig(company, off, [acme, beta]);
   const { code, stdout, stderr } = await runCommand(["sync", "--json"], { cwd: company.folder });
@@ -184,11 +177,7 @@ test("a company without its token harms no other, in sync and in serve, nor does
   expect(alone.code).toBe(2);
   const no = "this is no database, and long enough to be sure of it";
   writeFileSync(path.join(company.folder, "broken.db"), no);
-  const others = [
-    { name: "wrong", token: "no-such-token" },
-    { name: "broken", token: betaToken },
-  ];
-  writeServeConfig(company, off, [...others, acme, beta]);
+  writeServeConfig(company, off, [{ name: "wrong", token: "no-such-token" }, broken, acme, beta]);
   const daemon = await serveHere(company);
   await daemon.until("not a SQLite database");
   const readiness = async () => {
@@ -203,7 +192,7 @@ test("a company without its token harms no other, in sync and in serve, nor does
   const statuses = { acme: 204, wrong: 204, broken: 503, nobody: 404 };
   for (const [to, status] of Object.entries(statuses))
     expect([to, await deliver(daemon, event, { to })]).toEqual([to, status]);
-  mount(company, { hook: secret, beta: betaToken }, 1);
+  mount(company, { hook: secret, beta: broken.token }, 1);
   await eventually(async () => (await deliver(daemon, event, { to: "beta" })) === 204, "deliveries of beta");
   await expect.poll(readiness).toMatchObject({ ready: ["acme", "beta"] });
 });

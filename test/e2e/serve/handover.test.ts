@@ -4,7 +4,14 @@ import { expect, test } from "vitest";
 import { endOf } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
-import { outcomeIn, serve, startIn, writeServeConfig, childrenOf } from "../../support/program/serve.ts";
+import {
+  childrenOf,
+  named,
+  outcomeIn,
+  serve,
+  startIn,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
 import { inMirror, wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -70,14 +77,10 @@ test("a sync beside the daemon gives its run to it and ends as if it had made it
 // Fault: process | SIGTERM while the process that makes a report stands still (SIGSTOP), and the service does not answer a run | a process of `serve` for two companies | it exits with 0, and leaves no process behind
 test("a stop waits neither for a process that stands still nor for a service that does not answer", async () => {
   const company = await aCompany({ records: 3, companies: 2 });
-  const [first, second] = company.sandbox.companies.map(({ token }) => token);
-  const served = [
-    { name: "acme", token: first ?? "" },
-    { name: "other", token: second ?? "" },
-  ];
+  const served = named(company, "acme", "other");
   writeServeConfig(company, "schedule: { sync: off }", served);
   company.proxy.obstruct(({ path: asked, headers }) =>
-    asked === "/clients" && headers.authorization?.includes(second ?? "") ? "hang" : undefined,
+    asked === "/clients" && headers.authorization === `Bearer ${served[1]?.token}` ? "hang" : undefined,
   );
   const daemon = await serve(company);
   let stopped = 0;

@@ -9,7 +9,7 @@ import { aCompany, aMirroredCompany, type Company } from "../../support/company/
 import { look } from "../../support/truth/compare.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { processEnv } from "../../support/program/process-env.ts";
-import { childrenOf, serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
+import { childrenOf, named, serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
 import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, statusOf, wholeRuns } from "../../support/company/served-company.ts";
 import { readEarlier, wound } from "../../support/verify/verify.ts";
@@ -104,8 +104,7 @@ test("what follows a run uses the daemon's config, whatever stands in the file b
 // Fault: process | the first runs of many companies end together | a process of `serve`, and the processes that it starts | one at a time makes what follows, and in the end all reports are there
 test("a process that is killed while it makes the report is a failure like others, and tried again; of several companies one at a time works", async () => {
   const company = await aCompany({ records: 3, companies: 3 });
-  const { companies } = company.sandbox;
-  const served = companies.map(({ token }, index) => ({ name: index === 0 ? "acme" : `c${index}`, token }));
+  const served = named(company, "acme", "c1", "c2");
   writeServeConfig(company, "schedule: { sync: off, publish_every: 1s }", served);
   const daemon = await serve(company);
   const children = () => childrenOf(daemon.child.pid);

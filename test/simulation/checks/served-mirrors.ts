@@ -1,13 +1,7 @@
 import type { ManyCompanies } from "../../support/company/many-companies.ts";
 import { localDamage } from "../../support/mirror/local-check.ts";
-import {
-  differences,
-  falseTombstones,
-  look,
-  provisionalMistakes,
-  unreplayable,
-} from "../../support/truth/compare.ts";
-import { documentTables, truthOf } from "../../support/truth/truth.ts";
+import { differences, falseTombstones, look, unreplayable } from "../../support/truth/compare.ts";
+import { truthOf } from "../../support/truth/truth.ts";
 
 /** Broken invariants of the mirrors of a `serve`, once everything was read and nothing is in flight. */
 export async function brokenMirrors({ sandbox, names, mirror }: ManyCompanies): Promise<string[]> {
@@ -18,7 +12,6 @@ export async function brokenMirrors({ sandbox, names, mirror }: ManyCompanies): 
     for (const id of eventIds(file)) kept.add(id);
     const found = [
       ...unreplayable(file).map((what) => `I2 ${what}`),
-      ...provisionalMistakes(file, documentTables).map((what) => `I3 ${what}`),
       ...falseTombstones(file, truth).map((what) => `I5 ${what}`),
       ...look(file, (db) => differences(db, truth)).map((what) => `I11 ${what}`),
       ...(await localDamage({ file })).map((what) => `against itself: ${what}`),

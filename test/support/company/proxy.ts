@@ -148,12 +148,10 @@ export function invalid(field: string, why = "Neplatná hodnota."): Reply {
   return jsonReply(422, { message: "The given data was invalid.", errors: { [field]: [why] } });
 }
 
-/** A 404 that is not the service's own. */
-export const missingPage: Reply = {
-  status: 404,
-  headers: { "content-type": "text/html" },
-  body: Buffer.from("<h1>404</h1>"),
-};
+/** A page of something else than the service, as a proxy answers while that is away. */
+export function htmlPage(status: number): Reply {
+  return { status, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Maintenance</h1>") };
+}
 
 /** The same answer with other text. */
 function rewritten(reply: Reply, change: (text: string) => string): Reply {

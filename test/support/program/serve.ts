@@ -24,11 +24,16 @@ export interface ServedCompany {
   readonly publicUrl?: string;
 }
 
+/** The sandbox's companies under these names, in their order. */
+export function named({ sandbox }: Company, ...names: readonly string[]): ServedCompany[] {
+  return names.map((name, at) => ({ name, token: sandbox.companies[at]?.token ?? "" }));
+}
+
 /** Writes config.yaml beside the mirror; one company, `acme`, unless there are others. Gives the company. */
 export function writeServeConfig(
   company: Company,
   more = "",
-  companies: readonly ServedCompany[] = [{ name: "acme", token: company.sandbox.token }],
+  companies: readonly ServedCompany[] = named(company, "acme"),
 ): Company {
   const entries = companies.map(
     ({ name, token, secrets = [secret], publicUrl }) =>

@@ -225,28 +225,3 @@ function saysTheSame(one: string | null, other: string | null): boolean {
   if (one === null || other === null || one.length !== other.length) return false;
   return isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 }
-
-const isDetail = (column: string) => `json_type(${column}, '$.items') IS NOT NULL`;
-
-/**
- * I3: where a preview stands in place of a detail, or a row does not say truly whether it is provisional.
- *
- * @param tables whose lists show previews, with the key of their parts that only details have
- */
-export function provisionalMistakes(file: string, tables: readonly string[]): string[] {
-  return look(file, (db) =>
-    tables.flatMap((table) => {
-      const said =
-        db.prepare(`SELECT t.id FROM "${table}" t JOIN _raw r ON r.resource = '${table}' AND r.id = t.id
-        WHERE t._deleted_at IS NULL AND ((t._detail_at IS NULL) <> (r.kind = 'preview')
-          OR (t._detail_at IS NULL) = (${isDetail("r.json")}))`);
-      const lost = db.prepare(`SELECT record_id FROM _changes WHERE resource = '${table}' AND op = 'update'
-        AND ${isDetail("before")} AND NOT ${isDetail("after")}`);
-      const ids = (of: typeof said) => of.pluck().all() as number[];
-      return [
-        ...ids(said).map((id) => `${table} ${id}: provisional or not, it says the contrary`),
-        ...ids(lost).map((id) => `${table} ${id}: a preview replaced its detail`),
-      ];
-    }),
-  );
-}
