@@ -166,6 +166,15 @@ function runOf(ticks: number, clock: Clock) {
   return { read, work };
 }
 
+/** What shows progress, at a terminal or without one. */
+function shownAt(isTerminal: boolean) {
+  const clock = jumpingClock();
+  const terminal = createTerminal();
+  const { log, records } = recordingLog({ clock });
+  const options = { screen: createScreen(terminal, isTerminal), log, clock, colour: false };
+  return { clock, terminal, records, options };
+}
+
 describe("the plan", () => {
   const ready = view({ queued: 40, requests: 20, ahead, budget: budget(120, 63) });
 
@@ -185,15 +194,13 @@ describe("the plan", () => {
   });
 
   test("is logged once for each run, as soon as every list has shown its length", async () => {
-    const clock = jumpingClock();
-    const { log, records } = recordingLog({ clock });
+    const { clock, records, options } = shownAt(false);
     const views = [view({ ...ready, ahead: { ...ahead, isKnown: false } }), ready, ready, ready];
     let taken = 0;
     const work = async () => {
       while (taken < views.length) await clock.sleep(1_000);
     };
-    const screen = createScreen(createTerminal(), false);
-    await withProgress({ screen, log, clock, colour: false }, () => [views[taken++] ?? ready], work);
+    await withProgress(options, () => [views[taken++] ?? ready], work);
     const plans = records().filter(({ msg }) => String(msg).includes("requests to make"));
     expect(plans).toMatchObject([{ requests: 3630, eta_ms: 1_800_000 }]);
   });
@@ -201,12 +208,10 @@ describe("the plan", () => {
 
 describe("a long run", () => {
   test("without a terminal says that it is at work also where it waits for others, or makes reports", async () => {
-    const clock = jumpingClock();
-    const { log, records } = recordingLog({ clock });
-    const screen = createScreen(createTerminal(), false);
+    const { clock, records, options } = shownAt(false);
     const wait = () => clock.sleep(90_000);
-    await withProgress({ screen, log, clock, colour: false }, () => [], wait);
-    await withLine({ screen, log, clock }, (show) => {
+    await withProgress(options, () => [], wait);
+    await withLine(options, (show) => {
       show(() => "acme: making the report");
       return wait();
     });
@@ -217,11 +222,9 @@ describe("a long run", () => {
   });
 
   test("without a terminal logs a JSON line at least every 30 seconds: what, how much, time left", async () => {
-    const clock = jumpingClock();
-    const { log, records } = recordingLog({ clock });
-    const terminal = createTerminal();
+    const { clock, terminal, records, options } = shownAt(false);
     const { read, work } = runOf(4, clock);
-    await withProgress({ screen: createScreen(terminal, false), log, clock, colour: false }, read, work);
+    await withProgress(options, read, work);
     expect(terminal.visible()).toEqual([""]);
     expect(records().length).toBeGreaterThanOrEqual(4);
     expect(Math.max(...clock.slept)).toBeLessThanOrEqual(30_000);
@@ -236,16 +239,14 @@ describe("a long run", () => {
   });
 
   test("at a terminal draws at most ten times a second and leaves nothing behind", async () => {
-    const clock = jumpingClock();
-    const terminal = createTerminal();
+    const { clock, terminal, options } = shownAt(true);
     const seen: string[][] = [];
     const { read, work } = runOf(3, clock);
     const watched = () => {
       seen.push(terminal.visible());
       return read();
     };
-    const screen = createScreen(terminal, true);
-    await withProgress({ screen, log: recordingLog().log, clock, colour: false }, watched, work);
+    await withProgress(options, watched, work);
     expect(seen[1]).toEqual(expect.arrayContaining([expect.stringContaining("invoices  1 of 9")]));
     expect(seen[2]).toEqual(expect.arrayContaining([expect.stringContaining("invoices  2 of 9")]));
     expect(Math.min(...clock.slept)).toBeGreaterThanOrEqual(100);
@@ -254,10 +255,7 @@ describe("a long run", () => {
   });
 
   test("that fails throws its error, with the terminal as it was", async () => {
-    const terminal = createTerminal();
-    const screen = createScreen(terminal, true);
-    const clock = jumpingClock();
-    const options = { screen, log: recordingLog().log, clock, colour: false };
+    const { clock, terminal, options } = shownAt(true);
     const fail = () => clock.sleep(1_000).then(() => Promise.reject(new Error("the run failed")));
     await expect(withProgress(options, () => [view()], fail)).rejects.toThrow("the run failed");
     expect(terminal.cursorHidden()).toBe(false);
