@@ -93,17 +93,6 @@ describe("parents' lists", () => {
     expect(leaseNext(run.queue, ["notes"]).payload).toEqual(payload);
   });
 
-  test("in every run: all once, without those that the continued run read", async ({ mirror }) => {
-    for (const id of [1, 2, 3]) put(mirror, "people", person(id));
-    for (const id of [1, 2]) await childPage(runContextOf(mirror, {}, ["people", "notes"]), id, []);
-    const parentReads = { beforeRun: 2, left: 99 };
-    const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
-    addWork(run);
-    await page(run, "people", [person(1), person(2)], { total: 3 });
-    const queued = waiting(run).filter((row) => row.startsWith("notes"));
-    expect(queued).toEqual([child(3), child(1)]);
-  });
-
   test.each([
     ["a new run, its own share", null, 2, [2, 3, 4], 0],
     ["a run that goes on, what is left of the share", { id: 1, swept: {} }, 3, [2, 3], 0],

@@ -220,16 +220,6 @@ test.each([
   },
 );
 
-test("the plan takes whole requests and whole days, and one of each at least", () => {
-  const tiny = planScrub({ timeMs: 1, cycleMs: 1, atMostMs: 1 }, facts(2));
-  expect(tiny).toEqual({ total: 2, nights: 2, stalest: 1, recent: 0, fills: false });
-  const settings = { timeMs: 1_499, cycleMs: 2 * dayMs - 1, atMostMs: 60_000 };
-  const one = planScrub(settings, facts(4, { recent: 1 }));
-  expect(one).toMatchObject({ nights: 1, stalest: 3, recent: 1, fills: false });
-  const exact = planScrub({ timeMs: 1_000, cycleMs: 2 * dayMs, atMostMs: 60_000 }, facts(4));
-  expect(exact).toEqual({ total: 4, nights: 2, stalest: 2, recent: 0, fills: true });
-});
-
 /** A request takes a millisecond. */
 const quick = { limit: 1, windowMs: 1 };
 
@@ -237,6 +227,9 @@ test.each([
   ["activity takes no half of it that the cycle needs", 4, 2, 5, 9, 3, behind, [3, 3, 2, false]],
   ["activity takes half of what is spare, rounded down", 5, 2, 7, 3, 3, behind, [1, 1, 4, true]],
   ["a part of a request is none", 1.5, 2, 9, 1, 1, {}, [1, 1, 0, true]],
+  ["a part of a day is none", 2, 1.9, 120, 4, 1, {}, [1, 3, 1, false]],
+  ["a whole day is one", 2, 2, 120, 4, 0, {}, [2, 2, 0, true]],
+  ["a request and a day are the least", 0.1, 0.1, 0.1, 2, 0, {}, [2, 1, 0, false]],
   ["one request is the stalest's behind webhooks", 1, 1, 2, 1, 1, behind, [1, 1, 0, true]],
   ["one request is that of activity without them", 1, 1, 2, 1, 1, {}, [1, 0, 1, true]],
 ] as const)("of a small day: %s", (_case, timeMs, cycleDays, atMostMs, total, recent, more, expected) => {
@@ -338,22 +331,5 @@ describe("over 60 nights", () => {
       }),
       { numRuns: 60 },
     );
-  });
-
-  test("hourly runs share the allowance of a day, and days without a run do not add up", () => {
-    const items = itemsOf(20_000, 7);
-    const perDay: number[] = [];
-    let day: ScrubDay | null = null;
-    for (let hour = 30; hour < 30 + 14 * 24; hour++) {
-      if (hour > 120 && hour < 240) continue;
-      const nowMs = hour * hourMs;
-      const current = scrubDayAt(day, nowMs);
-      if (current !== day) perDay.push(0);
-      const { count } = runAt(items, usual, facts(20_000), current, nowMs);
-      day = { ...current, used: current.used + count };
-      perDay[perDay.length - 1] = day.used;
-    }
-    expect(perDay.length).toBeGreaterThan(8);
-    expect(Math.max(...perDay)).toBeLessThanOrEqual(3_600);
   });
 });

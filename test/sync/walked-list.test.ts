@@ -101,45 +101,35 @@ test("a whole list counts as read with its last reading since a restore, and wit
   expect(factsOf(killed)).toMatchObject({ readAtMs: null, open: null });
 });
 
-interface Plan {
-  readonly days: number;
-  /** @default no limit */
-  readonly most?: number;
-  /** @default true */
-  readonly hasSettings?: boolean;
-  readonly full?: boolean;
-  readonly isOpen?: boolean;
+type Plan = Partial<{ days: number; most: number; full: boolean; isOpen: boolean; isPlain: boolean }> & {
   readonly waiting?: readonly NewWorkItem[];
-}
+};
+const bothOpen = { isOpen: true, waiting: [aPage(2), aPage(2, "changes")] };
 
-test.each<[string, Plan, string[], number?]>([
-  ["its changes while it is not due, whatever else waits", { days: 1, waiting: [aDetail] }, ["changes"]],
-  ["all of it in a full run, however large", { days: 8, most: 1, full: true }, [""]],
-  ["all of it in a full run, also where it is not due", { days: 1, full: true }, [""]],
-  ["all of it where its first page waits", { days: 1, waiting: [aPage(1)] }, [""]],
-  ["all of it again where no page of it is left", { days: 8, isOpen: true }, [""]],
-  ["both where it is open", { days: 1, isOpen: true, waiting: [aPage(2)] }, ["changes", ""], Infinity],
-  ["both where it is too large", { days: 8, most: 1 }, ["changes", ""], 1],
+test.each<[string, Plan, string]>([
+  ["its changes while it is not due, whatever else waits", { waiting: [aDetail] }, "changes"],
+  ["all of it in a full run, however large", { days: 8, most: 1, full: true }, "whole"],
+  ["all of it in a full run, also where it is not due", { full: true }, "whole"],
+  ["all of it where its first page waits", { waiting: [aPage(1)] }, "whole"],
+  ["all of it again where no page of it is left", { days: 8, isOpen: true }, "whole"],
+  ["all of it without settings, whatever is open", { isPlain: true, ...bothOpen }, "whole"],
   [
-    "the changes that are open, also when it is due",
-    { days: 8, waiting: [aPage(2, "changes")] },
-    ["changes"],
+    "the rest beside its changes where it is open",
+    { isOpen: true, waiting: [aPage(2)] },
+    "changes whole Infinity",
   ],
-  [
-    "all of it without settings, whatever is open",
-    { days: 1, hasSettings: false, isOpen: true, waiting: [aPage(2), aPage(2, "changes")] },
-    [""],
-  ],
-])("of a list with changes a run reads %s", async (_case, plan, expected, pages) => {
-  const { most: mostRequests = null, hasSettings = true, full = false, isOpen, waiting: items = [] } = plan;
+  ["a page beside its changes where it is too large", { days: 8, most: 1 }, "changes whole 1"],
+  ["the changes that are open, also when it is due", { days: 8, waiting: [aPage(2, "changes")] }, "changes"],
+])("of a list with changes a run reads %s", async (_case, plan, expected) => {
+  const { days = 1, most: mostRequests = null, full = false, isOpen, isPlain, waiting: items = [] } = plan;
   const service = await readWhole(seven);
-  service.pass(plan.days * dayMs);
+  service.pass(days * dayMs);
   if (isOpen) openListing(service);
-  const wholeLists = hasSettings ? { everyMs: 7 * dayMs, pagesPerDay: 1, mostRequests } : null;
+  const wholeLists = isPlain ? null : { everyMs: 7 * dayMs, pagesPerDay: 1, mostRequests };
   const run = runContextOf(service.mirror, { startedAtMs: service.nowMs(), full, wholeLists });
   for (const item of items) run.queue.add(item);
-  expect(chooseLists(run)(service.resource)).toEqual(expected);
-  expect(run.wholePages.get("parcels")).toBe(pages);
+  const lists = chooseLists(run)(service.resource).map((variant) => variant || "whole");
+  expect([...lists, ...run.wholePages.values()].join(" ")).toBe(expected);
 });
 
 test("a list of changes begins anew also where its whole list is read in parts", async () => {
@@ -317,15 +307,5 @@ describe("a whole list that is larger than a run's share", () => {
     // The rest fits: the record that is new fills the last page, and an empty one follows.
     expect(nights).toEqual([...parts, `${changes}, /parcels 4, /parcels 5`, changes, changes]);
     expect(service.live()).toEqual([...many, 13].filter((id) => id !== 4));
-  });
-
-  test("takes its pages by the day, not by the run, and goes on after a run that was stopped", async () => {
-    const service = await readWhole(many);
-    service.pass(8 * dayMs);
-    for (let run = 0; run < 3; run++) await service.run({ mostRequests: 2 });
-    expect(service.asked).toEqual(["/parcels 1 since"]);
-    service.pass(dayMs);
-    await service.run({ mostRequests: 2 });
-    expect(service.asked.toSorted()).toEqual(["/parcels 1 since", "/parcels 2"].toSorted());
   });
 });
