@@ -8,14 +8,11 @@ import { connectorEntry, runCommand, temporaryFolder, type InvocationParts } fro
 import { processEnv, program } from "../support/program/process-env.ts";
 import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";
 
-const config = "companies: { acme: { token: x }, beta: { token: y } }\n";
+const withCompanies = () =>
+  temporaryFolder({ "config.yaml": "companies: { acme: { token: x }, beta: { token: y } }\n" });
 
 /** What is offered after the words of a line; the last one is being typed. */
-async function offered(
-  line: string,
-  cwd = temporaryFolder({ "config.yaml": config }),
-  parts: InvocationParts = {},
-) {
+async function offered(line: string, cwd = withCompanies(), parts: InvocationParts = {}) {
   const words = ["completion", "zsh", "--", ...line.split(" ")];
   const { code, stdout, stderr } = await runCommand(words, { cwd, ...parts });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -108,7 +105,7 @@ describe("completion offers", () => {
 
 /** A folder with the program under its name, and a config. */
 function installed(): { readonly cwd: string; readonly env: Record<string, string> } {
-  const cwd = temporaryFolder({ "config.yaml": config });
+  const cwd = withCompanies();
   const file = path.join(cwd, "fintoro-mirror");
   writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
   chmodSync(file, 0o755);

@@ -126,23 +126,6 @@ test("a run that brought something in is followed by the config's exports; an un
   expect([second.code, second.stderr.includes("exported")]).toEqual([0, false]);
 });
 
-test("of two exports to one place each has an outcome of its own", async () => {
-  const sandbox = await openSandbox({ records: 2 });
-  const entries = ["nosuch", "clients"].map(
-    (one) => `{ format: csv, out: ./lake, after: sync, tables: [${one}] }`,
-  );
-  const text = `base_url: ${sandbox.url}\n${alone}schedule: { publish: off }\nexports: [${entries.join()}]\n`;
-  const cwd = temporaryFolder({ "config.yaml": text });
-  const env = { TOKEN: sandbox.token };
-  await runCommand(["sync", "clients"], { cwd, env });
-  const { stdout } = await runCommand(["status", "--json"], { cwd, env });
-  const step = (table: string) => `csv ${path.join(cwd, "lake")}: ${table}`;
-  expect(resultsIn(stdout)["acme"]?.["after_run"]).toMatchObject([
-    { step: step("nosuch"), outcome: "failed" },
-    { step: step("clients"), outcome: "written" },
-  ]);
-});
-
 const alone = "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' } }\n";
 
 /** Reads so many currencies into the mirror of a company; makes it where there is none. */

@@ -108,10 +108,10 @@ describe("a webhook secret", () => {
     const [company] = config.companies;
     const texts = company?.webhook.secrets.map((secret) => secret.reveal());
     expect(texts?.join(" ")).toBe("old-0123456789abc new-0123456789abc here-0123456789abc plain-0123456789");
+    const files = ["/run/hook", "/home/me/hook"].map((file) => ({ kind: "file", path: file }));
     expect(company?.webhook.places).toEqual([
       { kind: "environment", name: "OLD" },
-      { kind: "file", path: "/run/hook" },
-      { kind: "file", path: "/home/me/hook" },
+      ...files,
       { kind: "config" },
     ]);
   });

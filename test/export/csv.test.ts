@@ -3,9 +3,10 @@ import { cellEnd, nullCell, type CellColumn } from "../../src/export/columns/cel
 import { csvHead, CsvWriter } from "../../src/export/csv/csv-writer.ts";
 
 type Value = string | number | bigint | boolean | null;
+type Rows = readonly (readonly Value[])[];
 
 /** Rows as SQLite writes them. */
-function cellsOf(rows: readonly (readonly Value[])[]): Uint8Array {
+function cellsOf(rows: Rows): Uint8Array {
   const cells = rows.flat().map((value) => {
     if (value === null) return Buffer.of(nullCell);
     if (typeof value === "boolean") return Buffer.from(value ? "1" : "0");
@@ -15,11 +16,7 @@ function cellsOf(rows: readonly (readonly Value[])[]): Uint8Array {
   return Buffer.concat(cells.flatMap((cell, i) => (i === 0 ? [cell] : [Buffer.of(cellEnd), cell])));
 }
 
-function csvOf(
-  columns: readonly CellColumn[],
-  rows: readonly (readonly Value[])[],
-  dialect: "standard" | "excel-sk" = "standard",
-): string {
+function csvOf(columns: readonly CellColumn[], rows: Rows, dialect: "standard" | "excel-sk" = "standard") {
   return Buffer.from(new CsvWriter(columns, dialect).write(cellsOf(rows))).toString();
 }
 

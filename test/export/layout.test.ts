@@ -29,13 +29,9 @@ describe("a lake", () => {
     const sums = await duckRows(
       `SELECT company, year, month, sum(total::DECIMAL(18,2)) FROM ${files} GROUP BY ALL ORDER BY ALL`,
     );
-    expect(sums).toEqual([
-      ["acme", "2025", "12", "1.10"],
-      ["acme", "2026", "01", "2.20"],
-      ["acme", "2026", "02", "4.00"],
-      ["other", "2026", "01", "8.00"],
-      ["other", null, null, "16.00"],
-    ]);
+    const ofAcme = ["acme 2025 12 1.10", "acme 2026 01 2.20", "acme 2026 02 4.00"];
+    const rows = sums.map((row) => row.map((cell) => cell ?? "none").join(" "));
+    expect(rows).toEqual([...ofAcme, "other 2026 01 8.00", "other none none 16.00"]);
     const clients = `read_parquet('${out}/company=*/clients/*.parquet', hive_partitioning = true)`;
     const named = await duckRows(`SELECT company, name FROM ${clients} ORDER BY 1`);
     expect(named.flat()).toEqual(["acme", "Ann", "other", "Ann"]);

@@ -25,21 +25,10 @@ describe("the manifest", () => {
     const mirror = await aShop();
     const { manifest, out } = await exportOf(mirror, { tables: ["people"] });
     expect(manifest).toMatchObject({ company: "acme", seq: 2, next_since: 2, since: null, run: null });
-    expect(manifest.files).toMatchObject([
-      {
-        table: "people",
-        file: "people.csv",
-        format: "csv",
-        rows: 1,
-        seq: 2,
-        columns: [
-          { name: "id", type: "INTEGER" },
-          { name: "name", type: "TEXT" },
-          { name: "email", type: "TEXT" },
-          { name: "score", type: "DECIMAL(18,6)" },
-        ],
-      },
-    ]);
+    const people = { table: "people", file: "people.csv", format: "csv", rows: 1, seq: 2 };
+    expect(manifest.files).toMatchObject([people]);
+    const columns = manifest.files[0]?.columns.map(({ name, type }) => `${name} ${type}`);
+    expect(columns).toEqual(["id INTEGER", "name TEXT", "email TEXT", "score DECIMAL(18,6)"]);
     expectTrue(manifest, path.join(out, "acme"));
     expect(JSON.parse(readFileSync(path.join(out, "acme/manifest.json"), "utf8"))).toEqual(manifest);
   });

@@ -74,11 +74,9 @@ describe("a delivery whose header holds the secret", () => {
     };
     expect(state("invoice_updated", { invoice: { id: 1 } })).toBe("waiting");
     expect(state("expense_updated", { expense: { id: 1 } })).toBe("excluded");
-    expect([
-      state("invoice_dreamt", { invoice: { id: 1 } }),
-      state("invoice_paid", null),
-      state("inbox_file_created", { inbox_files: [] }),
-    ]).toEqual(["unknown", "unknown", "unknown"]);
+    expect(state("invoice_dreamt", { invoice: { id: 1 } })).toBe("unknown");
+    expect(state("invoice_paid", null)).toBe("unknown");
+    expect(state("inbox_file_created", { inbox_files: [] })).toBe("unknown");
   });
 });
 

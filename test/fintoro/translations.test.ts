@@ -24,13 +24,10 @@ test("every table, column and known value has Slovak words", () => {
 
 test("a heading made of parts is that of the whole rest, where it has one", () => {
   const headings = ["client_vat_id", "company_subject_id", "client_country_id", "currency_id", "total_eur"];
-  expect(headings.map((name) => translatedHeading(slovak, name))).toEqual([
-    "Odberateľ: IČ DPH",
-    "Firma: IČO",
-    "Odberateľ: krajina (ID)",
-    "Mena (ID)",
-    "Spolu bez DPH v EUR",
-  ]);
+  const translated = headings.map((name) => translatedHeading(slovak, name)).join(", ");
+  expect(translated).toBe(
+    "Odberateľ: IČ DPH, Firma: IČO, Odberateľ: krajina (ID), Mena (ID), Spolu bez DPH v EUR",
+  );
 });
 
 test("no table has two columns of one heading, titles are names of sheets, and no word is left over", () => {

@@ -26,17 +26,15 @@ function reportWith(invoices: readonly OpenInvoice[]): Db {
   return db;
 }
 
-const edges = [
-  [-1, "not due"],
-  [0, "not due"],
-  [1, "1 to 30"],
-  [30, "1 to 30"],
-  [31, "31 to 60"],
-  [60, "31 to 60"],
-  [61, "61 to 90"],
-  [90, "61 to 90"],
-  [91, "over 90"],
-] as const;
+/** The first and the last day past due of each age. */
+const ages = {
+  "not due": [-1, 0],
+  "1 to 30": [1, 30],
+  "31 to 60": [31, 60],
+  "61 to 90": [61, 90],
+  "over 90": [91],
+};
+const edges = Object.entries(ages).flatMap(([age, days]) => days.map((day) => [day, age] as const));
 
 describe("the age of what is to be paid", () => {
   test.each(edges)("%i days past due is %s", (daysOverdue, age) => {

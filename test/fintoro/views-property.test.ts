@@ -140,28 +140,6 @@ describe("for any documents", () => {
     );
   });
 
-  test("a rate of 0 % has no VAT in EUR, whichever way the document's VAT is rounded", () => {
-    const db = emptySummary();
-    const untaxed = cents.map((net): Line => ({ net, gross: net, rate: 0 }));
-    const taxed = fc
-      .integer({ min: 100, max: 200_000 })
-      .map((net) => ({ net, gross: net + (net >> 2), rate: 23 }));
-    const documents = fc.array(
-      fc.record({ ...head, untaxed, taxed }).map(({ untaxed: none, taxed: some, ...more }): Document => {
-        return { ...more, net: none.net + some.net, gross: none.gross + some.gross, lines: [none, some] };
-      }),
-      { minLength: 1, maxLength: 20 },
-    );
-    fc.assert(
-      fc.property(documents, (all) => {
-        fill(db, all);
-        const sql = "SELECT DISTINCT vat, vat_eur FROM v_vat_documents WHERE vat_rate = 0";
-        expect(rowsOf(db, sql)).toEqual([{ vat: 0, vat_eur: 0 }]);
-      }),
-      { numRuns: 40 },
-    );
-  });
-
   test("a sum in EUR is null, never a partial sum, if the rate of one document is unknown", () => {
     const db = emptySummary();
     fill(db, [plain, plain]);

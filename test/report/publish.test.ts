@@ -243,13 +243,8 @@ describe("a field that the connector does not know has the type of what was seen
     for (const [i, [values, report, parquet, csv]] of seen.entries()) {
       const cells = lines.slice(0, values.length).map((line) => line[i + 4]);
       const count = String(values.filter((one) => one !== "null").length);
-      expect([values, inReport.get(`f${i}`), inParquet[i + 4], counts?.[i], cells]).toEqual([
-        values,
-        report,
-        `f${i} ${parquet}`,
-        count,
-        csv ?? values,
-      ]);
+      const found = [inReport.get(`f${i}`), inParquet[i + 4], counts?.[i], cells];
+      expect([values, ...found]).toEqual([values, report, `f${i} ${parquet}`, count, csv ?? values]);
     }
   });
 

@@ -3,7 +3,14 @@ import { once } from "node:events";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { backupStep, hasSucceededSince, readSteps, recordStep } from "../../src/status/after-run-record.ts";
+import {
+  backupStep,
+  exportStep,
+  hasSucceededSince,
+  readSteps,
+  recordStep,
+} from "../../src/status/after-run-record.ts";
+import { load, minimal } from "../support/connector/config.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 
 // Fault: files | the records of what follows runs are damaged | their content | what cannot be read counts as never made
@@ -43,4 +50,11 @@ test("what ends at the same time is recorded, each of it", async () => {
   });
   await Promise.all(threads.map((thread) => once(thread, "exit")));
   expect(Object.keys(readSteps(file)).toSorted()).toEqual(steps.toSorted());
+});
+
+test("each of two exports to one place is a step of its own", () => {
+  const tables = ["tables: [invoices]", "tables: [clients]"].map((one) => `{ format: csv, out: /x, ${one} }`);
+  const { config } = load(minimal(`exports: [${tables.join()}, { format: csv, out: /y }]\n`));
+  const steps = config.exports.map((entry) => exportStep(entry, config));
+  expect(steps).toEqual(["csv /x: invoices", "csv /x: clients", "csv /y"]);
 });

@@ -158,13 +158,8 @@ describe("an incident", () => {
   });
 
   test("about new fields is one a day, waits for the end of a run, and ends after a week", () => {
-    const schemaChanges = [
-      seen(8),
-      seen(7),
-      seen(2),
-      seen(2, { field: "orders.buyer.zip", type: "list", record: "9" }),
-      seen(0),
-    ];
+    const zip = seen(2, { field: "orders.buyer.zip", type: "list", record: "9" });
+    const schemaChanges = [seen(8), seen(7), seen(2), zip, seen(0)];
     const drift = { subscriptions: null, schemaChanges };
     const days = ["schema 2026-11-19", "schema 2026-11-21"];
     expect(judged({ drift })).toMatchObject({ raises: days, keeps: [] });

@@ -87,11 +87,7 @@ function daysToPay(books: Books): Row[] {
 }
 
 /** The last rate of a currency that is known on a day: that of the most units, where several are. */
-function rateOn(
-  books: Books,
-  currency: string,
-  day: string,
-): { rate: string | number | null; date: string | null } {
+function rateOn(books: Books, currency: string, day: string) {
   if (currency === "EUR") return { rate: 1, date: null };
   const shown = [...b.billsOf(books), ...re.of(books.records, "document_payments")]
     .filter((json) => b.currencyOf(books, json) === currency)
