@@ -129,31 +129,27 @@ describe("a command about one subscription", () => {
   });
 });
 
-describe("update", () => {
-  test("changes what is named and keeps the rest, the secret too", async () => {
-    const setup = await openWebhookSetup();
-    const { subscription, secret } = await setup.json("create --name ours");
-    const line = `update ${subscription.id} --events clients.created,invoices.paid --active off`;
-    const events = ["clients.created", "invoices.paid"];
-    const changed = { name: "ours", url: publicUrl, active: false, events };
-    expect(await setup.json(line)).toMatchObject({ code: 0, subscription: changed });
-    const renamed = await setup.json(`update ${subscription.id} --name other --active on`);
-    expect(renamed.subscription).toMatchObject({ name: "other", active: true, events });
-    expect(setup.text("hook")).toBe(`${secret}\n`);
-  });
+test("update changes what is named and keeps the rest, the secret too", async () => {
+  const setup = await openWebhookSetup();
+  const { subscription, secret } = await setup.json("create --name ours");
+  const line = `update ${subscription.id} --events clients.created,invoices.paid --active off`;
+  const events = ["clients.created", "invoices.paid"];
+  const changed = { name: "ours", url: publicUrl, active: false, events };
+  expect(await setup.json(line)).toMatchObject({ code: 0, subscription: changed });
+  const renamed = await setup.json(`update ${subscription.id} --name other --active on`);
+  expect(renamed.subscription).toMatchObject({ name: "other", active: true, events });
+  expect(setup.text("hook")).toBe(`${secret}\n`);
 });
 
-describe("delete", () => {
-  test("asks at a terminal, naming what goes; no keeps it", async () => {
-    const setup = await openWebhookSetup();
-    const { subscription } = await setup.json("create");
-    const no = answering([false]);
-    expect((await setup.run(`delete ${subscription.id}`, no)).code).toBe(1);
-    expect(no.questions).toEqual([expect.stringContaining(publicUrl)]);
-    expect(writesOf(setup.sandbox)).toHaveLength(1);
-    expect((await setup.run(`delete ${subscription.id}`, answering([true]))).code).toBe(0);
-    expect((await subscriptionsOf(setup)).some(({ here }) => here)).toBe(false);
-  });
+test("delete asks at a terminal, naming what goes; no keeps it", async () => {
+  const setup = await openWebhookSetup();
+  const { subscription } = await setup.json("create");
+  const no = answering([false]);
+  expect((await setup.run(`delete ${subscription.id}`, no)).code).toBe(1);
+  expect(no.questions).toEqual([expect.stringContaining(publicUrl)]);
+  expect(writesOf(setup.sandbox)).toHaveLength(1);
+  expect((await setup.run(`delete ${subscription.id}`, answering([true]))).code).toBe(0);
+  expect((await subscriptionsOf(setup)).some(({ here }) => here)).toBe(false);
 });
 
 const startMs = Date.UTC(2026, 10, 20, 9);

@@ -29,8 +29,9 @@ function load(name: string): Config {
   return config;
 }
 
-describe.each(Object.keys(configs))("the config of %s", (name) => {
-  test("loads without a warning, takes deliveries where it says, and runs outside of the hour that the change of clocks moves", () => {
+test.each(Object.keys(configs))(
+  "the config of %s loads without a warning, takes deliveries where it says, and runs outside of the hour that the change of clocks moves",
+  (name) => {
     const { companies, connector, schedule } = load(name);
     for (const { webhook, name: company } of companies) {
       expect(webhook.secrets).toHaveLength(1);
@@ -38,8 +39,8 @@ describe.each(Object.keys(configs))("the config of %s", (name) => {
     }
     expect([connector, schedule.timezone]).toEqual(["fintoro", "Europe/Bratislava"]);
     expect(schedule.sync).toMatch(/^\d+ (?!2 )\d+ \* \* \*$/);
-  });
-});
+  },
+);
 
 describe("who stands before it", () => {
   const { host, port } = load("config.yaml").serve;

@@ -71,12 +71,11 @@ describe("the workflow of a release", () => {
   });
 });
 
-describe.each(readdirSync(path.join(hosting, "workflows")))("%s", (file) => {
-  const tree = treeOf(`workflows/${file}`);
-  type Jobs = Record<string, { steps: Step[]; "timeout-minutes": number }>;
-  const jobs = Object.values(at(tree, "jobs") as Jobs);
-
-  test("ends by itself, names a version of each action, takes no text of strangers into a shell, and calls scripts that are there", () => {
+test.each(readdirSync(path.join(hosting, "workflows")))(
+  "%s ends by itself, names a version of each action, takes no text of strangers into a shell, and calls scripts that are there",
+  (file) => {
+    type Jobs = Record<string, { steps: Step[]; "timeout-minutes": number }>;
+    const jobs = Object.values(at(treeOf(`workflows/${file}`), "jobs") as Jobs);
     for (const { steps, "timeout-minutes": minutes } of jobs) {
       expect(minutes).toBeLessThanOrEqual(60);
       for (const { uses, run = "" } of steps) {
@@ -85,8 +84,8 @@ describe.each(readdirSync(path.join(hosting, "workflows")))("%s", (file) => {
         for (const [, name = ""] of run.matchAll(/npm run ([\w:]+)/g)) expect(scripts).toHaveProperty([name]);
       }
     }
-  });
-});
+  },
+);
 
 test("updates come for libraries, tools, actions and the image, a few at a time", () => {
   const updates = at(treeOf("dependabot.yml"), "updates") as Tree[];
@@ -99,26 +98,21 @@ test("updates come for libraries, tools, actions and the image, a few at a time"
   expect(Object.keys(at(updates[0], "groups") as object)).toEqual(["libraries", "tools"]);
 });
 
-interface Field {
-  readonly id?: string;
-  readonly attributes: { readonly label?: string; readonly render?: string };
-  readonly validations?: { readonly required: boolean };
-}
-
-describe.each(["defect", "wish"])("the form of a %s", (name) => {
-  const form = treeOf(`ISSUE_TEMPLATE/${name}.yml`);
-  const fields = form["body"] as Field[];
-
-  test("asks for `check --json`; every command in it is one that the program takes", () => {
-    const check = fields.find(({ id }) => id === "check");
-    expect(check?.attributes).toMatchObject({ label: "`fintoro-mirror check --json`", render: "json" });
+test.each([
+  ["defect", { required: true }],
+  ["wish", undefined],
+])(
+  "the form of a %s asks for `check --json`, and every command in it is one that the program takes",
+  (name, must) => {
+    const form = treeOf(`ISSUE_TEMPLATE/${name}.yml`);
+    const check = (form["body"] as Tree[]).find(({ id }) => id === "check");
+    expect(check?.["attributes"]).toMatchObject({ label: "`fintoro-mirror check --json`", render: "json" });
+    expect(check?.["validations"]).toEqual(must);
     for (const [, line = ""] of JSON.stringify(form).matchAll(/`fintoro-mirror ([^`]+)`/g))
       expect(() => readCommandLine(line.split(" "), commands, "1.2.3")).not.toThrow();
-  });
-});
+  },
+);
 
-test("somebody whose mirror does not work must show `check --json`", () => {
-  const fields = treeOf("ISSUE_TEMPLATE/defect.yml")["body"] as Field[];
-  expect(fields.find(({ id }) => id === "check")?.validations).toEqual({ required: true });
+test("a change says what `check --json` says", () => {
   expect(textOf(".github/pull_request_template.md")).toContain("fintoro-mirror check --json");
 });

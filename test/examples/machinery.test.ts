@@ -259,16 +259,13 @@ describe("Compose", () => {
   });
 });
 
-describe("the Caddyfile", () => {
+test("the Caddyfile has as many ends as beginnings, and lets deliveries in alone", () => {
   const text = example("Caddyfile").replaceAll(/^\s*#.*$/gm, "");
-
-  test("has as many ends as beginnings, and lets deliveries in alone", () => {
-    const blocks = text.replaceAll(/\{\$[^}]*\}/g, "");
-    expect(blocks.split("{").length).toBe(blocks.split("}").length);
-    expect(text).toMatch(/@deliveries \{\s+method POST\s+path \/webhooks\/\*\s+\}/);
-    expect(text).toMatch(/handle \{\s+respond 404\s+\}/);
-    expect(text.match(/reverse_proxy/g)).toHaveLength(1);
-  });
+  const blocks = text.replaceAll(/\{\$[^}]*\}/g, "");
+  expect(blocks.split("{").length).toBe(blocks.split("}").length);
+  expect(text).toMatch(/@deliveries \{\s+method POST\s+path \/webhooks\/\*\s+\}/);
+  expect(text).toMatch(/handle \{\s+respond 404\s+\}/);
+  expect(text.match(/reverse_proxy/g)).toHaveLength(1);
 });
 
 /** A worker publishes and releases for at most this long; a receiver lets answers leave. */
