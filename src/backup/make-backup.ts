@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { dayMs, isoTime, type Clock } from "../base/clock.ts";
-import { MirrorError, throwIfAborted } from "../base/errors.ts";
+import { throwIfAborted } from "../base/errors.ts";
 import { manifestText, writeNewFile } from "../base/files/hashed-file.ts";
 import type { MirrorFiles } from "../store/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
@@ -11,6 +11,7 @@ import type { FileStore, ReadableStore, WriteRight } from "../file-store/file-st
 import { manifestName as archiveManifestName, objectPath } from "../files/archive.ts";
 import { contentsOf, readArchiveManifest } from "../files/archive-manifest.ts";
 import { readFile } from "../files/published-files.ts";
+import { assertThere } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { copyMirror } from "./copy-mirror.ts";
 import {
@@ -52,10 +53,7 @@ export async function makeBackup(
   files: MirrorFiles,
   { keyPlaces, store, contents, keep, clock, version, signal }: BackupParts,
 ) {
-  if (!existsSync(files.mirror))
-    throw new MirrorError("database", `there is no mirror of ${company} to back up: ${files.mirror}`, {
-      hint: "Run `fintoro-mirror sync` first.",
-    });
+  assertThere(files.mirror, `there is no mirror of ${company} to back up`);
   using _ = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
   const right = ownRight(signal);
   const remove = async (id: string) => {

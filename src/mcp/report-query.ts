@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { incompleteTables } from "../report/report-facts.ts";
-import { openDatabase, type Db, type OwnedDb, type Statement } from "../store/database.ts";
+import { assertThere, openDatabase, type Db, type OwnedDb, type Statement } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 
 /** By table: the only columns that are shown; of a table that is not here all are. */
@@ -20,10 +19,8 @@ export type ShownColumns = Readonly<Record<string, readonly string[]>>;
  */
 export function openBooks(report: string, only: ShownColumns): OwnedDb {
   // A database that is attached and not there would be made.
-  if (!existsSync(report))
-    throw new MirrorError("database", `there is no report to answer from: ${report}`, {
-      hint: "Run `fintoro-mirror publish` first, with --combined for the one over all companies.",
-    });
+  const hint = "Run `fintoro-mirror publish` first, with --combined for the one over all companies.";
+  assertThere(report, "there is no report to answer from", hint);
   const db = openDatabase(":memory:");
   try {
     const name = `books_${randomBytes(12).toString("hex")}`;

@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
-import { assert, MirrorError } from "../base/errors.ts";
+import { assert } from "../base/errors.ts";
 import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../state/as-of/moment.ts";
-import { guarded, openDatabase, sizeOfFiles, type Db } from "../store/database.ts";
+import { assertThere, guarded, openDatabase, sizeOfFiles, type Db } from "../store/database.ts";
 import { attachBelow } from "../store/snapshot/overlay.ts";
 import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
 import { changeAt, originOf, readLastReport, sameOrigin, writeFacts } from "./report-facts.ts";
@@ -52,10 +51,7 @@ interface PublishParts {
  */
 export async function publishReport(parts: PublishParts) {
   const { report, mode = null } = parts;
-  if (!existsSync(parts.mirror))
-    throw new MirrorError("database", `there is no mirror of ${parts.company} to publish: ${parts.mirror}`, {
-      hint: "Run `fintoro-mirror sync` first.",
-    });
+  assertThere(parts.mirror, `there is no mirror of ${parts.company} to publish`);
   let next: Awaited<ReturnType<typeof writeNext>> | undefined;
   const file = await publishFile(report, mode, async (isThere) => {
     next = await writeNext(parts, isThere ? readLastReport(report) : null);

@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { Changes } from "../store/apply/change-log.ts";
@@ -21,7 +20,7 @@ import { sourcesOf, type Resource } from "../connector/resource.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { columnNames, fenceTable } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
-import { guarded, openDatabase, type Db } from "../store/database.ts";
+import { assertThere, guarded, openDatabase, type Db } from "../store/database.ts";
 import { sweptAt } from "./sweeps.ts";
 
 /** What a snapshot adds to the mirror's own facts. */
@@ -63,11 +62,7 @@ export function openSnapshot(
   declaration: ConnectorDeclaration,
   options: SnapshotOptions,
 ): Snapshot {
-  if (!existsSync(path)) {
-    throw new MirrorError("database", `there is no mirror yet: ${path}`, {
-      hint: "Run `fintoro-mirror sync` first.",
-    });
-  }
+  assertThere(path, "there is no mirror yet");
   const db = openDatabase(path, { readonly: true });
   try {
     return guarded(path, () => {

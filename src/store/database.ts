@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import {
@@ -8,6 +8,7 @@ import {
   MirrorError,
   systemProblem,
   throwIfAborted,
+  valueOr,
 } from "../base/errors.ts";
 import { onceFor } from "./once-for.ts";
 
@@ -44,6 +45,16 @@ export function openDatabase(path: string, { readonly = false } = {}, first?: (d
       throw error;
     }
   });
+}
+
+/** May a file be there? Also where its folder may not be searched: to open it then fails, and says why. */
+export function mayBeThere(path: string): boolean {
+  return valueOr(() => statSync(path, { throwIfNoEntry: false }), true) !== undefined;
+}
+
+/** Throws MirrorError `database` where a mirror, or what `missing` calls it, is not there. */
+export function assertThere(path: string, missing: string, hint = "Run `fintoro-mirror sync` first."): void {
+  if (!mayBeThere(path)) throw new MirrorError("database", `${missing}: ${path}`, { hint });
 }
 
 /** Opens a database, reads something, and closes it. */
@@ -143,12 +154,12 @@ export function withFault(advice: string, file: string): string {
   let place = dirname(file);
   try {
     accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
-    if (!existsSync(file)) return advice;
+    if (!mayBeThere(file)) return advice;
     place = file;
     accessSync(file, constants.R_OK | constants.W_OK);
     return advice;
   } catch (error) {
-    const uid = statSync(place, { throwIfNoEntry: false })?.uid;
+    const uid = valueOr(() => statSync(place).uid, undefined);
     const owner = uid === undefined || uid === process.geteuid?.() ? "" : ` (it belongs to user ${uid})`;
     return `${advice.replace(/\.$/, "")}: ${systemProblem(error)?.reason ?? messageOf(error)}${owner}.`;
   }

@@ -1,7 +1,13 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runCommand, runProgram, type CommandResult, type Ended } from "../support/program/cli.ts";
+import {
+  runCommand,
+  runProgram,
+  temporaryFolder,
+  type CommandResult,
+  type Ended,
+} from "../support/program/cli.ts";
 import { put } from "../support/mirror/store.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 
@@ -53,6 +59,26 @@ test("a folder that becomes read-only: a clear error of each command, nothing lo
   chmodSync(folder, 0o755);
   expect(content()).toEqual(before);
   for (const command of commands) expect((await run(folder, command)).code).toBe(0);
+});
+
+// Fault: disk | a command runs as a user who may not look into the data folder | mode of the folder | each that reads the mirror ends with 10; none says that there is no mirror, or that all files are whole
+test("a folder that may not be looked into is named, and not taken for one without a mirror", async () => {
+  const folder = await clientsFolder(5);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const cwd = temporaryFolder({
+    "config.yaml": `data_dir: ${folder}\ncompanies: { acme: { token: a-token } }\n`,
+  });
+  giveAway(cwd);
+  chmodSync(folder, 0);
+  onTestFinished(() => chmodSync(folder, 0o755));
+  for (const command of ["status", "changes", "files check", "verify --local", "export", "publish", "mcp"]) {
+    const { code, stderr } = await run(cwd, command.split(" "));
+    expect({ command, code, stderr }).toEqual({
+      command,
+      code: 10,
+      stderr: expect.stringMatching(/the (?:database|lock file) cannot be (?:opened|used)/) as string,
+    });
+  }
 });
 
 // Fault: disk | the lock file belongs to another user, as after a command that root ran | mode of the file, below sync and status | both name the file and the reason; no bug is reported

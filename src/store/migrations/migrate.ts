@@ -1,9 +1,8 @@
 import { sql } from "kysely";
-import { existsSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import { firstTables, type OwnColumn } from "../own-tables/mirror-tables.ts";
 import { builder } from "../own-tables/statement.ts";
-import { inTransaction, openDatabase, type Db, type OwnedDb } from "../database.ts";
+import { inTransaction, mayBeThere, openDatabase, type Db, type OwnedDb } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
 
@@ -83,7 +82,7 @@ export function migrate(db: Db, steps = migrations): void {
  * @throws MirrorError `database` where it is no mirror, or of a newer version
  */
 export function openReadable(file: string): OwnedDb | null {
-  return existsSync(file) ? openDatabase(file, { readonly: true }, (db) => assertReadable(db)) : null;
+  return mayBeThere(file) ? openDatabase(file, { readonly: true }, (db) => assertReadable(db)) : null;
 }
 
 /** Throws MirrorError `database` where no mirror that this version can read is attached as `schema`. */
