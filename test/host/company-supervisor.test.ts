@@ -40,6 +40,13 @@ async function leftInOrder(): Promise<Company> {
   return company;
 }
 
+/** A run of clients, by the daemon that holds the company. */
+function syncBy(company: Company, more: object = {}) {
+  const options = { ...usualRun, resources: ["clients"], untilMs: null, ...more };
+  const sock = company.file.replace(/db$/, "sock");
+  return askDaemon(sock, { kind: "sync", options }, new AbortController().signal);
+}
+
 test("a company that starts makes no run after a short pause, and one after a pause that may have cost events", async () => {
   const company = await leftInOrder();
   const config = configOf(company);
@@ -106,13 +113,8 @@ test("a quick run hides no whole run that was cut off", async () => {
   const company = await leftInOrder();
   const daemon = startDaemon(company, configOf(company));
   await untilWorking(daemon);
-  const run = (more: object) => {
-    const options = { ...usualRun, resources: ["clients"], untilMs: null, ...more };
-    const sock = company.file.replace(/db$/, "sock");
-    return askDaemon(sock, { kind: "sync", options }, new AbortController().signal);
-  };
-  await run({ full: true, mostRequests: 1 });
-  await run({ quick: true });
+  await syncBy(company, { full: true, mostRequests: 1 });
+  await syncBy(company, { quick: true });
   expect(stateOf(daemon)).toMatchObject({
     lastRun: { outcome: "stopped" },
     runs: { stopped: 1, complete: 1 },
@@ -132,10 +134,7 @@ describe("a change of the config", () => {
     });
     await untilWorking(daemon);
     daemon.apply(configOf(company, "exports: [{ format: csv, out: ./reports, after: sync }]\n"));
-    const options = { ...usualRun, resources: ["clients"], untilMs: null };
-    const { signal } = new AbortController();
-    const sock = company.file.replace(/db$/, "sock");
-    askDaemon(sock, { kind: "sync", options }, signal).catch(() => undefined);
+    syncBy(company).catch(() => undefined);
     await eventually(() => company.said.join("\n").includes("no room for a report"), "the failure logged");
     expect(followed).toEqual([1]);
     expect(stateOf(daemon)).toMatchObject({ open: true, runs: { complete: 1 } });
