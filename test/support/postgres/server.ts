@@ -60,18 +60,15 @@ export function findPostgres(): string | undefined {
 export interface ServerOptions {
   /** Waits for the disk at each commit, as production does. Tests whose point it is need it. @default false */
   readonly durable?: boolean;
-  /** Settings, as `name=value`. */
-  readonly more?: readonly string[];
 }
 
 /** Starts a server. */
-export async function startPostgres(how: ServerOptions = {}): Promise<PostgresServer> {
-  const { durable = false, more = [] } = how;
+export async function startPostgres({ durable = false }: ServerOptions = {}): Promise<PostgresServer> {
   const programs = findPostgres();
   if (programs === undefined) throw new Error("there is no Postgres on this machine");
   const folder = mkdtempSync(path.join(durable ? os.tmpdir() : memoryFolder(), "postgres-"));
   spawnSync("cp", ["-a", templateOf(programs), path.join(folder, "data")]);
-  const options = durable ? more : [...careless, ...more];
+  const options = durable ? [] : careless;
   const server = new PostgresServer(programs, folder, await portToKeep(), options);
   await server.start();
   return server;
