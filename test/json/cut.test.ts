@@ -11,8 +11,6 @@ const nested = (depth: number) => `{"data":[${"[".repeat(depth)}${"]".repeat(dep
 
 const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
 
-const textOf = (record: string, key: string) => valueOf(bytes(record), key)?.toString() ?? null;
-
 describe("a list answer", () => {
   test("is cut into the unchanged bytes of its records; of the other members only the paginator is taken", () => {
     const body = bytes(
@@ -137,12 +135,6 @@ test("slices share the answer's memory: cutting copies nothing", () => {
 });
 
 describe("a bare array", () => {
-  test("is cut like a list's data", () => {
-    const payments = cutArray(bytes(' [ {"id":1} , {"id":2} ] '));
-    expect(textsOf(payments)).toEqual(['{"id":1}', '{"id":2}']);
-    expect(payments.map(({ id }) => id)).toEqual(["1", "2"]);
-  });
-
   test.each(["[1]]", "[,1]"])("is refused as %j", (text) => {
     expect(errorOf(() => cutArray(bytes(text))).kind).toBe("protocol");
   });
@@ -168,14 +160,6 @@ describe("a single object", () => {
     ["[]", false],
     ['{"a":{}}', false],
   ])("%s is an empty one: %s", (text, isEmpty) => expect(isEmptyObject(bytes(text))).toBe(isEmpty));
-});
-
-test("the value of a key is the object's own, and of a repeated key the last one, as in JSON.parse", () => {
-  expect(textOf('{"client":{"payments":[0]},"payments" : [ {"id":1} ] ,"id":3}', "payments")).toBe(
-    '[ {"id":1} ]',
-  );
-  expect(textOf('{"client":{"payments":[0]}}', "payments")).toBeNull();
-  expect(textOf('{"a":1,"\\u0061":2,"b":3}', "a")).toBe("2");
 });
 
 test.each([
