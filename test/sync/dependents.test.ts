@@ -71,14 +71,6 @@ describe("what changes with a record that no event announced", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("is read when the scrub found the change, whatever was read before it", ({ run }) => {
-    hold(run, "notes", note(5, 1));
-    const item = work(run, "notes", 5, "scrub");
-    hold(run, "orders", order(1));
-    detail(run, "notes", note(5, 1, "changed"), item);
-    expect(followed(run)).toEqual(["orders id:1"]);
-  });
-
   test("is not read where it is not mirrored, was deleted, or is not selected", ({ run }) => {
     hold(run, "orders", order(2));
     remove(run.mirror, "orders", 2);

@@ -51,16 +51,6 @@ describe("parents' lists", () => {
     expect(waiting(named)).toEqual([child(1)]);
   });
 
-  test("are not read again by a clock that was set back, unless every run reads them", async ({ mirror }) => {
-    for (const id of [1, 2]) put(mirror, "people", person(id));
-    const before = runContextOf(mirror, {}, ["notes"]);
-    for (const id of [1, 2])
-      await childPage(before, id, [], { at: stampOf(mirror, { receivedAtMs: startMs + id }) });
-    expect(addWork(runContextOf(mirror, {}, ["notes"]))).toEqual([]);
-    const parentReads = { beforeRun: 3, left: 99 };
-    expect(addWork(runContextOf(mirror, { parentReads }, ["notes"]))).toEqual([child(1), child(2)]);
-  });
-
   test("I5: of which deletions were held are read by each run, until one removes them", async ({
     mirror,
   }) => {
@@ -265,15 +255,6 @@ test("a quick run's records are taken over and read with other changes, its list
   expect(addWork(run)).toEqual(["people id:7 detail new", "people page::1 list sweep"]);
   expect(leaseNext(run.queue, ["people"]).target).toBe("page::1");
   expect(texts(mirror, "SELECT lane FROM _work WHERE kind = 'detail'")).toEqual(["2"]);
-});
-
-test("of an interrupted run's lists by variant, the one that it had not read goes on", ({ mirror }) => {
-  const run = runContextOf(mirror, {}, ["counters"]);
-  const item = { kind: "list", resource: "counters", target: "page:credit-note:1", lane: "list" } as const;
-  run.queue.add(work({ ...item, reason: "left" }));
-  const swept = { "counters:order": new Date(startMs).toISOString() };
-  mirror.apply(() => addInitialWork(run, { id: 1, swept }));
-  expect(waiting(run)).toEqual(["counters page:credit-note:1 list left"]);
 });
 
 test("a list that an interrupted run did not come to is begun, whatever else waits", ({ mirror, run }) => {
