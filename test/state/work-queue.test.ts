@@ -53,16 +53,6 @@ test("details of all live records are added at once, ranked as the newest first,
   ]);
 });
 
-test("I4: the very same event's reason counts once more while its item is leased", ({ queue }) => {
-  const event = { lane: "webhook", reason: "people.updated" } as const;
-  queue.add(work({ ...event, dirtySeq: 5 }));
-  const row = lease(queue);
-  queue.add(work({ ...event, dirtySeq: 8 }));
-  queue.done(row, 6);
-  queue.release(row);
-  expect(lease(queue)).toMatchObject({ dirtySeq: 8 });
-});
-
 describe("leases", () => {
   test("a lease lost by a crash frees the item for the next process", async ({ mirror, queue }) => {
     queue.add(work());

@@ -91,15 +91,6 @@ describe("child rows", () => {
     put(mirror, "orders", order(1, { lines: [{}, { id: 5 }, { id: 5 }] }), { source: "detail" });
     expect(lines(mirror, 1)).toEqual(["0 null null", "1 5 null", "2 5 null"]);
   });
-
-  test("go with their record and come back with it", ({ mirror }) => {
-    const record = order(1, { lines: [{ id: 3, title: "x" }] });
-    put(mirror, "orders", record, { source: "detail" });
-    remove(mirror, "orders", 1);
-    expect(lines(mirror, 1)).toEqual([]);
-    put(mirror, "orders", record, { source: "detail" });
-    expect(lines(mirror, 1)).toHaveLength(1);
-  });
 });
 
 describe("a preview against the detail last applied", () => {
