@@ -1,5 +1,4 @@
 import { EventEmitter, once } from "node:events";
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { CommandContext } from "../../src/cli/program/command.ts";
@@ -53,16 +52,6 @@ describe("an error", () => {
   test("of the service names the request it can be traced by", async () => {
     const { stderr } = await runAct(["act"], thrower(new UnavailableError("503", { requestId: "req-7" })));
     expect(jsonLines(stderr)).toMatchObject([{ kind: "unavailable", request_id: "req-7" }]);
-  });
-
-  test("of the operating system is printed with what to do, not as a bug", async () => {
-    const { code, stderr } = await runAct(["act"], () => {
-      readFileSync("/nowhere/at/all");
-      return "complete";
-    });
-    expect(code).toBe(10);
-    expect(jsonLines(stderr)).toMatchObject([{ kind: "system", hint: "Check the path." }]);
-    expect(stderr).not.toContain("bug");
   });
 
   // Fault: process | an unforeseen error | a command | exit 10, called a bug, its stack only with -v

@@ -53,18 +53,8 @@ describe("the published report", () => {
     expect(indexed("invoice_items")).toEqual(expect.arrayContaining(["invoice_id", "price_list_item_id"]));
   });
 
-  test("declares types that readers understand, and the foreign keys that hold", () => {
+  test("declares the foreign keys that hold, and names those that do not", () => {
     const report = reading(company.file);
-    const typesOf = (table: string) => pairs(report, `SELECT name, type FROM pragma_table_info('${table}')`);
-    expect(typesOf("clients")).toMatchObject({ created_at: "TIMESTAMP" });
-    expect(typesOf("invoices")).toMatchObject({
-      id: "INTEGER",
-      number: "TEXT",
-      issue_date: "DATE",
-      total: "DECIMAL(18,6)",
-      has_vat: "BOOLEAN",
-      client_id: "INTEGER",
-    });
     const keys = (table: string) =>
       report.prepare(`SELECT "from" FROM pragma_foreign_key_list('${table}')`).pluck().all();
     expect(keys("invoice_items")).toContain("invoice_id");

@@ -66,28 +66,15 @@ describe("sandbox trigger", () => {
   });
 });
 
-describe("sandbox tick", () => {
-  test("runs a working day by options that its parent command has as well, and sums it up by kind", async () => {
-    const { sandbox } = await opened();
-    const args = ["--duration", "100ms", "--changes", "40", "--seed", "3", "--port", String(sandbox.port)];
-    const { code, stdout, stderr } = await runCommand(["sandbox", "tick", ...args]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^40 of 40 changes, \d+ events\n/);
-    expect(stdout).toMatch(/ {2}invoices (written|paid)\n/);
-    expect(stderr).toContain("the working day goes on");
-    expect(sandbox.control.events().length).toBeGreaterThanOrEqual(40);
-  });
-
-  test.each([
-    [["sandbox", "tick", "--records", "5"], "unknown option '--records'"],
-    [["sandbox", "tik"], "unknown command 'tik'. There are sandbox trigger, sandbox tick"],
-    [["sandbox", "trigger"], "missing required argument 'event'"],
-    [["sandbox", "--secret", "x"], "--secret signs what goes to --webhook-url"],
-  ])("%j is a mistake that is explained", async (args, message) => {
-    const { code, stderr } = await runCommand(args);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
+test("sandbox tick runs a working day by options that its parent command has as well, and sums it up by kind", async () => {
+  const { sandbox } = await opened();
+  const args = ["--duration", "100ms", "--changes", "40", "--seed", "3", "--port", String(sandbox.port)];
+  const { code, stdout, stderr } = await runCommand(["sandbox", "tick", ...args]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^40 of 40 changes, \d+ events\n/);
+  expect(stdout).toMatch(/ {2}invoices (written|paid)\n/);
+  expect(stderr).toContain("the working day goes on");
+  expect(sandbox.control.events().length).toBeGreaterThanOrEqual(40);
 });
 
 async function started(...args: string[]) {
