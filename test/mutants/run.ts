@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import { firstFailure } from "./first-failure.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 import { plantedFaults } from "./planted-faults.ts";
 import { copyProject } from "./project-copy.ts";
@@ -63,9 +62,15 @@ async function findIn(fault: PlantedFault): Promise<Found> {
   return { fault, byTests, bySimulation };
 }
 
+/** Tests that do not end in time show nothing. */
 async function findByTests({ tests }: PlantedFault): Promise<Finding> {
-  const failed = await firstFailure(copy.folder, tests);
-  return failed ? { isFound: true, text: `${failed.file} > ${failed.name}` } : notFound();
+  const { folder } = copy;
+  const args = ["run", ...tests, "--bail=1", "--maxWorkers=1", "--reporter=dot", "--no-color"];
+  const limits = { folder, timeoutMs: 240_000 };
+  const { code, output } = await runBounded([`${folder}/node_modules/vitest/vitest.mjs`, ...args], limits);
+  if (code === 0 || code === null) return notFound();
+  const [, failed] = /^ FAIL .*?(test\/.*)$/m.exec(output) ?? [];
+  return failed === undefined ? notFound(`: no test failed, and ${output}`) : { isFound: true, text: failed };
 }
 
 /** Simulates seeds until an invariant breaks. Seeds that do not end in time show nothing. */
