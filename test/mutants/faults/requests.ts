@@ -32,6 +32,7 @@ export const requestFaults = faultsIn(
     src/http/exchange.ts, found by test/http/base-url.test.ts test/http/secrecy.test.ts
     - throw redirectError(head, \`to \${safeText(target.origin, 100)}, where the token must not go\`);
     + void fetch(target, { headers: (arguments[1] as PreparedCall).headers }).catch(() => safeText);
+    outside: network
   redactor-changes-nothing, I9: the token stands in logs and errors where the service echoes it
     src/base/secret.ts, found by test/base/secret.test.ts
     - const form = this.formAt(text, at);

@@ -8,7 +8,7 @@ import {
   type NetworkFaults,
 } from "../scenarios/scenario.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
-import { leaks, type SentRequest } from "../checks/secrecy.ts";
+import { leaks } from "../checks/secrecy.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import { CompanyTokens } from "./company-tokens.ts";
 import type { SimulatedDisk } from "./simulated-disk.ts";
@@ -71,8 +71,6 @@ export class SimulatedMachine {
   hasMirror: boolean;
   readonly budgetWatch = new BudgetWatch(this.broken);
   readonly tokens: CompanyTokens;
-  /** Requests that did not go the way of all others, to the service. */
-  readonly strayed: SentRequest[] = [];
   /** Deliveries that wait for each other. */
   private gathering: Promise<void> | null = null;
   /** Also lines of the log that only say how things go. @default false */

@@ -28,7 +28,7 @@ test.each(seeds)(
 );
 
 // Fault: identity | a process asks with the token of another company, of another name or the same | simulated process, `sync` and `serve`, once the mirror belongs to a company | exit code 4, nothing written
-// Fault: secrets | errors repeat the token, whole, in part or cut off; answers lead to another origin | simulated network, instead of an answer | the token is in no log, file or error, and goes nowhere else
+// Fault: secrets | errors repeat the token, whole, in part or cut off | simulated network, instead of an answer | the token is in no log, file or error
 // Fault: webhook | deliveries come together, again, unreadable or of an unknown type, and the disk is full | simulated deliveries to `serve` | what is answered 204 is kept once, the rest is sent again
 // Fault: data | lists show records that cannot become rows, records without an id, numbers of 19 digits | simulated service | all are kept as they came, and the run says so
 test.each(seeds)(

@@ -9,7 +9,7 @@ import { MirrorContents } from "../checks/mirror-contents.ts";
 import { ParentShares } from "../checks/parent-shares.ts";
 import { staleAfterRun } from "../checks/progress.ts";
 import { unkeptRecords } from "../checks/odd-records.ts";
-import { leaks, strayRequests, watchStrayRequests } from "../checks/secrecy.ts";
+import { leaks } from "../checks/secrecy.ts";
 import { emptyMirror, newFolder } from "../machine/simulation-folders.ts";
 import { SimulatedDisk } from "../machine/simulated-disk.ts";
 import { SimulatedMachine } from "../machine/simulated-machine.ts";
@@ -56,13 +56,11 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
   const machine = new SimulatedMachine({ time, service, disk, hasMirror: !scenario.fresh });
   machine.isVerbose = isVerbose;
   const simulation = new Simulation(scenario, machine, people);
-  const unwatch = watchStrayRequests(machine.strayed);
   try {
     await simulation.run();
   } catch (error) {
     machine.broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
-    unwatch();
     disk.remove();
   }
   return {
@@ -279,7 +277,7 @@ class Simulation {
       ...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)),
       ...overspent(service, machine.clockLosses),
     );
-    broken.push(...this.leaks(), ...strayRequests("https://simulated.example", machine.strayed));
+    broken.push(...this.leaks());
   }
 
   /** I9: secrets in the log, in the files, and in what a program prints of its config. */
