@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { postgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import { rejectionOf } from "../../support/errors.ts";
-import { aPooler } from "../../support/postgres/pooler.ts";
+import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import {
   connectNode,
   describeWithPostgres,
@@ -12,21 +13,29 @@ import {
 
 const log = silentLog;
 
-describeWithPostgres("a connection pooler in the place of Postgres", () => {
-  // Fault: fleet | a connection pooler drops or refuses what a session asks for at its start | the first connection | it is refused, with what to name instead
-  test.each(["ignores", "refuses"] as const)(
-    "that %s settings of a session is refused, with what to do",
-    async (manner) => {
-      const url = new URL(await freshDatabase({ tables: false }));
-      url.port = String(await aPooler(Number(url.port), manner));
-      const failure = await rejectionOf(openPostgres({ url: url.href, node: "worker-7", log }));
-      expect(failure).toMatchObject({ kind: "database", retryable: false });
-      expect(failure.hint).toContain("name the Postgres server itself");
-    },
+/** A StartupMessage that names user and database alone: length, version, then names and values that end with a zero byte each. */
+function withUserAlone(start: Buffer): Buffer {
+  const texts = start.subarray(8).toString().split("\0");
+  const pairs = texts.flatMap((name, i) =>
+    i % 2 === 0 && ["user", "database"].includes(name) ? [name, texts[i + 1]] : [],
   );
-});
+  const body = Buffer.from(`${pairs.join("\0")}\0\0`);
+  const head = Buffer.from(start.subarray(0, 8));
+  head.writeUInt32BE(body.length + 8);
+  return Buffer.concat([head, body]);
+}
 
 describeWithPostgres("the connection to Postgres", () => {
+  // Fault: fleet | a connection pooler drops what a session asks for at its start | the first connection | it is refused, with what to name instead
+  test("is refused where a connection pooler ignores settings of a session, with what to do", async () => {
+    const url = new URL(await freshDatabase({ tables: false }));
+    // As PgBouncer does with `ignore_startup_parameters`.
+    url.port = String((await aTcpRelay(Number(url.port), withUserAlone)).port);
+    const failure = await rejectionOf(openPostgres({ url: url.href, node: "worker-7", log }));
+    expect(failure).toMatchObject({ kind: "database", retryable: false });
+    expect(failure.hint).toContain("name the Postgres server itself");
+  });
+
   test("Postgres shows which node a connection is of, and whole numbers are numbers", async () => {
     const url = await freshDatabase({ tables: false });
     const postgres = await connectNode(`${url}?application_name=else`, "worker-7");
@@ -103,6 +112,12 @@ describeWithPostgres("the connection to Postgres", () => {
     await server.start();
     expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
   });
+});
+
+test("a connection pooler that refuses settings of a session is no Postgres, and what to name is", () => {
+  const refusal = new Error("unsupported startup parameter: statement_timeout");
+  const { retryable, hint } = postgresError(refusal, "host", String);
+  expect([retryable, hint]).toEqual([false, expect.stringContaining("name the Postgres server itself")]);
 });
 
 test.each(["mysql://user:hunter2@host/db", "user:hunter2@host", "postgres//user:hunter2@host"])(
