@@ -105,69 +105,63 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
   });
 });
 
-describe("the mirror of a serve", () => {
-  // Fault: files | an operator removes the mirror while serve has it open | the mirror's files | no delivery is answered 204 into a file without a name; a new mirror is made and read whole
-  test("I6: that is removed takes no delivery; another one is made in its place and read whole", async () => {
-    const { company, daemon } = await receiving(serveHere);
-    for (const end of ["", "-wal", "-shm"]) rmSync(`${company.file}${end}`);
+// Fault: files | an operator removes the mirror while serve has it open | the mirror's files | no delivery is answered 204 into a file without a name; a new mirror is made and read whole
+test("I6: the mirror of a serve that is removed takes no delivery; another one is made in its place and read whole", async () => {
+  const { company, daemon } = await receiving(serveHere);
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${company.file}${end}`);
+  const delivery = eventOf("clients.updated", 1);
+  expect(await deliver(daemon, delivery)).toBe(503);
+  await daemon.until("the mirror's file was removed or replaced");
+  const hasRun = () => count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1;
+  await eventually(() => existsSync(company.file) && hasRun(), "a run that reads the new mirror");
+  expect(await deliver(daemon, delivery)).toBe(204);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(1);
+  expectEqual(company);
+});
+
+// Fault: files | an operator removes the write-ahead log while serve has it open, and the process is killed later | the log's files | every delivery that was answered 204 is in the mirror, those that only the removed log held too
+test("I6: the write-ahead log of a serve that is removed loses no delivery that was answered 204, before or after", async () => {
+  const { company, daemon } = await receiving(serve);
+  const stored: string[] = [];
+  const send = async () => {
     const delivery = eventOf("clients.updated", 1);
-    expect(await deliver(daemon, delivery)).toBe(503);
-    await daemon.until("the mirror's file was removed or replaced");
-    const hasRun = () => count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1;
-    await eventually(() => existsSync(company.file) && hasRun(), "a run that reads the new mirror");
-    expect(await deliver(daemon, delivery)).toBe(204);
-    expect((await daemon.end("SIGTERM")).code).toBe(0);
-    expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(1);
-    expectEqual(company);
-  });
+    const status = await deliver(daemon, delivery);
+    if (status === 204) stored.push(delivery.id);
+    return status;
+  };
+  expect(await send()).toBe(204);
+  // With a reader, SQLite itself does not empty the log when the writer closes.
+  const reader = new Database(company.file, { readonly: true });
+  expect(reader.prepare("SELECT count(*) FROM _inbox").pluck().get()).toBe(1);
+  for (const end of ["-wal", "-shm"]) rmSync(`${company.file}${end}`);
+  expect(await send()).toBe(503);
+  await daemon.until("write-ahead log was removed or replaced");
+  await eventually(async () => (await send()) === 204, "a delivery that is stored");
+  reader.close();
+  await daemon.end("SIGKILL");
+  const ids = look(company.file, (db) => db.prepare("SELECT event_id FROM _inbox").pluck().all());
+  expect(new Set(ids)).toEqual(new Set(stored));
+  expect(await localDamage(company)).toEqual([]);
 });
 
-describe("the write-ahead log of a serve", () => {
-  // Fault: files | an operator removes the write-ahead log while serve has it open, and the process is killed later | the log's files | every delivery that was answered 204 is in the mirror, those that only the removed log held too
-  test("I6: that is removed loses no delivery that was answered 204, before or after", async () => {
-    const { company, daemon } = await receiving(serve);
-    const stored: string[] = [];
-    const send = async () => {
-      const delivery = eventOf("clients.updated", 1);
-      const status = await deliver(daemon, delivery);
-      if (status === 204) stored.push(delivery.id);
-      return status;
-    };
-    expect(await send()).toBe(204);
-    // With a reader, SQLite itself does not empty the log when the writer closes.
-    const reader = new Database(company.file, { readonly: true });
-    expect(reader.prepare("SELECT count(*) FROM _inbox").pluck().get()).toBe(1);
-    for (const end of ["-wal", "-shm"]) rmSync(`${company.file}${end}`);
-    expect(await send()).toBe(503);
-    await daemon.until("write-ahead log was removed or replaced");
-    await eventually(async () => (await send()) === 204, "a delivery that is stored");
-    reader.close();
-    await daemon.end("SIGKILL");
-    const ids = look(company.file, (db) => db.prepare("SELECT event_id FROM _inbox").pluck().all());
-    expect(new Set(ids)).toEqual(new Set(stored));
-    expect(await localDamage(company)).toEqual([]);
-  });
-});
-
-describe("the lock file of a serve without work", () => {
-  // Fault: files | the lock file of serve is removed, and taken by nobody or by another process | the lock file | serve notices within seconds, writes nothing while the other one does, and takes the lock again
-  test("is missed within seconds when it is removed, and taken again", async () => {
-    const company = await aCompany({ records: 2 });
-    // Without a secret there are no heartbeats in the mirror.
-    writeServeConfig(company, "schedule: { sync: off, publish: off }", [
-      { name: "acme", token: company.sandbox.token, secrets: [] },
-    ]);
-    const daemon = await serveHere(company);
-    const untilTaken = (when: string) =>
-      eventually(() => lockHolder(lockIn(company))?.pid === process.pid, `the lock ${when}`);
-    await daemon.until("a run ended");
-    await untilTaken("after a run");
-    removeLock(company);
-    await untilTaken("again");
-    removeLock(company);
-    const other = takeWriterLock(lockIn(company), "sync");
-    await daemon.until("being written by process");
-    other.release();
-    await untilTaken("when it is free");
-  });
+// Fault: files | the lock file of serve is removed, and taken by nobody or by another process | the lock file | serve notices within seconds, writes nothing while the other one does, and takes the lock again
+test("the lock file of a serve without work is missed within seconds when it is removed, and taken again", async () => {
+  const company = await aCompany({ records: 2 });
+  // Without a secret there are no heartbeats in the mirror.
+  writeServeConfig(company, "schedule: { sync: off, publish: off }", [
+    { name: "acme", token: company.sandbox.token, secrets: [] },
+  ]);
+  const daemon = await serveHere(company);
+  const untilTaken = (when: string) =>
+    eventually(() => lockHolder(lockIn(company))?.pid === process.pid, `the lock ${when}`);
+  await daemon.until("a run ended");
+  await untilTaken("after a run");
+  removeLock(company);
+  await untilTaken("again");
+  removeLock(company);
+  const other = takeWriterLock(lockIn(company), "sync");
+  await daemon.until("being written by process");
+  other.release();
+  await untilTaken("when it is free");
 });

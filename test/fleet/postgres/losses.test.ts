@@ -8,13 +8,11 @@ import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const minute = 60_000;
 
-describe("losses in a row", () => {
-  test("grow with each death of a node, not where its process lived on, and begin again after six hours", () => {
-    expect(lossesInARow({ before: 2, heldMs: 5_000, survived: true })).toBe(2);
-    expect(lossesInARow({ before: 0, heldMs: 5_000, survived: false })).toBe(1);
-    expect(lossesInARow({ before: 4, heldMs: 350 * minute, survived: false })).toBe(5);
-    expect(lossesInARow({ before: 4, heldMs: 361 * minute, survived: false })).toBe(1);
-  });
+test("losses in a row grow with each death of a node, not where its process lived on, and begin again after six hours", () => {
+  expect(lossesInARow({ before: 2, heldMs: 5_000, survived: true })).toBe(2);
+  expect(lossesInARow({ before: 0, heldMs: 5_000, survived: false })).toBe(1);
+  expect(lossesInARow({ before: 4, heldMs: 350 * minute, survived: false })).toBe(5);
+  expect(lossesInARow({ before: 4, heldMs: 361 * minute, survived: false })).toBe(1);
 });
 
 describe("the takeover of a lost company", () => {

@@ -1,6 +1,6 @@
 import { existsSync, utimesSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { dayMs, systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
@@ -17,15 +17,13 @@ function released(company: string, daysAgo: number, sizeBytes = 1e6) {
   return { company, sizeBytes, usedAtMs: nowMs - daysAgo * dayMs };
 }
 
-describe("mirrors of released companies that are not worth their place", () => {
-  test("are those of a week ago, and the least recently used above 2 GB, or until a tenth of the disk is free", () => {
-    const aged = [released("new", 0), released("week", 7), released("old", 7.1)];
-    expect(surplusMirrors(aged, roomy, nowMs)).toEqual(["old"]);
-    const large = [released("c", 1, 9e8), released("a", 3, 9e8), released("b", 2, 9e8)];
-    expect(surplusMirrors(large, roomy, nowMs)).toEqual(["a"]);
-    const small = large.map((one) => ({ ...one, sizeBytes: 6e8 }));
-    expect(surplusMirrors(small, { freeBytes: 9e9, totalBytes: 100e9 }, nowMs)).toEqual(["a", "b"]);
-  });
+test("mirrors of released companies that are not worth their place are those of a week ago, and the least recently used above 2 GB, or until a tenth of the disk is free", () => {
+  const aged = [released("new", 0), released("week", 7), released("old", 7.1)];
+  expect(surplusMirrors(aged, roomy, nowMs)).toEqual(["old"]);
+  const large = [released("c", 1, 9e8), released("a", 3, 9e8), released("b", 2, 9e8)];
+  expect(surplusMirrors(large, roomy, nowMs)).toEqual(["a"]);
+  const small = large.map((one) => ({ ...one, sizeBytes: 6e8 }));
+  expect(surplusMirrors(small, { freeBytes: 9e9, totalBytes: 100e9 }, nowMs)).toEqual(["a", "b"]);
 });
 
 /** A node that has released `acme` eight days ago, after its first snapshot. */
