@@ -7,8 +7,6 @@ import type { PlantedFault } from "./planted-fault.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const notCopied = new Set(["node_modules", ".git", "dist", ".built"]);
 
-export type ProjectCopy = ReturnType<typeof copyProject>;
-
 /** A copy of the project in which faults are planted, one at a time; it shares the installed packages. */
 export function copyProject() {
   const { path: folder, remove } = memoryScratch();

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { Client } from "pg";
-import { ofAll, readersOf } from "../../support/fleet/readers.ts";
+import { readersOf } from "../../support/fleet/readers.ts";
 import { startPostgres } from "../../support/postgres/server.ts";
 import { benchFolder, markdownTable, median, type BenchResult } from "../result.ts";
 import { treeProcessorSeconds } from "./process-cost.ts";
@@ -55,6 +55,7 @@ export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[
   const folder = resources.use(benchFolder()).path;
   const companies = isLarge ? sizes.large : sizes.usual;
   await publishCompanies(folder, companies);
+  const ofAll = (name: string) => `of_all('${name}')`;
   const files = duckWay("a file for each company", folder, ofAll, readersOf(folder));
   const copying = await files.reopen();
   const copied = await timed(files, async () => {

@@ -5,7 +5,7 @@ import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
 import type { FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { readRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { duckRows } from "../../support/export/export.ts";
-import { ofAll, readersOf } from "../../support/fleet/readers.ts";
+import { readersOf } from "../../support/fleet/readers.ts";
 import { lakeReaders, openLake, type LakeReader } from "../../support/fleet/lake.ts";
 import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
@@ -28,10 +28,10 @@ describeWithPostgres("a worker", () => {
     await eventually(async () => (await fleet.tables.reports.current("acme")) !== null, "a row of reports");
     const ask = (sql: string) => duckRows(sql, readersOf(reports));
     const invoices = String(inMirror(worker.company, "SELECT count(*) FROM invoices"));
-    expect(await ask(`SELECT company, count(*) FROM ${ofAll("invoices")} GROUP BY company`)).toEqual([
+    expect(await ask(`SELECT company, count(*) FROM of_all('invoices') GROUP BY company`)).toEqual([
       ["acme", invoices],
     ]);
-    const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM ${ofAll("v_invoices")}`;
+    const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM of_all('v_invoices')`;
     expect(await ask(days)).toEqual([["acme", "true"]]);
     expect(existsSync(await publishedReport(fleet.tables, reports))).toBe(true);
     const acme = (await readRadar(fleet.tables.postgres, null)).get("acme");

@@ -87,13 +87,6 @@ describeWithPostgres("a worker that starts", () => {
     refused.child.kill("SIGINT");
     expect([(await silent.ended).code, (await refused.ended).code]).toEqual([0, 130]);
   });
-
-  test("fails at once where waiting helps nothing: there is no such database", async () => {
-    const worker = await startingWorker((await ownServer()).url("nowhere"));
-    expect((await worker.ended).code).toBe(10);
-    expect(jsonLines(worker.stderr()).at(-1)?.["msg"]).toContain("does not exist");
-    expect(worker.stderr()).not.toContain("waiting for Postgres");
-  });
 });
 
 const away = new PostgresError("Postgres at host does not answer", { retryable: true });

@@ -8,7 +8,7 @@ import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { RedactRule } from "../../../src/store/snapshot/redaction.ts";
 import { rememberIdentity } from "../../../src/state/meta.ts";
 import { exportOf } from "../../support/export/export.ts";
-import { aReportStore, ofAll, pageQuery } from "../../support/fleet/readers.ts";
+import { aReportStore, pageQuery } from "../../support/fleet/readers.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { openForTest } from "../../support/company/open-account.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -43,7 +43,7 @@ async function aCompany(records = 2) {
 const ownViews = ["v_receivables", "v_client_balance"];
 const viewKey = (day: string, publication: string) =>
   `company=acme/v_receivables/report_date=${day}/data-${publication}.parquet`;
-const all = `FROM ${ofAll("invoices")}`;
+const all = "FROM of_all('invoices')";
 
 describeWithPostgres("the query of the page about many machines", () => {
   test("sums amounts of all companies as DECIMAL: of two connectors, beside an empty and a redacted one, until a pointer is deleted", async () => {
@@ -97,13 +97,13 @@ describeWithPostgres("the query of the page about many machines", () => {
     expect(await lake.publish("acme", mirror)).toEqual([]);
     expect(await lake.publish("acme", mirror, [], 24)).toEqual([viewKey("2027-11-24", "3-2")]);
     await lake.publish("beta", mirror, [], 23);
-    const days = `SELECT company, report_date, count(*) FROM ${ofAll("v_receivables")} GROUP BY ALL ORDER BY ALL`;
+    const days = `SELECT company, report_date, count(*) FROM of_all('v_receivables') GROUP BY ALL ORDER BY ALL`;
     const count = String(company.rows("v_receivables").length);
     expect(await lake.ask(days)).toEqual([
       ["acme", "2027-11-24", count],
       ["beta", "2027-11-23", count],
     ]);
-    const late = `SELECT company, max(most_days_overdue) AS days FROM ${ofAll("v_receivables")} GROUP BY company`;
+    const late = `SELECT company, max(most_days_overdue) AS days FROM of_all('v_receivables') GROUP BY company`;
     expect(await lake.ask(`SELECT max(days) - min(days) FROM (${late})`)).toEqual([["1"]]);
   });
 

@@ -3,7 +3,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/store/mirror-files.ts";
 import { exportOf, orderRecord } from "../../support/export/export.ts";
-import { aReportStore, ofAll, readersOf } from "../../support/fleet/readers.ts";
+import { aReportStore, readersOf } from "../../support/fleet/readers.ts";
 import { openHasty } from "../../support/mirror/mirror.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { put, putAs } from "../../support/mirror/store.ts";
@@ -40,8 +40,8 @@ async function aChangingLake() {
 }
 
 const counts = `SELECT company, people, orders
-  FROM (SELECT company, count(*)::INTEGER AS people FROM ${ofAll("people")} GROUP BY company)
-  JOIN (SELECT company, count(*)::INTEGER AS orders FROM ${ofAll("orders")} GROUP BY company) USING (company)
+  FROM (SELECT company, count(*)::INTEGER AS people FROM of_all('people') GROUP BY company)
+  JOIN (SELECT company, count(*)::INTEGER AS orders FROM of_all('orders') GROUP BY company) USING (company)
   ORDER BY company`;
 
 describeWithPostgres("a query over all companies", () => {
