@@ -16,6 +16,7 @@ import { putAs } from "../../support/mirror/store.ts";
 import { startSandbox } from "../../support/sandbox/control.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 
+const ofAll = (name: string) => `of_all('${name}')`;
 const sizes = { usual: 500, large: 5_000 };
 const warmRounds = 3;
 
@@ -55,7 +56,6 @@ export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[
   const folder = resources.use(benchFolder()).path;
   const companies = isLarge ? sizes.large : sizes.usual;
   await publishCompanies(folder, companies);
-  const ofAll = (name: string) => `of_all('${name}')`;
   const files = duckWay("a file for each company", folder, ofAll, readersOf(folder));
   const copying = await files.reopen();
   const copied = await timed(files, async () => {
