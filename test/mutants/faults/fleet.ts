@@ -38,7 +38,7 @@ export const fleetFaults = faultsIn(
     -     .forKeyShare();
     +     .forKeyShare();
   account-of-a-claim-not-locked, I8: two companies of one account are claimed at once, each before the other is seen
-    src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/accounts.test.ts
+    src/fleet/postgres/tables/owners-table.ts, found by test/fleet/postgres/owners-table.test.ts
     -   await lock.execute(db);
   window-of-another-owner-not-waited-for, I8: a new owner sends beside what the last one has sent in the service's window
     src/fleet/assignment/permits.ts, found by test/fleet/assignment/permits.test.ts
