@@ -91,8 +91,9 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     run,
     asked,
     pass: (ms: number) => void (nowMs += ms),
-    change: (id: number) => {
-      held = [...held.filter((one) => one.id !== id), { id, updated_at: isoTime(nowMs) }];
+    /** @param agoMs of its time stamp */
+    change: (id: number, agoMs = 0) => {
+      held = [...held.filter((one) => one.id !== id), { id, updated_at: isoTime(nowMs - agoMs) }];
     },
     remove: (id: number) => void (held = held.filter((one) => one.id !== id)),
     whenAsked: (act: (asked: number) => unknown) => void (between = act),
