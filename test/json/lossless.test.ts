@@ -57,6 +57,7 @@ describe("parsing without loss", () => {
     ["NaN", 0, "a value", '"N"'],
     ["nulls", 0, "a value", '"n"'],
     ['"a', 2, "the rest of a string", "the end"],
+    ['"\\', 2, "the rest of a string", "the end"],
     ['"a\n"', 0, "a well-formed string", '"""'],
     ['["\\u12g4"]', 1, "a well-formed string", '"""'],
     ["[1,\u00a02]", 3, "a value", "0xC2"],
