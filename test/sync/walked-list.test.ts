@@ -278,6 +278,17 @@ describe("a list of changes", () => {
     await service.run();
     expect(service.live()).toContain(8);
   });
+
+  test("I11: goes on from the reading's time where the service stamps a record in the future", async () => {
+    const service = await readWhole(seven);
+    service.pass(dayMs);
+    service.change(7, -3 * dayMs);
+    await service.run();
+    service.pass(dayMs);
+    service.change(8);
+    await service.run();
+    expect(service.live()).toContain(8);
+  });
 });
 
 // Fault: limiter | the whole list takes more requests than a run may spend on it | a list without a total behind a monthly quota | its pages are read over several nights, beside what changed, and it becomes whole
