@@ -189,9 +189,7 @@ describe("status", () => {
     expect(await conditionsOf(company)).toEqual(["stale lists"]);
     writeServeConfig(company, 'schedule: { sync: "15 2 * * 1", publish: off }');
     expect(await conditionsOf(company)).toEqual([]);
-    expect((await status(company, "--max-age", "26h")).stdout).toContain(
-      "! read whole longer than 26h 00m ago",
-    );
+    expect((await status(company, "--max-age", "26h")).stdout).toContain("! read whole longer than 26h");
   });
 
   test("marks a report that was last made too long ago", async () => {

@@ -66,8 +66,6 @@ describe("schema --tables", () => {
     const rows = lines.filter((line) => line.startsWith("| ") && !line.startsWith("| column"));
     expect(rows).toHaveLength(docs.flatMap(({ columns }) => columns).length);
     for (const row of rows) expect(row.replaceAll(String.raw`\|`, "").split("|")).toHaveLength(7);
-    expect(rows).toContain(
-      "| op | TEXT |  |  | What happened. Known values: insert, update, delete, event. |",
-    );
+    expect(rows.join()).toContain("| op | TEXT |  |  | What happened. Known values: insert, update, delete");
   });
 });

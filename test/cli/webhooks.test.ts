@@ -188,19 +188,17 @@ const unused = () => Promise.reject(new Error("not asked for"));
 describe("inbox", () => {
   test("shows deliveries with their outcome, the newest last", async () => {
     const { setup, mirror } = await withInbox(three);
-    mirror.db.exec(
-      "UPDATE _work SET state = 'dead', error = '422 no such client' WHERE resource = 'clients'",
-    );
+    mirror.db.exec("UPDATE _work SET state = 'dead', error = '422 no client' WHERE resource = 'clients'");
     const { code, stdout } = await setup.run("inbox");
     expect(code).toBe(0);
     expect(stdout.split("\n")).toEqual([
-      "2026-11-20T09:00:00.000Z  clients.updated 17  dead letter (422 no such client)  evt_0",
+      "2026-11-20T09:00:00.000Z  clients.updated 17  dead letter (422 no client)  evt_0",
       "2026-11-20T09:01:00.000Z  received-invoices.paid 5  kept  evt_1",
       "2026-11-20T09:02:00.000Z  ships.sunk 1  unknown (no such type of event is known)  evt_2",
       "",
     ]);
     expect(await inboxOf(setup)).toMatchObject([
-      { event_id: "evt_0", state: "waiting", work: { state: "dead", error: "422 no such client" } },
+      { event_id: "evt_0", state: "waiting", work: { state: "dead", error: "422 no client" } },
       { event_id: "evt_1", state: "kept", work: null },
       { event_id: "evt_2", state: "unknown" },
     ]);
@@ -253,9 +251,8 @@ describe("replay", () => {
     const { code, stdout } = await setup.run("replay evt_0");
     expect(code).toBe(0);
     expect(stdout).toBe("acme: replayed 1 (1 to read, 0 without anything to read); `sync` reads them\n");
-    expect(await inboxOf(setup)).toMatchObject([
-      { state: "waiting", outcome: null, work: { state: "ready" } },
-    ]);
+    const [again] = await inboxOf(setup);
+    expect(again).toMatchObject({ state: "waiting", outcome: null, work: { state: "ready" } });
     setup.sandbox.control.alter("clients", id, { name: "Premenovaný" });
     expect((await sync()).code).toBe(0);
     expect(await inboxOf(setup)).toMatchObject([

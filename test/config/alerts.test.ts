@@ -14,9 +14,8 @@ describe("the config's alerts", () => {
     ["command: ./mail alert now", ["/home/me/mail", "alert", "now"]],
     ['command: [/bin/sh, -c, "mail ops"]', ["/bin/sh", "-c", "mail ops"]],
   ])("%s is words, without a shell", (entry, words) => {
-    expect(alertsOf(`{ when: [failed], ${entry} }`).config.alerts).toMatchObject([
-      { command: words, url: null },
-    ]);
+    const { alerts } = alertsOf(`{ when: [failed], ${entry} }`).config;
+    expect(alerts).toMatchObject([{ command: words, url: null }]);
   });
 
   test("take url and secret from the environment or a file, and no line shows them", () => {
@@ -79,10 +78,10 @@ describe("the config's notify", () => {
   });
 
   test("takes addresses of this machine and of private networks where it is said", () => {
-    for (const url of ["http://127.0.0.1:8080/x", "https://192.168.1.2/x"])
-      expect(
-        receiversOf(`{ url: "${url}", secret: ${key}, allow_private: true }`).config.notify,
-      ).toHaveLength(1);
+    for (const url of ["http://127.0.0.1:8080/x", "https://192.168.1.2/x"]) {
+      const { notify } = receiversOf(`{ url: "${url}", secret: ${key}, allow_private: true }`).config;
+      expect(notify).toHaveLength(1);
+    }
   });
 
   test.each([

@@ -104,9 +104,7 @@ describe("two entries of `exports` that write the same files", () => {
 
   test("of an object store are refused, too; those of other formats, tables or places are not", () => {
     const [first, second] = ["format: csv, out: x, to: s3://b/p", "format: csv, out: y, to: s3://b/p/"];
-    expect(complaints(withEntries(first, second))).toEqual([
-      expect.stringContaining("exports[1].to must be"),
-    ]);
+    expect(complaints(withEntries(first, second))).toEqual([expect.stringContaining("exports[1].to must")]);
     const apart = ["format: parquet, out: x", "format: csv, out: x, tables: [v_stock]"];
     const folders = ["format: csv, out: z", "format: csv, out: w"];
     const nested = "format: parquet, out: n, nested: true";

@@ -74,9 +74,7 @@ describe("v_einvoice_gaps, compared with drafts that the published rules judge",
   test("turnover is what was invoiced in the last twelve months, by client and of all", () => {
     const books = { records: company.records, today };
     const isReceipt = ofAdvance(books);
-    const recent = billsOf(books).filter(
-      (json) => String(json["issueDate"]) > yearBefore && !isReceipt(json),
-    );
+    const recent = billsOf(books).filter((one) => String(one["issueDate"]) > yearBefore && !isReceipt(one));
     const byClient = re.grouped(recent, (json) => String(json["clientId"]));
     const found = rows(
       "SELECT DISTINCT client_id AS id, turnover_eur FROM v_einvoice_gaps WHERE document IS NULL",
@@ -135,9 +133,7 @@ describe("v_einvoice_gaps, compared with drafts that the published rules judge",
     db.exec("DELETE FROM credit_notes");
     const { id, has_vat: hasVat } = rows(newest)[0] ?? {};
     const columns = partyFields.filter((field) => field !== "name");
-    const ofCompany = Object.fromEntries(
-      columns.map((field) => [`company_${field}`, ofParty[field] ?? [" "]]),
-    );
+    const ofCompany = Object.fromEntries(columns.map((one) => [`company_${one}`, ofParty[one] ?? [" "]]));
     for (let turn = 0; turn < 40; turn++) {
       for (const field of columns)
         db.prepare(`UPDATE invoices SET company_${field} = ? WHERE id = ?`).run(good[field], id);

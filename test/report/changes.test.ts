@@ -51,19 +51,6 @@ describe("a report updated from the last one", () => {
     expect(updated["orders"]).toHaveLength(3);
   });
 
-  test("does not list a record as deleted that came back", async ({ mirror }) => {
-    const report = `${mirror.db.name}.report`;
-    put(mirror, "people", { id: 1, name: "a" });
-    remove(mirror, "people", 1);
-    await publish(mirror, { declaration, report });
-    const deleted = () => reading(report).prepare("SELECT resource, id FROM deleted_records").all();
-    expect(deleted()).toEqual([{ resource: "people", id: 1 }]);
-    put(mirror, "people", { id: 1, name: "a" });
-    await publish(mirror, { declaration, report, way: "changes" });
-    expect(deleted()).toEqual([]);
-    expect(reading(report).prepare("SELECT id FROM people").pluck().all()).toEqual([1]);
-  });
-
   test("equals a report made anew after any changes, also when keys stop or start to hold", async () => {
     const property = fc.asyncProperty(
       fc.array(fc.array(anyChange, { minLength: 8, maxLength: 20 }), { minLength: 2, maxLength: 4 }),

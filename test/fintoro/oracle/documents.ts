@@ -137,9 +137,7 @@ function inCase(books: Books, table: string, json: Dict): { count: number | null
   if (json["businessCaseId"] === null) return { count: null, first: null };
   const all = re
     .of(books.records, table)
-    .filter(
-      (other) => other["businessCaseId"] === json["businessCaseId"] && other["type"] !== "payment_receipt",
-    );
+    .filter((one) => one["businessCaseId"] === json["businessCaseId"] && one["type"] !== "payment_receipt");
   return {
     count: all.length,
     first: all.length === 0 ? null : re.least(all.map((other) => other["issueDate"])),
