@@ -146,7 +146,6 @@ test("a folder in which a write was cut off takes the next one", async () => {
   expect(existsSync(cutOff)).toBe(true);
 });
 
-// Fault: fleet | a node removes the last file of a folder while another node writes the first one | a folder that both share | both succeed
 // Fault: fleet | two nodes write the same file at the same time | a folder that both share | it is one of both, whole
 test("a file that several nodes write at the same time is whole", async () => {
   const one = await aFileStore("folder");
@@ -160,6 +159,7 @@ test("a file that several nodes write at the same time is whole", async () => {
   }
 });
 
+// Fault: fleet | a node removes the last file of a folder while another node writes the first one | a folder that both share | both succeed
 test("a folder that another node removes because it was empty is made again", async () => {
   const { store } = await aFileStore("folder");
   const file = aFile("{}");

@@ -2,12 +2,11 @@ import { spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { runCommand, startProgram } from "../program/cli.ts";
 import type { Block } from "./docs.ts";
 import { outputOf, processEnv } from "../program/process-env.ts";
 import { portToKeep } from "../program/serve-process.ts";
-import { longestWaitMs } from "../eventually.ts";
+import { eventually } from "../eventually.ts";
 
 /** Where the blocks of one page are carried out: a folder with a config and a mirror, and a service. */
 export interface PageEnvironment {
@@ -150,18 +149,13 @@ async function startLasting(shell: PageShell, line: string, args: readonly strin
   const written = outputOf(child);
   const output = () => written.stdout + written.stderr;
   shell.started.push({ child, output });
-  for (let attempt = 0; attempt < longestWaitMs / 50 && child.exitCode === null; attempt++) {
-    if (await answers(port)) return [];
-    await pause(50);
-  }
-  return [{ line, code: child.exitCode, output: output() }];
-}
-
-async function answers(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/healthz`).then(
-    () => true,
-    () => false,
+  // Any answer will do.
+  const answers = async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).status > 0;
+  await eventually(
+    () => child.exitCode !== null || answers(),
+    () => `${line}: ${output()}`,
   );
+  return child.exitCode === null ? [] : [{ line, code: child.exitCode, output: output() }];
 }
 
 async function stop({ child }: Started): Promise<void> {
