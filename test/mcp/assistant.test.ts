@@ -13,7 +13,7 @@ import { processEnv, program } from "../support/program/process-env.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 
 /** With a report of its own, and a combined one. */
-let company: Company & { close(): Promise<void> };
+let company: Company;
 
 beforeAll(async () => {
   company = await openCompany({ records: 12 });

@@ -7,10 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export const longestWaitMs = 180_000;
 
 /** Waits until it is so; what throws is not so yet. `what` is the fact, for the message of the failure. */
-export async function eventually(
-  isSo: () => boolean | Promise<boolean>,
-  what: string | (() => string),
-): Promise<void> {
+export async function eventually(isSo: () => boolean | Promise<boolean>, what: string | (() => string)) {
   for (const endMs = performance.now() + longestWaitMs; ; await pause(20)) {
     let cause: unknown;
     try {

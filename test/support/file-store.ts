@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
-import type { FileStore, WriteRight } from "../../src/file-store/file-store.ts";
+import type { WriteRight } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
 import { tempFolder } from "./temporary-folder.ts";
 import { s3Env, startS3 } from "./export/s3-server.ts";
@@ -9,24 +9,18 @@ import { s3Env, startS3 } from "./export/s3-server.ts";
 export const storeKinds = ["folder", "s3"] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
-/** A store, and the folder in which its files can be found and damaged. */
-export interface TestStore {
-  readonly store: FileStore;
-  readonly folder: string;
-  /** The file behind a key. */
-  readonly fileOf: (key: string) => string;
-  /** What opens it again. */
-  readonly address: string;
-  readonly env: Readonly<Record<string, string>>;
-}
+export type TestStore = Awaited<ReturnType<typeof aFileStore>>;
 
-/** An empty store, which goes with the test: a folder, or a prefix in a bucket of a real S3 server. */
-export async function aFileStore(kind: StoreKind): Promise<TestStore> {
+/**
+ * An empty store, which goes with the test: a folder, or a prefix in a bucket of a real S3 server. In `folder` its files
+ * can be found and damaged; `address` and `env` open it again.
+ */
+export async function aFileStore(kind: StoreKind) {
   const folder = tempFolder();
   const parts = { clock: systemClock, onSecrets: () => undefined };
   if (kind === "folder") {
     const store = openStore(folder, { ...parts, env: {} });
-    return { store, folder, fileOf: (key) => `${folder}/${key}`, address: folder, env: {} };
+    return { store, folder, fileOf: (key: string) => `${folder}/${key}`, address: folder, env: {} };
   }
   const server = await startS3(folder, "fleet");
   onTestFinished(() => server.close());

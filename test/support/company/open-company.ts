@@ -2,7 +2,7 @@ import path from "node:path";
 import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
-import { startSandbox, testDay, type Sandbox } from "../sandbox/control.ts";
+import { startSandbox, testDay } from "../sandbox/control.ts";
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
 import { memoryScratch } from "../memory-folder.ts";
@@ -19,37 +19,27 @@ import type { RunOptions, ScrubOptions } from "../../../src/sync/run/begin-run.t
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { defaultRun } from "../mirror/whole-run.ts";
-import { startProxy, type FaultProxy } from "./proxy.ts";
+import { startProxy } from "./proxy.ts";
 
-/** One company: the service it lives in, the way to it, and the folder its mirror stands in. */
-export interface Company {
-  readonly sandbox: Sandbox;
-  readonly proxy: FaultProxy;
-  readonly folder: string;
-  /** The mirror's file. */
-  readonly file: string;
-  /** What the runs said, all levels. */
-  readonly said: string[];
-  /** From now on the service answers with these faults, until `recover`. */
-  suffer(...faults: Fault[]): void;
-  /** No fault any more, neither in the service nor on the way to it. */
-  recover(): void;
-}
+export type Company = Awaited<ReturnType<typeof openCompany>>;
 
-/** A sandbox, a proxy before it and an empty folder; the caller closes them. */
-export async function openCompany(
-  options: SandboxOptions = {},
-): Promise<Company & { close(): Promise<void> }> {
+/** One company: the service that it lives in, a proxy before it, and an empty folder; the caller closes them. */
+export async function openCompany(options: SandboxOptions = {}) {
   const sandbox = await startSandbox({ today: testDay, limit: 1_000_000, records: 20, ...options });
   const proxy = await startProxy(sandbox);
   const { path: folder, remove } = memoryScratch();
+  /** What the runs said, all levels. */
+  const said: string[] = [];
   return {
     sandbox,
     proxy,
     folder,
+    /** The mirror's file. */
     file: path.join(folder, "acme.db"),
-    said: [],
-    suffer: (...faults) => faults.forEach((fault) => sandbox.control.fault(fault)),
+    said,
+    /** From now on the service answers with these faults, until `recover`. */
+    suffer: (...faults: readonly Fault[]) => faults.forEach((fault) => sandbox.control.fault(fault)),
+    /** No fault any more, neither in the service nor on the way to it. */
     recover: () => {
       sandbox.control.clearFaults();
       proxy.clear();

@@ -38,8 +38,6 @@ export type Obstacle = (
   passOn: () => Promise<Reply>,
 ) => Promise<Reply | Breakage | undefined> | Reply | Breakage | undefined;
 
-export type FaultProxy = Awaited<ReturnType<typeof startProxy>>;
-
 /** A loopback proxy before the sandbox: it sees every request and may put anything in the way of it. */
 export async function startProxy(service: Upstream) {
   const asked: Asked[] = [];

@@ -4,20 +4,15 @@ import { Invalid, Missing } from "../../../connectors/fintoro/sandbox/rules/rule
 import type { Random } from "../../../src/base/random.ts";
 import type { Company } from "./open-company.ts";
 
-/** Choices that depend on the seed only. */
-export interface SeededChoice {
-  probability(probability: number): boolean;
-  below(limit: number): number;
-  one<T>(list: readonly T[]): T;
-}
+export type SeededChoice = ReturnType<typeof seededChoice>;
 
 /** Choices drawn from a random source. */
-export function seededChoice(random: Random): SeededChoice {
+export function seededChoice(random: Random) {
   const below = (limit: number) => Math.floor(random.next() * limit);
   return {
     below,
-    probability: (probability) => random.next() < probability,
-    one: (list) => {
+    probability: (probability: number) => random.next() < probability,
+    one: <T>(list: readonly T[]): T => {
       const thing = list[below(list.length)];
       if (thing === undefined) throw new Error("broken promise: there is something to choose from");
       return thing;

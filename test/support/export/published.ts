@@ -86,20 +86,14 @@ function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishPart
   };
 }
 
-export function publish(
-  mirror: Mirror | string,
-  more: Partial<PublishParts> = {},
-): ReturnType<typeof publishReport> {
+export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {}) {
   return publishReport(partsFor(typeof mirror === "string" ? mirror : mirror.db.name, more));
 }
 
 const notCompared = new Set(["published_at", "log"]);
 
 /** Publishes anew: all rows of the report, and what `_about` says of it besides when it was made. */
-export async function publishedContent(
-  mirror: Mirror | string,
-  parts: Partial<PublishParts>,
-): Promise<Record<string, Row[] | undefined>> {
+export async function publishedContent(mirror: Mirror | string, parts: Partial<PublishParts>) {
   const { file } = await publish(mirror, { ...parts, force: true, way: "anew" });
   const db = openDatabase(file, { readonly: true });
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name");

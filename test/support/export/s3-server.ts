@@ -13,10 +13,7 @@ type S3rver = new (options: {
 const require = createRequire(import.meta.url);
 
 /** Starts a real S3 server with one bucket, which checks signatures and stores objects in `directory`. */
-export async function startS3(
-  directory: string,
-  bucket: string,
-): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
+export async function startS3(directory: string, bucket: string) {
   const Server = require("@20minutes/s3rver") as S3rver;
   const configureBuckets = [{ name: bucket }];
   const address = "127.0.0.1";

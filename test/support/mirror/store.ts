@@ -2,7 +2,6 @@ import type { RecordId } from "../../../src/base/ids.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import type {
-  ApplyResult,
   Cause,
   FullSource,
   ListedAs,
@@ -43,12 +42,7 @@ export interface PutOptions {
 }
 
 /** Applies one record in a transaction of its own. A text is taken as the service wrote it. */
-export function put(
-  mirror: Mirror,
-  resource: string,
-  record: object | string,
-  options: PutOptions = {},
-): ApplyResult {
+export function put(mirror: Mirror, resource: string, record: object | string, options: PutOptions = {}) {
   const { id, text } = sent(record);
   return putAs(mirror, resource, id, text, options);
 }
@@ -65,7 +59,7 @@ export function putAs(
   id: RecordId,
   text: string,
   options: PutOptions = {},
-): ApplyResult {
+) {
   const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
   const answer = options.stamp ?? stampOf(mirror, { cause });
   return mirror.apply(() =>

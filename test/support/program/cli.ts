@@ -93,10 +93,8 @@ export function commandThat(
   return { name, summary: "for a test", config: "none", options: {}, examples: {}, load };
 }
 
-export interface CommandResult {
+export interface CommandResult extends Ended {
   readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** What a test changes of the process environment. */
@@ -183,9 +181,6 @@ export async function runAct(
 }
 
 /** Runs a real command in this process, on the real clock. */
-export async function runCommand(
-  argv: readonly string[],
-  parts: InvocationParts = {},
-): Promise<CommandResult> {
+export async function runCommand(argv: readonly string[], parts: InvocationParts = {}) {
   return createTestInvocation(argv, { commands, clock: systemClock, ...parts }).run();
 }

@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { outputOf, spawnProgram, type Start } from "./process-env.ts";
@@ -11,22 +10,16 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The program as a process of its own, without a test around it. */
-export interface Process {
-  readonly child: ChildProcess;
-  stdout(): string;
-  stderr(): string;
-  readonly ended: Promise<Exit>;
-}
+export type Process = ReturnType<typeof startProcess>;
 
-/** The program with these arguments. */
+/** The program as a process of its own with these arguments, without a test around it. */
 export function startProcess(
   args: readonly string[],
   { folder: cwd, ...start }: Omit<Start, "cwd"> & { readonly folder: string },
-): Process {
+) {
   const child = spawnProgram(args, { cwd, ...start });
   const written = outputOf(child);
-  const ended = once(child, "close").then(([code, signal]) => ({ code, signal }));
+  const ended: Promise<Exit> = once(child, "close").then(([code, signal]) => ({ code, signal }));
   return { child, stdout: () => written.stdout, stderr: () => written.stderr, ended };
 }
 

@@ -24,10 +24,7 @@ export interface ProbeAnswer {
 export const noStall: Stall = { wallMs: 0, cpuMs: 0, preemptedMs: 0, blockedMs: 0 };
 
 /** What the probe of a process measured; `collect` has it collect all garbage first. */
-export async function askProbe(
-  child: ChildProcess,
-  question: { readonly collect: boolean },
-): Promise<ProbeAnswer> {
+export async function askProbe(child: ChildProcess, question: { readonly collect: boolean }) {
   const answered = once(child, "message", { signal: AbortSignal.timeout(60_000) });
   child.send(question);
   const [answer] = (await answered) as [ProbeAnswer];

@@ -33,14 +33,9 @@ interface ServiceWindow {
   refusedOthers: number;
 }
 
-export interface Limiter {
-  readonly windows: readonly ServiceWindow[];
-  hit(atMs: number, whose: "own" | "others"): boolean;
-  remaining(atMs: number): number;
-  retryAfterS(atMs: number): number;
-}
+export type Limiter = ReturnType<typeof startLimiter>;
 
-export function startLimiter(kind: LimiterKind, limit: number, windowMs: number): Limiter {
+export function startLimiter(kind: LimiterKind, limit: number, windowMs: number) {
   const windows: ServiceWindow[] = [];
   const endOf = (atMs: number) =>
     kind.ends === "exact" ? atMs + windowMs : Math.floor(atMs / 1000) * 1000 + windowMs;
@@ -54,8 +49,8 @@ export function startLimiter(kind: LimiterKind, limit: number, windowMs: number)
     return fresh;
   };
   return {
-    windows,
-    hit(atMs, whose) {
+    windows: windows as readonly ServiceWindow[],
+    hit(atMs: number, whose: "own" | "others"): boolean {
       const window = open(atMs) ?? opened(atMs);
       const full = window.own + window.others >= limit;
       if (!full) window[whose]++;
@@ -63,11 +58,11 @@ export function startLimiter(kind: LimiterKind, limit: number, windowMs: number)
       else window.refusedOthers++;
       return !full;
     },
-    remaining(atMs) {
+    remaining(atMs: number): number {
       const window = open(atMs);
       return window ? limit - window.own - window.others : limit;
     },
-    retryAfterS(atMs) {
+    retryAfterS(atMs: number): number {
       const window = open(atMs);
       return window ? Math.floor(window.endsAt / 1000) - Math.floor(atMs / 1000) : 0;
     },

@@ -52,11 +52,7 @@ export const noOthers = { otherAnswers: {}, strayRefusals: {} };
 
 export type ServiceFacts = CompanyStatusView["service"];
 
-export function service(
-  state: ServiceFacts["state"],
-  forMs: number,
-  message: string | null = null,
-): ServiceFacts {
+export function service(state: ServiceFacts["state"], forMs: number, message: string | null = null) {
   return { state, message, sinceMs: lookedAtMs - forMs };
 }
 

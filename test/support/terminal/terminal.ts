@@ -1,23 +1,13 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { Redactor } from "../../../src/base/secret.ts";
-import { createLogger, type AdjustableLog } from "../../../src/log/log.ts";
+import { createLogger } from "../../../src/log/log.ts";
 import type { ProgressView, ResourceProgress } from "../../../src/log/progress.ts";
-import type { OutputStream } from "../../../src/log/screen.ts";
-
-/** A terminal that understands the few sequences we send, to see what a person would see. */
-export interface Terminal extends OutputStream {
-  readonly isTTY: true;
-  readonly columns: number;
-  readonly rows: number;
-  /** The lines on the screen, without empty ones at the end. */
-  visible(): string[];
-  cursorHidden(): boolean;
-}
 
 const escape = String.fromCodePoint(27);
 const sequences = new RegExp(String.raw`${escape}\[\??(\d*)([A-Zhl])|\n|\r|[^${escape}\n\r]+`, "g");
 
-export function createTerminal(columns = 80, rows = 24): Terminal {
+/** A terminal that understands the few sequences we send, to see what a person would see. */
+export function createTerminal(columns = 80, rows = 24) {
   const lines: string[] = [""];
   let row = 0;
   let hidden = false;
@@ -36,7 +26,7 @@ export function createTerminal(columns = 80, rows = 24): Terminal {
     isTTY: true,
     columns,
     rows,
-    write(text) {
+    write(text: string) {
       // every line we send is whole: text, perhaps "clear to the right", line break
       for (const [token, digits, code] of text.matchAll(sequences)) {
         if (token === "\n") newLine();
@@ -45,6 +35,7 @@ export function createTerminal(columns = 80, rows = 24): Terminal {
         else if (token !== "\r") put(token);
       }
     },
+    /** The lines on the screen, without empty ones at the end. */
     visible: () => lines.join("\n").trimEnd().split("\n"),
     cursorHidden: () => hidden,
   };
@@ -75,11 +66,7 @@ export function jumpingClock(startMs = 0): Clock & { readonly slept: number[] } 
 export function recordingLog(
   options: Partial<Parameters<typeof createLogger>[0]> = {},
   secrets: readonly string[] = [],
-): {
-  readonly log: AdjustableLog;
-  readonly lines: string[];
-  readonly records: () => Record<string, unknown>[];
-} {
+) {
   const lines: string[] = [];
   const redaction = new Redactor();
   redaction.add(secrets);

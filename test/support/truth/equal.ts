@@ -37,10 +37,7 @@ export function expectReplayable(company: Company): void {
 }
 
 /** Nothing is in the way any more: the next run is complete, and the mirror equal. */
-export async function expectHealed(
-  company: Company,
-  options: SyncOptions & EqualOptions = {},
-): Promise<void> {
+export async function expectHealed(company: Company, options: SyncOptions & EqualOptions = {}) {
   company.recover();
   expect((await sync(company, options)).outcome).toBe("complete");
   expectEqual(company, options);

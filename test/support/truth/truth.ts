@@ -159,9 +159,7 @@ export function floorOf(truth: Truth): { lists: string[]; details: string[]; chi
 }
 
 /** The requests that were made, in the same words. */
-export function spentOn(
-  asked: readonly { path: string; query: URLSearchParams }[],
-): ReturnType<typeof floorOf> {
+export function spentOn(asked: readonly { path: string; query: URLSearchParams }[]) {
   const spent = { lists: [] as string[], details: [] as string[], children: [] as string[] };
   for (const { path, query } of asked) {
     const parent = Object.values(parentParams).find((param) => query.has(param));
