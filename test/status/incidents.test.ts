@@ -191,7 +191,7 @@ function anAlerter(file: string, send: (alert: Alert) => Promise<void>, said: st
   return createAlerter({ ...parts, targets }, file, "acme");
 }
 
-function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
+function run(words: readonly string[], timeLimitMs = 60_000): Promise<void> {
   const env = { PATH: process.env["PATH"], FINTORO_TOKEN: "token-of-acme" };
   return runAlertCommand(words, JSON.stringify(begunAlert), begunAlert, env, timeLimitMs, noSignal);
 }
