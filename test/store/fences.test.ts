@@ -29,11 +29,17 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
-  test("a 404 that overlapped with the deletion of its record finds it gone", ({ mirror }) => {
+  test("a 404 that overlapped with a read is stale, and not with a deletion; it holds earlier ones back", ({
+    mirror,
+  }) => {
     put(mirror, "people", person(1));
-    const early = send(mirror);
+    const [one, two, three] = [send(mirror), send(mirror), send(mirror)];
+    put(mirror, "people", person(1, "later"));
+    expect(remove(mirror, "people", 1, one.receive())).toBe("stale");
     expect(remove(mirror, "people", 1)).toBe("removed");
-    expect(remove(mirror, "people", 1, early.receive())).toBe("absent");
+    expect(remove(mirror, "people", 1, two.receive())).toBe("absent");
+    expect(remove(mirror, "people", 2)).toBe("absent");
+    expect(put(mirror, "people", person(2), { stamp: three.receive() })).toBe("stale");
   });
 
   test("a list that shows a preview unchanged holds back the lists sent before it", ({ mirror }) => {

@@ -11,7 +11,7 @@ import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, rows, send, stampOf, startMs } from "../support/mirror/store.ts";
 import { isoTime } from "../../src/base/clock.ts";
-import { differencesOf, idsHeld, isAsReceived } from "../../src/store/apply/held-record.ts";
+import { differencesOf, idsHeld, isAsReceived, readEachHeld } from "../../src/store/apply/held-record.ts";
 import { readHeld, rowsOf, type HeldRecord } from "../../src/store/apply/held-record.ts";
 
 const plan = planTable(resourceOf("orders"));
@@ -235,4 +235,6 @@ test("all that is held of a resource is found in its order, also where a part is
   expect(some).toEqual({ ids: [1, 2, 3], next: 4n });
   expect(idsHeld(mirror.db, plan, 4n, 2)).toEqual({ ids: [4, 5], next: null });
   expect(idsHeld(mirror.db, plan, 6n, 2)).toEqual({ ids: [], next: null });
+  const many = Array.from({ length: 250 }, (_, id) => id);
+  expect([...readEachHeld(mirror.table("orders"), many)].map(([id]) => id)).toEqual(many);
 });
