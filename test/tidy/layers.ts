@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Complaints, Source } from "./read-source.ts";
 
 /** Lowest first; folders of one row know nothing of each other. */
-export const layers: readonly (readonly string[])[] = [
+const layers: readonly (readonly string[])[] = [
   ["base"],
   ["json"],
   ["connector"],
