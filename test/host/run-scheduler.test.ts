@@ -55,12 +55,7 @@ async function schedulerWith(
   return { scheduler, mirror, clock, close, ran, pass };
 }
 
-function remember(
-  mirror: Mirror,
-  atMs: number,
-  outcome: Outcome,
-  swept: RunSummary["swept"] = {},
-): RunSummary {
+function remember(mirror: Mirror, atMs: number, outcome: Outcome, swept: RunSummary["swept"] = {}) {
   const runs = new Runs(mirror.db);
   const report = { ...emptySummary({ nowMs: () => atMs }, isoTime(atMs), outcome), swept };
   const id = runs.begin("incremental", isoTime(atMs), null, swept);
