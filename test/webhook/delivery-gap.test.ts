@@ -29,6 +29,18 @@ describe("an event may have been lost", () => {
     expect(mayHaveLost(spans.slice(0, 1), 0, 12 * hourMs)).toBe(false);
   });
 
+  test("by a pause at each of its five attempts, and not where one came half as late again", () => {
+    const delaysS = [10, 100, 1_000, 10_000];
+    const pausesAt = (changed: number) => {
+      const delays = delaysS.map((seconds, at) => seconds * (at === changed ? 1.5 : 1) * 1_000);
+      const attempts = delays.reduce((all, ms) => [...all, (all.at(-1) ?? 0) + ms], [0]);
+      const edges = [-hourMs, ...attempts.flatMap((ms) => [ms - 1, ms + 1]), 100 * hourMs];
+      return edges.flatMap((to, at) => (at % 2 === 1 ? [span(edges[at - 1] ?? 0, to)] : []));
+    };
+    const answers = [-1, 0, 1, 2, 3].map((at) => mayHaveLost(pausesAt(at), -hourMs, 100 * hourMs));
+    expect(answers).toEqual([true, true, false, false, false]);
+  });
+
   test("where nobody ever listened for long enough", () => {
     expect(mayHaveLost([], 0, hourMs)).toBe(false);
     expect(mayHaveLost([], 0, 5 * hourMs)).toBe(true);
