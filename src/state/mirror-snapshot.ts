@@ -182,11 +182,10 @@ function readCompleteness(
   const records = new Records(db);
   const parents = new Parents(db);
   const isThere = (name: string) => columnNames(db, fenceTable(name), schema).size > 0;
-  const provisional = (name: string) => (isThere(name) ? records.counts(name).provisional : 0);
   const read = (resource: Resource): Completeness => {
     const { name, list } = resource;
     const sources = list.kind === "owned" ? sourcesOf(resource) : [name];
-    const withoutDetail = sources.reduce((sum, source) => sum + provisional(source), 0);
+    const withoutDetail = sources.reduce((sum, source) => sum + records.counts(source).provisional, 0);
     const wholeAt = swept[name] ?? null;
     const lists = list.kind === "parents" ? sourcesOf(resource).filter(isThere) : [];
     const isComplete = wholeAt !== null && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;

@@ -8,7 +8,7 @@ import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { readSizes } from "../state/retention/sizes.ts";
 import { Runs } from "../state/runs.ts";
-import type { Db } from "../store/database.ts";
+import { hasTable, type Db } from "../store/database.ts";
 import { onceFor } from "../store/once-for.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { LeaseOrder } from "../state/lease-order.ts";
@@ -94,8 +94,9 @@ function readResource(
 
 function readsBefore(db: Db, declaration: ConnectorDeclaration, resource: Resource, countsOf: CountsOf) {
   const candidates = new ScrubCandidates(db);
-  const { resources: all } = declaration;
-  const sources = scrubSources({ declared: all, resources: [resource], parentsPerRun: "auto" });
+  const { resources: declared } = declaration;
+  const all = scrubSources({ declared, resources: [resource], parentsPerRun: "auto" });
+  const sources = all.filter(({ table }) => hasTable(db, `_fence_${table}`));
   const parents = sources.filter(({ listOf }) => listOf !== null);
   const listed = candidates.readBefore(parents);
   const live = parents.reduce((sum, { table }) => sum + countsOf(resourceNamed(declaration, table)).live, 0);

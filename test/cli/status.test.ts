@@ -11,6 +11,10 @@ import { statusOf } from "../support/company/served-company.ts";
 import { damageTable, readEarlier, wound } from "../support/verify/verify.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
 import { count } from "../support/truth/equal.ts";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { put } from "../support/mirror/store.ts";
+import type { Health } from "../../src/status/mirror-health.ts";
 
 /** A company and its config; `contents` null: with nothing mirrored. */
 async function mirrored(contents: { readonly records: number } | null = { records: 3 }): Promise<Company> {
@@ -345,3 +349,20 @@ function detailsOf(company: Company): number {
     return sum + count(company.file, sql);
   }, 0);
 }
+
+test("a mirror that an older version wrote last, which did not know all resources, is read as without their records", async () => {
+  const cwd = temporaryFolder({ "config.yaml": "data_dir: .\ncompanies: { acme: { token: a-token } }\n" });
+  const unknown = new Set(["clients", "orders"]);
+  const resources = declaration.resources.filter(({ name }) => !unknown.has(name));
+  const older = await openMirror(path.join(cwd, "acme.db"), { ...declaration, resources });
+  put(older, "units", { id: 1, name: "piece" });
+  older.close();
+  for (const command of ["status", "verify --local", "export --history", "export --as-of 2099-01-01"]) {
+    const { stdout, stderr } = await runCommand(command.split(" "), { cwd });
+    expect(stdout + stderr).not.toMatch(/bug|no such column|"msg":"no such table/);
+  }
+  const { stdout } = await runCommand(["status", "--json"], { cwd });
+  const { health } = (JSON.parse(stdout) as { companies: { acme: { health: Health } } }).companies.acme;
+  const counts = Object.fromEntries(health.resources.map(({ name, live }) => [name, live]));
+  expect(counts).toMatchObject({ units: 1, clients: 0, orders: 0 });
+});

@@ -84,9 +84,10 @@ function createViewsOf(db: Db, schema: string, resource: Resource): string[] {
     create(overlaid(name), name, parentKey, columns, own);
   }
   const [raw, fence] = [rawTable(table), fenceTable(table)];
-  const json = `SELECT c.id, l.before FROM ${changed} c JOIN live._change_log l ON l.seq = c.json`;
+  const json = `SELECT c.id, l.before AS json FROM ${changed} c JOIN live._change_log l ON l.seq = c.json`;
   create(raw, raw, "id", ["id", "json"], json);
-  const facts = "iif(t._detail_at IS NULL, 'preview', 'detail'), c.made, t._deleted_at IS NOT NULL";
+  const facts =
+    "iif(t._detail_at IS NULL, 'preview', 'detail') AS source, c.made AS last_change, t._deleted_at IS NOT NULL AS gone";
   const read = `SELECT c.id, ${facts} FROM ${changed} c JOIN ${from(table)} t ON t.id = c.id`;
   create(fence, fence, "id", ["id", "source", "last_change", "gone"], read);
   return rows.map(({ table: name }) => name);

@@ -7,13 +7,15 @@ import { fenceTable, rawTable } from "./table-layout.ts";
 
 /** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records extends Repository {
-  /** How many records are live, how many of these are provisional, and how many tombstones there are. */
-  counts(resource: string) {
+  /** How many records are live, how many of these provisional, and how many tombstones; none where an older version wrote last. */
+  counts(resource: string): Readonly<Record<"live" | "deleted" | "provisional", number>> {
+    const facts = this.db.pragma(`table_info(${fence(resource)})`) as unknown[];
+    if (facts.length === 0) return { live: 0, deleted: 0, provisional: 0 };
     const count = (where: string) => `(SELECT count(*) FROM ${fence(resource)} ${where})`;
     const gone = count("WHERE gone = 1");
     const sql = `SELECT ${count("")} - ${gone} AS live, ${gone} AS deleted,
       ${count("WHERE gone = 0 AND source = 'preview'")} AS provisional`;
-    return this.statement(sql).get() as Readonly<Record<"live" | "deleted" | "provisional", number>>;
+    return this.statement(sql).get() as ReturnType<Records["counts"]>;
   }
 
   isLive(resource: string, id: RecordId): boolean {
