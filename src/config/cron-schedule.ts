@@ -7,7 +7,7 @@ export type CronSchedule = ReturnType<typeof scheduleOf>;
 
 /**
  * Parses a cron pattern. Where the clock is put forward, a time that does not exist comes at the first moment after
- * the gap; where it is put back, a time that exists twice comes once.
+ * the gap, unless every minute or hour is meant; where it is put back, a time that exists twice comes once.
  */
 export function parseCronSchedule(pattern: string, timezone: string): CronSchedule {
   const key = `${pattern} ${timezone}`;
