@@ -83,7 +83,7 @@ export interface MonthPackage {
     readonly changed: string;
     /** Before the names of documents without a PDF. */
     readonly withoutPdf: string;
-    /** Where documents are not read whole. */
+    /** Before the names of tables that are not read whole. */
     readonly incomplete: string;
   };
   /**

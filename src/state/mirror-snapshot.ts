@@ -17,8 +17,7 @@ import { Parents } from "./parents.ts";
 import { Runs } from "./runs.ts";
 import { about, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { sourcesOf, type Resource } from "../connector/resource.ts";
-import { Records } from "../store/tables/stored-records.ts";
-import { columnNames, fenceTable } from "../store/tables/table-layout.ts";
+import { knowsResource, Records } from "../store/tables/stored-records.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { assertThere, guarded, openDatabase, type Db } from "../store/database.ts";
 import { sweptAt } from "./sweeps.ts";
@@ -40,7 +39,7 @@ interface Completeness {
   /** Its list was read whole at least once, and no detail and no list of a parent was left out. */
   readonly isComplete: boolean;
   /** When its list was read whole last, ISO; null: never. */
-  readonly sweptAt: string | null;
+  readonly wholeAt: string | null;
 }
 
 export type CompletenessByName = ReadonlyMap<string, Completeness>;
@@ -87,11 +86,6 @@ export function showSnapshot(
   const tables: readonly SnapshotTable[] = createSnapshotViews(db, schema, declaration, redact);
   const redaction = redact.length === 0 ? null : redactionNow(db, declaration, redact);
   if (redaction) installRedaction(db, redaction);
-  const runs = new Runs(db);
-  const times = runs.sweptTimes();
-  const swept = Object.fromEntries(
-    declaration.resources.map((resource) => [resource.name, sweptAt(resource, times, declaration.resources)]),
-  );
   const close = () => void db.close();
   const snapshot = {
     db,
@@ -99,10 +93,8 @@ export function showSnapshot(
     log: readLog(db).id,
     /** Of the last change it holds; 0 for none. */
     seq: new Changes(db).lastSeq(),
-    run: runs.lastEnded(),
-    /** When each resource was last read whole, ISO; null: never. */
-    swept,
-    completeness: readCompleteness(db, schema, declaration, swept),
+    run: new Runs(db).lastEnded(),
+    completeness: readCompleteness(db, declaration),
     /** What other connections need to show the same; null: nothing is redacted. */
     redaction,
     close,
@@ -113,7 +105,7 @@ export function showSnapshot(
 }
 
 function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOptions): void {
-  const { db, log, seq, run, swept, tables, completeness } = snapshot;
+  const { db, log, seq, run, tables, completeness } = snapshot;
   db.exec(
     `CREATE TEMP TABLE ${about.name} (subject TEXT, fact TEXT, value TEXT, PRIMARY KEY (subject, fact))`,
   );
@@ -129,7 +121,7 @@ function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOpt
   }
   const archive = readArchivePosition(db);
   if (archive) add(documentFiles.name, { manifest_lines: archive.lines, manifest_head: archive.head });
-  for (const [name, freshAt] of Object.entries(swept)) add(name, { fresh_at: freshAt });
+  for (const [name, { wholeAt }] of completeness) add(name, { fresh_at: wholeAt });
   for (const table of tables) {
     const found = completeness.get(table.parent ?? table.name);
     if (found)
@@ -168,28 +160,20 @@ function redactionKey(db: Db): string {
   });
 }
 
-/**
- * Reads how complete each resource is, of the mirror attached as `schema`, which may not know each resource yet.
- *
- * @param swept when each resource was last read whole; null: never
- */
-function readCompleteness(
-  db: Db,
-  schema: string,
-  declaration: ConnectorDeclaration,
-  swept: Readonly<Record<string, string | null>>,
-): CompletenessByName {
+/** Reads how complete each resource is, of a mirror that may not know each resource yet. */
+function readCompleteness(db: Db, { resources }: ConnectorDeclaration): CompletenessByName {
   const records = new Records(db);
   const parents = new Parents(db);
-  const isThere = (name: string) => columnNames(db, fenceTable(name), schema).size > 0;
+  const times = new Runs(db).sweptTimes();
   const read = (resource: Resource): Completeness => {
     const { name, list } = resource;
     const sources = list.kind === "owned" ? sourcesOf(resource) : [name];
     const withoutDetail = sources.reduce((sum, source) => sum + records.counts(source).provisional, 0);
-    const wholeAt = swept[name] ?? null;
-    const lists = list.kind === "parents" ? sourcesOf(resource).filter(isThere) : [];
+    const wholeAt = sweptAt(resource, times, resources);
+    const lists =
+      list.kind === "parents" ? sourcesOf(resource).filter((source) => knowsResource(db, source)) : [];
     const isComplete = wholeAt !== null && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
-    return { withoutDetail, isComplete, sweptAt: wholeAt };
+    return { withoutDetail, isComplete, wholeAt };
   };
-  return new Map(declaration.resources.map((resource) => [resource.name, read(resource)]));
+  return new Map(resources.map((resource) => [resource.name, read(resource)]));
 }

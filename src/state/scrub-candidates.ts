@@ -2,6 +2,7 @@ import { isoTime } from "../base/clock.ts";
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import { Repository } from "../store/own-tables/statement.ts";
 import { quoted } from "../store/sql-text.ts";
+import { knowsResource } from "../store/tables/stored-records.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
 
 /** Records of one table that the scrub may read again. */
@@ -37,7 +38,7 @@ interface ScrubTimes {
 export class ScrubCandidates extends Repository {
   /** How many were read before, and when the oldest of them was, epoch milliseconds; null: there is none. */
   readBefore(sources: readonly ScrubSource[]) {
-    const found = sources.map((source) => {
+    const found = this.known(sources).map((source) => {
       const reads = `FROM (${readsOf(source)})`;
       // Lists of parents have no index of their times: both are found at once. A detail's minimum stands alone, as below.
       const oldest = source.listOf === null ? `(SELECT min(readAt) ${reads})` : "min(readAt)";
@@ -51,10 +52,17 @@ export class ScrubCandidates extends Repository {
   /** When the one was read that was read longest ago, epoch milliseconds; null: there is none. */
   oldestMs(sources: readonly ScrubSource[]): number | null {
     // Alone in its statement, a minimum is the first entry of an index.
-    const times = sources.flatMap((source) =>
+    const times = this.known(sources).flatMap((source) =>
       this.selectColumn<number | null>(`SELECT min(readAt) FROM (${readsOf(source)})`),
     );
     return leastOf(times.filter((ms) => ms !== null));
+  }
+
+  private known(sources: readonly ScrubSource[]): readonly ScrubSource[] {
+    const isKnown = ({ table }: Pick<ScrubSource, "table">) => knowsResource(this.db, table);
+    return sources
+      .filter(isKnown)
+      .map((source) => ({ ...source, referrers: source.referrers.filter(isKnown) }));
   }
 
   /** Those last read at or before this moment, the oldest first. */
@@ -88,7 +96,7 @@ export class ScrubCandidates extends Repository {
     values: ScrubTimes & { readonly most: number },
     condition: (source: ScrubSource) => string,
   ): ScrubCandidate[] {
-    const found = sources.flatMap((source) => {
+    const found = this.known(sources).flatMap((source) => {
       const sql = `SELECT id, readAt FROM (${datedReadsOf(source)}) WHERE readAt <= @untilMs AND ${condition(source)}
         ORDER BY readAt LIMIT @most`;
       const rows = this.statement(sql, "cells").all(values) as [bigint, bigint][];

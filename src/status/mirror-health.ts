@@ -6,10 +6,9 @@ import { ScrubCandidates } from "../state/scrub-candidates.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
-import { fenceTable } from "../store/tables/table-layout.ts";
 import { readSizes } from "../state/retention/sizes.ts";
 import { Runs } from "../state/runs.ts";
-import { hasTable, type Db } from "../store/database.ts";
+import type { Db } from "../store/database.ts";
 import { onceFor } from "../store/once-for.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { LeaseOrder } from "../state/lease-order.ts";
@@ -95,9 +94,8 @@ function readResource(
 
 function readsBefore(db: Db, declaration: ConnectorDeclaration, resource: Resource, countsOf: CountsOf) {
   const candidates = new ScrubCandidates(db);
-  const all = scrubSources({ declared: declaration.resources, resources: [resource], parentsPerRun: "auto" });
-  // An older version that wrote the mirror last may not know all of them.
-  const sources = all.filter(({ table }) => hasTable(db, fenceTable(table)));
+  const { resources: declared } = declaration;
+  const sources = scrubSources({ declared, resources: [resource], parentsPerRun: "auto" });
   const parents = sources.filter(({ listOf }) => listOf !== null);
   const listed = candidates.readBefore(parents);
   const live = parents.reduce((sum, { table }) => sum + countsOf(resourceNamed(declaration, table)).live, 0);

@@ -14,6 +14,7 @@ import { count } from "../support/truth/equal.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { put } from "../support/mirror/store.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 import type { Health } from "../../src/status/mirror-health.ts";
 
 /** A company and its config; `contents` null: with nothing mirrored. */
@@ -351,13 +352,22 @@ function detailsOf(company: Company): number {
 }
 
 test("a mirror that an older version wrote last, which did not know all resources, is read as without their records", async () => {
-  const cwd = temporaryFolder({ "config.yaml": "data_dir: .\ncompanies: { acme: { token: a-token } }\n" });
+  const { url, token } = await openSandbox({ records: 1 });
+  const config = `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n`;
+  const cwd = temporaryFolder({ "config.yaml": config });
   const unknown = new Set(["clients", "orders"]);
   const resources = declaration.resources.filter(({ name }) => !unknown.has(name));
   const older = await openMirror(path.join(cwd, "acme.db"), { ...declaration, resources });
   put(older, "units", { id: 1, name: "piece" });
   older.close();
-  for (const command of ["status", "verify --local", "export --history", "export --as-of 2099-01-01"]) {
+  const readers = [
+    "status",
+    "verify --local",
+    "sync --dry-run",
+    "export --history",
+    "export --as-of 2099-01-01",
+  ];
+  for (const command of readers) {
     const { stdout, stderr } = await runCommand(command.split(" "), { cwd });
     expect(stdout + stderr).not.toMatch(/bug|no such column|"msg":"no such table/);
   }

@@ -288,7 +288,8 @@ describe("a snapshot", () => {
     expect(tableOf(snapshot, "v_totals")).toEqual([{ total: 5, day: "2026-11-22" }]);
     expect(snapshot.run).toMatchObject({ id: 1, outcome: "complete" });
     const at = "2026-03-01T00:00:01.000Z";
-    expect(snapshot.swept).toMatchObject({ people: at, notes: at, orders: null });
+    const wholeAt = (name: string) => snapshot.completeness.get(name)?.wholeAt;
+    expect(["people", "notes", "orders"].map(wholeAt)).toEqual([at, at, null]);
     const facts = texts(snapshot, "SELECT * FROM _about");
     expect(facts).toEqual(
       expect.arrayContaining(["report company acme", `people fresh_at ${at}`, "orders fresh_at null"]),

@@ -11,6 +11,7 @@ import {
   updateRows,
 } from "../../store/own-tables/statement.ts";
 import { quoted } from "../../store/sql-text.ts";
+import { knowsResource } from "../../store/tables/stored-records.ts";
 import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
 import type { InboxState } from "../inbox/inbox.ts";
 import { identityKey, isIdentity } from "../meta.ts";
@@ -164,10 +165,12 @@ export class StateCheck extends Repository {
 
   /** The highest number of the sequence that a read of these resources was given. */
   lastReceivedSeq(resources: readonly string[]): number {
-    const highest = resources.map((resource) => {
-      const sql = `SELECT max(received_seq) FROM ${quoted(fenceTable(resource))}`;
-      return this.selectColumn<number | null>(sql)[0] ?? 0;
-    });
+    const highest = resources
+      .filter((resource) => knowsResource(this.db, resource))
+      .map((resource) => {
+        const sql = `SELECT max(received_seq) FROM ${quoted(fenceTable(resource))}`;
+        return this.selectColumn<number | null>(sql)[0] ?? 0;
+      });
     return Math.max(0, ...highest);
   }
 }

@@ -4,7 +4,8 @@ import type { Config } from "../../config/config.ts";
 import type { FileKind, Resource } from "../../connector/resource.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { Repository } from "../../store/own-tables/statement.ts";
-import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
+import { knowsResource } from "../../store/tables/stored-records.ts";
+import { fenceTable } from "../../store/tables/table-layout.ts";
 import { retries } from "../../retry/retry-limits.ts";
 
 /** A record whose files are to be asked for, and what names them. */
@@ -47,7 +48,7 @@ export function fileKinds({ files }: Pick<Config, "files">): FileKind[] {
 export class PendingFiles extends Repository {
   /** Some records of a resource: those never asked for first, the newest first. */
   next(resource: FiledResource, question: FilesQuestion, most: number): PendingRecord[] {
-    if (!this.isMirrored(resource)) return [];
+    if (!knowsResource(this.db, resource.name)) return [];
     const { date, name } = resource.files;
     const texts = [date, ...name].map((column) => `CAST(r.${quoted(column)} AS TEXT)`);
     const sql = `SELECT f.id, lower(hex(f.sha)), ${texts.join(", ")} ${pending(resource, question)}
@@ -58,7 +59,7 @@ export class PendingFiles extends Repository {
 
   count(resources: readonly FiledResource[], question: FilesQuestion): number {
     const counts = resources
-      .filter((resource) => this.isMirrored(resource))
+      .filter(({ name }) => knowsResource(this.db, name))
       .map((resource) => {
         const sql = `SELECT count(*) ${pending(resource, question)}`;
         return this.selectColumn<number>(sql, ...valuesOf(resource, question))[0] ?? 0;
@@ -69,7 +70,7 @@ export class PendingFiles extends Repository {
   isAny(resources: readonly FiledResource[], question: FilesQuestion): boolean {
     const isPending = (resource: FiledResource) =>
       this.exists(`SELECT 1 ${pending(resource, question)} LIMIT 1`, ...valuesOf(resource, question));
-    return resources.some((resource) => this.isMirrored(resource) && isPending(resource));
+    return resources.some((resource) => knowsResource(this.db, resource.name) && isPending(resource));
   }
 
   counts(resources: readonly FiledResource[]): FileCounts {
@@ -85,10 +86,6 @@ export class PendingFiles extends Repository {
       WHERE problem IS NOT NULL ORDER BY read_at DESC, document, document_id LIMIT ?`;
     type Row = { document: string; document_id: RecordId; problem: string; read_at: number };
     return this.selectAll<Row>(sql, most).map(({ read_at, ...row }) => ({ ...row, at: isoTime(read_at) }));
-  }
-
-  private isMirrored({ name }: FiledResource): boolean {
-    return columnNames(this.db, fenceTable(name)).size > 0;
   }
 }
 

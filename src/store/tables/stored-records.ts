@@ -1,16 +1,22 @@
 import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { prepared, type Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { Repository } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
 
+/** Does the mirror know the resource? An older version that wrote it last may not: it holds none of its records. */
+export function knowsResource(db: Db, resource: string): boolean {
+  const sql = "SELECT 1 FROM pragma_table_info(?) LIMIT 1";
+  return prepared(db, knowsResource, sql, "rows", () => sql).get(fenceTable(resource)) !== undefined;
+}
+
 /** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records extends Repository {
-  /** How many records are live, how many of these provisional, and how many tombstones; none where an older version wrote last. */
+  /** How many records are live, how many of these are provisional, and how many tombstones there are. */
   counts(resource: string): Readonly<Record<"live" | "deleted" | "provisional", number>> {
-    const facts = this.db.pragma(`table_info(${fence(resource)})`) as unknown[];
-    if (facts.length === 0) return { live: 0, deleted: 0, provisional: 0 };
+    if (!knowsResource(this.db, resource)) return { live: 0, deleted: 0, provisional: 0 };
     const count = (where: string) => `(SELECT count(*) FROM ${fence(resource)} ${where})`;
     const gone = count("WHERE gone = 1");
     const sql = `SELECT ${count("")} - ${gone} AS live, ${gone} AS deleted,

@@ -6,12 +6,12 @@ import { openTables } from "../../state/checks/open-tables.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Inbox } from "../../state/inbox/inbox.ts";
 import { Meta } from "../../state/meta.ts";
-import { databaseError, guarded, hasTable, isOfCode, openDatabase, type Db } from "../../store/database.ts";
+import { databaseError, guarded, isOfCode, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable, migrate } from "../../store/migrations/migrate.ts";
 import { judgedParts } from "./judge-records.ts";
 import type { Found, JudgeOptions, LocalDifference, NamedRecord } from "./judge-records.ts";
 import { oddWork } from "./odd-work.ts";
-import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
+import { columnNames } from "../../store/tables/table-layout.ts";
 
 export interface ResourceCheck {
   mirror: number;
@@ -153,7 +153,7 @@ class MirrorCheck {
     this.addOthers("inbox", "events that are not filed under their id", misfiled === null ? [] : [misfiled]);
     const lists = check.brokenListings().map(({ resource, variant }) => `${resource} ${variant}`);
     this.addOthers("listing", "open lists without their pages, or pages without their list", lists);
-    const received = check.lastReceivedSeq(names.filter((name) => hasTable(db, fenceTable(name))));
+    const received = check.lastReceivedSeq(names);
     if (received > Number(new Meta(db).get("seq") ?? 0))
       this.addOthers("sequence", "reads were numbered beyond the end of the sequence", [received]);
   }

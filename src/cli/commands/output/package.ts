@@ -158,15 +158,14 @@ function notReadWhole(
   { completeness }: ExportResult,
   isProved: boolean,
 ): string[] {
-  const { timezone } = config.schedule;
-  const lastDay = periodOfMonth(month).to;
-  const isOver = localDate(clock.nowMs(), timezone) > lastDay;
+  const isOver = (atMs: number) => localDate(atMs, config.schedule.timezone) > periodOfMonth(month).to;
+  const mustFollow = !isProved && isOver(clock.nowMs());
   const read = new Set(sheets.flatMap((sheet) => namesReadBy(sheet, declaration.views ?? [])));
-  return [...completeness.keys()].filter((name) => {
-    const { isComplete = true, sweptAt = null } = (read.has(name) && completeness.get(name)) || {};
-    if (moment || !isComplete) return !isComplete;
-    const isOld = isOver && sweptAt !== null && localDate(Date.parse(sweptAt), timezone) <= lastDay;
-    return (isOld && !isProved) || (read.has(name) && !resources.some((one) => one.name === name));
+  return [...completeness].flatMap(([name, { isComplete, wholeAt }]) => {
+    const isLeftOut = !resources.some((one) => one.name === name);
+    const isOld = mustFollow && wholeAt !== null && !isOver(Date.parse(wholeAt));
+    const isWhole = isComplete && (moment !== null || !(isLeftOut || isOld));
+    return read.has(name) && !isWhole ? [name] : [];
   });
 }
 
