@@ -5,7 +5,7 @@ import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { selectResources } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
-import type { Resource } from "../../connector/resource.ts";
+import { sourcesOf, type Resource } from "../../connector/resource.ts";
 import { notBegun, isWorthPublishing, type RunSummary } from "../../sync/context/run-summary.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress.ts";
@@ -81,12 +81,14 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
 
 /** Warns of named tables whose records come with others, of which none is read. */
 function warnOfOwned({ log }: CommandContext, named: readonly string[], resources: readonly Resource[]) {
-  for (const { name, list } of resources) {
-    if (!named.includes(name) || list.kind !== "owned") continue;
-    const owners = list.by.map(({ resource }) => resource);
-    if (resources.some((one) => owners.includes(one.name))) continue;
+  const owned = resources.filter(({ name, list }) => named.includes(name) && list.kind === "owned");
+  for (const resource of owned) {
+    const owners = sourcesOf(resource);
+    if (resources.some(({ name }) => owners.includes(name))) continue;
     const hint = `Name those to be read, too: ${owners.join(", ")}`;
-    log.warn(`${name} come with their owners, of which none is named: this run reads none of them`, { hint });
+    log.warn(`${resource.name} come with their owners, of which none is named: this run reads none of them`, {
+      hint,
+    });
   }
 }
 
