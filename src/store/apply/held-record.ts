@@ -45,6 +45,7 @@ export function* readEachHeld(
   ids: readonly RecordId[],
 ): Generator<readonly [RecordId, HeldRecord]> {
   for (let at = 0; at < ids.length; at += heldAtOnce) {
+    // One at least, so there are a first and a last.
     const some = ids.slice(at, at + heldAtOnce);
     const heldOf = readHeldBetween(table.statements, some[0] as RecordId, some.at(-1) as RecordId);
     for (const id of some) yield [id, heldOf(id)];

@@ -205,6 +205,7 @@ export class ResourceTable {
     const decoded = json === undefined ? null : this.decodeAndGrow(id, json, fence?.source, stamp);
     if (!decoded || decoded instanceof OddValue) {
       if (isGone) return "same";
+      // What was decoded was JSON.
       const odd = { resource: resource.name, id, json: json as string };
       if (decoded) context.quarantine.add(stamp, { ...odd, reason: decoded.message });
       statements.of("forgetSha").run(id);
