@@ -154,13 +154,16 @@ describe("at a terminal", () => {
   });
 });
 
-// Fault: process | Ctrl-C at a question of `init --no-color` | the real program on a real terminal | exit 130, nothing is written, no colour was shown
-test("at a real terminal the questions obey --no-color, and Ctrl-C leaves nothing behind", async () => {
+// Fault: process | Ctrl-C or Ctrl-D at a question of `init --no-color` | the real program on a real terminal | exit 130, nothing is written, no colour was shown
+test.each([
+  ["Ctrl-C", "\u0003"],
+  ["Ctrl-D", "\u0004"],
+])("at a real terminal the questions obey --no-color, and %s leaves nothing behind", async (_, key) => {
   const cwd = temporaryFolder();
   const line = `exec '${process.execPath}' '${program}' init --no-color --base-url http://127.0.0.1:9`;
   const terminal = startOnTerminal(line, { cwd });
   await terminal.seen("Where is the access token");
-  terminal.type("\u0003");
+  terminal.type(key);
   expect(await terminal.ended).toBe(130);
   expect(terminal.shown()).not.toContain(`${String.fromCodePoint(27)}[3`);
   expect(readdirSync(cwd)).toEqual([]);

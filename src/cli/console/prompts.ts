@@ -28,7 +28,10 @@ export function terminalPrompts(
 ) {
   const { signal } = terminal;
   const ask = async <T>(question: (library: typeof Library) => Promise<T>): Promise<Exclude<T, symbol>> => {
-    const answer = await question(await import("@clack/prompts"));
+    const library = await import("@clack/prompts");
+    // Ctrl-D, the end of the input: otherwise the question would never be answered.
+    library.updateSettings({ aliases: { "\u0004": "cancel" } });
+    const answer = await question(library);
     if (typeof answer !== "symbol") return answer as Exclude<T, symbol>;
     const aborted = signal.aborted ? null : once(signal, "abort");
     interrupt();
@@ -36,16 +39,14 @@ export function terminalPrompts(
     throw new MirrorError("stopped", "stopped before an answer was given");
   };
   return {
-    text: (question: TextQuestion) => {
-      const { message, usual = "" } = question;
-      const shown = { message, placeholder: usual, defaultValue: usual, validate: validate(question) };
+    text: ({ message, usual = "", problem }: TextQuestion) => {
+      const validate = (typed = "") => problem?.(typed || usual);
+      const shown = { message, placeholder: usual, defaultValue: usual, validate };
       return ask(({ text }) => text({ ...terminal, ...shown }));
     },
     /** Shows nothing of what is typed. */
-    secret: (question: TextQuestion) =>
-      ask(({ password }) =>
-        password({ ...terminal, message: question.message, validate: validate(question) }),
-      ),
+    secret: ({ message, problem }: TextQuestion) =>
+      ask(({ password }) => password({ ...terminal, message, validate: (typed = "") => problem?.(typed) })),
     // What is chosen is one of the values that were given.
     one: async <T extends string>(message: string, choices: readonly Choice<T>[]) => {
       const options: Choice<string>[] = [...choices];
@@ -60,8 +61,4 @@ export function terminalPrompts(
     confirm: (message: string) =>
       ask(({ confirm }) => confirm({ ...terminal, message, initialValue: false })),
   };
-}
-
-function validate({ usual = "", problem }: TextQuestion) {
-  return (typed: string | undefined) => problem?.(typed || usual);
 }
