@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
@@ -195,6 +195,13 @@ describe("modes", () => {
     const out = path.join(folder, "out");
     mkdirSync(path.join(out, "acme"), { recursive: true });
     expect(modesIn(temporaryFolder(), `exports: [{ format: csv, out: ${out} }]`).detail).toContain(out);
+  });
+
+  // As in a folder that another user has closed: the checks after it are made.
+  test("of what cannot be looked at end no check", () => {
+    const loop = path.join(temporaryFolder(), "loop");
+    symlinkSync(loop, loop);
+    expect(modesIn(loop).status).toBe("ok");
   });
 
   test("of a report are those of the config, in a folder of its own", () => {

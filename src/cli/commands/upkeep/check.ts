@@ -226,8 +226,9 @@ function entriesOf(folder: string): string[] {
   return valueOr(() => readdirSync(folder), []).map((entry) => path.join(folder, entry));
 }
 
+/** 0 where nothing is, or this user may not look. */
 function modeOf(place: string): number {
-  return statSync(place, { throwIfNoEntry: false })?.mode ?? 0;
+  return valueOr(() => statSync(place).mode, 0);
 }
 
 /** Checks token, identity and clock (`Date`) with one request; a token that the mirror does not know costs up to three more. */
