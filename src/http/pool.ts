@@ -58,18 +58,14 @@ export function openPool(
 function guarded(pool: Dispatcher, assertMaySend?: () => void): Dispatcher {
   if (!assertMaySend) return pool;
   return pool.compose((dispatch) => (options, handler) => {
-    return dispatch(options, {
-      onRequestStart: (controller, context) => {
-        // What it throws ends the request: nothing is written.
-        assertMaySend();
-        handler.onRequestStart?.(controller, context);
-      },
-      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
-      onResponseStart: (...args) => handler.onResponseStart?.(...args),
-      onResponseData: (...args) => handler.onResponseData?.(...args),
-      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
-      onResponseError: (...args) => handler.onResponseError?.(...args),
-    });
+    // Each request has a handler of its own.
+    const start = handler.onRequestStart?.bind(handler);
+    handler.onRequestStart = (controller, context) => {
+      // What it throws ends the request: nothing is written.
+      assertMaySend();
+      start?.(controller, context);
+    };
+    return dispatch(options, handler);
   });
 }
 

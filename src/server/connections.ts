@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { waitAtMost } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { createSeldomLog, type Log, type SeldomLog } from "../base/logger.ts";
 import { rawRefusal, stopParsing } from "./response.ts";
@@ -113,7 +114,10 @@ export class Connections {
     if (!connection) return false;
     if (connection.pending === 0 && connection.turn !== this.turn) connection.unwaited = 0;
     connection.turn = this.turn;
-    this.turnEnd ??= setImmediate(() => this.endTurn());
+    this.turnEnd ??= setImmediate(() => {
+      this.turn++;
+      this.turnEnd = null;
+    });
     const { unwaited } = this.options.limits;
     if (++connection.unwaited > unwaited) {
       this.drop(socket, `more than ${unwaited} requests came without waiting for responses`);
@@ -135,17 +139,12 @@ export class Connections {
   async close(graceMs: number): Promise<void> {
     const { server } = this;
     if (!server.listening) return;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeIdleConnections();
+    const closed = new Promise((resolve) => server.close(resolve));
     // Node does not count connections that never sent a byte as idle.
     for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
-    const late = Promise.withResolvers<void>();
-    const timers = [
-      setTimeout(() => this.open.forEach((_, socket) => socket.destroy()), graceMs),
-      setTimeout(late.resolve, graceMs + checkEveryMs),
-    ];
-    await Promise.race([closed, late.promise]);
-    timers.forEach(clearTimeout);
+    const ending = setTimeout(() => this.open.forEach((_, socket) => socket.destroy()), graceMs);
+    await waitAtMost(graceMs + checkEveryMs, closed);
+    clearTimeout(ending);
     clearInterval(this.deadlines);
   }
 
@@ -179,11 +178,6 @@ export class Connections {
     socket.destroy();
     this.options.counts.dropped++;
     this.logDrop(why, "a connection was dropped", { why, dropped: this.options.counts.dropped });
-  }
-
-  private endTurn(): void {
-    this.turn++;
-    this.turnEnd = null;
   }
 
   private dropUnread(): void {
