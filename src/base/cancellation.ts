@@ -41,11 +41,7 @@ export function eitherSignal(one: AbortSignal, other: AbortSignal | undefined): 
  * @param over aborts when nobody needs it any more. A signal of a daemon lives for years, and keeps what listens to it.
  */
 export function stopSignal(
-  {
-    signal,
-    closed,
-    graceMs,
-  }: { readonly signal: AbortSignal; readonly closed: AbortSignal; readonly graceMs: number },
+  { signal, closed, graceMs }: Readonly<Record<"signal" | "closed", AbortSignal>> & { graceMs: number },
   over?: AbortSignal,
 ): AbortSignal {
   const late = new AbortController();

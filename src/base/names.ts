@@ -44,10 +44,8 @@ const fewNames = 24;
 export function unknownName(kind: string, name: string, known: readonly string[], place = ""): string {
   const isWord = /^[\w.-]+( [\w.-]+)*$/.test(name);
   const meant = didYouMean(name, known);
-  const list =
-    known.length > 0 && known.length <= fewNames
-      ? `. There ${known.length > 1 ? "are" : "is"} ${known.join(", ")}`
-      : "";
+  const isListed = known.length > 0 && known.length <= fewNames;
+  const list = isListed ? `. There ${known.length > 1 ? "are" : "is"} ${known.join(", ")}` : "";
   return `unknown ${kind} ${isWord ? name : JSON.stringify(name)}${place}${meant || list}`;
 }
 

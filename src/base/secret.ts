@@ -7,17 +7,9 @@ const mask = "***";
 export class Secret {
   readonly #text: string | Error;
 
-  private constructor(text: string | Error) {
+  /** @param text an Error where it is missing: `reveal` throws it, and work that does not need it goes on */
+  constructor(text: string | Error) {
     this.#text = text;
-  }
-
-  static of(text: string): Secret {
-    return new Secret(text);
-  }
-
-  /** A missing secret: `reveal` throws `why`. Work that does not need it goes on. */
-  static absent(why: Error): Secret {
-    return new Secret(why);
   }
 
   get known(): boolean {
@@ -29,7 +21,7 @@ export class Secret {
     return typeof this.#text === "string" ? null : this.#text.message;
   }
 
-  /** The text. Throws the reason given to `absent` when there is none. */
+  /** The text. Throws the Error where there is none. */
   reveal(): string {
     if (typeof this.#text === "string") return this.#text;
     throw this.#text;

@@ -62,13 +62,7 @@ export function failedReply(error: unknown): { readonly error: Error; readonly f
   return { error: thrown, fields: Object.assign({}, thrown) };
 }
 
-export function errorOfReply({
-  error,
-  fields,
-}: {
-  readonly error: Error;
-  readonly fields: Partial<MirrorError>;
-}): Error {
+export function errorOfReply({ error, fields }: Extract<ThreadReply, { error: Error }>): Error {
   const { kind, retryable = false, hint } = fields;
   if (kind === undefined) return error;
   return new MirrorError(kind, error.message, { retryable, ...(hint === undefined ? {} : { hint }) });

@@ -97,7 +97,7 @@ export function parseEffectiveConfig(text: string): Config {
   };
   const revived = companies.map(({ token: { text: known, problem }, ...company }) => {
     const missing = new MirrorError("config", problem ?? "the token is missing");
-    return { ...company, token: known === undefined ? Secret.absent(missing) : Secret.of(known) };
+    return { ...company, token: known === undefined ? new Secret(missing) : new Secret(known) };
   });
   return { ...config, companies: revived };
 }

@@ -89,6 +89,6 @@ function credentialsOf(name: string, secretAt: SecretAt): PlacedText {
     secretAt(name, "credentials", "client_secret"),
   ];
   const missing = [id.secret, secret.secret].find(({ known }) => !known);
-  const both = missing ?? Secret.of(`${id.secret.reveal()}|${secret.secret.reveal()}`);
+  const both = missing ?? new Secret(`${id.secret.reveal()}|${secret.secret.reveal()}`);
   return { secret: both, place: { kind: "pair", id: id.place, secret: secret.place } };
 }

@@ -94,11 +94,11 @@ function resolved(where: Path, kind: SecretKind, text: string, source: SecretSou
     // One that stands in the config itself is a mistake in the config.
     if (isSigningKey(kind) && place.kind !== "config" && found.length < shortestSecret)
       throw new Error(`${placeText(place)} ${tooShort}`);
-    return { path: where, kind, place, secret: Secret.of(found) };
+    return { path: where, kind, place, secret: new Secret(found) };
   } catch (error) {
     const remedy = place.kind === "file" && kind === "webhook" ? "; `webhooks create` writes it" : "";
     const missing = new MirrorError("config", `${pathText(where)}: ${messageOf(error)}${remedy}`);
-    return { path: where, kind, place, secret: Secret.absent(missing) };
+    return { path: where, kind, place, secret: new Secret(missing) };
   }
 }
 
@@ -141,14 +141,14 @@ function placeOf(text: string, { folder }: SecretSource): SecretPlace {
 export function rereadSecret(place: SecretPlace, known: Secret): Secret | null {
   if (place.kind === "pair") {
     const [id = "", secret = ""] = known.known ? known.reveal().split("|") : [];
-    const halves = [rereadSecret(place.id, Secret.of(id)), rereadSecret(place.secret, Secret.of(secret))];
+    const halves = [rereadSecret(place.id, new Secret(id)), rereadSecret(place.secret, new Secret(secret))];
     const [newId = id, newSecret = secret] = halves.map((half) => half?.reveal());
     const isRead = halves.some((half) => half !== null) && newId !== "" && newSecret !== "";
-    return isRead ? Secret.of(`${newId}|${newSecret}`) : null;
+    return isRead ? new Secret(`${newId}|${newSecret}`) : null;
   }
   if (place.kind !== "file") return null;
   const files = { env: {}, folder: "", readFile: readSecretFile };
-  return valueOr(() => Secret.of(readSecret("", place, files)), null);
+  return valueOr(() => new Secret(readSecret("", place, files)), null);
 }
 
 /** What a text is at this moment; `onSecrets` gets it first where it is from a file. Throws why it is not known. */

@@ -3,46 +3,35 @@ import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, stringify, 
 import type { Document } from "yaml";
 import { messageOf, MirrorError, valueOr } from "../base/errors.ts";
 
-/** Counted from 1. */
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** Keys from the top: `["companies", "acme", "token"]`. */
 export type Path = readonly PropertyKey[];
 
-export interface LocatedProblem extends Position {
-  readonly message: string;
-}
+/** Something wrong in a file; line and column are counted from 1. */
+export type LocatedProblem = Readonly<{ line: number; column: number; message: string }>;
 
 /** `config.yaml:3:7: …` */
 export function problemLine(file: string, { line, column, message }: LocatedProblem): string {
   return `${file}:${line}:${column}: ${message}`;
 }
 
-/** A file that was read, with the places of everything in it. */
-export interface YamlFile {
-  /** Plain data; undefined when there are problems. */
-  readonly value: unknown;
-  readonly problems: readonly LocatedProblem[];
-  /** Where a key or its value stands; the nearest parent where it is absent. */
-  locate(path: Path, what: "key" | "value"): Position;
-}
+export type YamlFile = ReturnType<typeof readYaml>;
 
 /** Absolute path of the config: as named, else by the environment, else in the folder. */
 export function configPath(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string): string {
   return resolve(cwd, named ?? (env["FINTORO_MIRROR_CONFIG"] || "config.yaml"));
 }
 
-/** Reads one YAML 1.2 document; JSON is one, too. Problems are returned, never thrown; an empty file is one. */
-export function readYaml(text: string): YamlFile {
+/**
+ * Reads one YAML 1.2 document; JSON is one, too. Problems are returned, never thrown; an empty file is one, and where there are
+ * problems the value is undefined. `locate` says where a key or its value stands; the nearest parent where it is absent.
+ */
+export function readYaml(text: string) {
   const options = { prettyErrors: false, stringKeys: true, merge: true } as const;
   const documents = [...parseAllDocuments(text, options)];
   const [document, second] = documents;
   const problems: LocatedProblem[] = [];
   // The library's own counter misses line breaks within a flow collection.
-  const positionOf = (offset: number): Position => {
+  const positionOf = (offset: number) => {
     const before = text.slice(0, offset).split("\n");
     return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
   };

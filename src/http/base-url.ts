@@ -3,14 +3,10 @@ import { readBaseUrl } from "../config/address.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 
 /** The only address requests go to (I9). */
-export interface BaseUrl {
-  readonly origin: string;
-  /** Without a slash at its end. */
-  readonly path: string;
-}
+export type BaseUrl = Readonly<ReturnType<typeof parseBaseUrl>>;
 
-/** Checks and splits `base_url`. Throws MirrorError `config`. */
-export function parseBaseUrl(text: string): BaseUrl {
+/** Checks and splits `base_url`; the path has no slash at its end. Throws MirrorError `config`. */
+export function parseBaseUrl(text: string) {
   const read = readBaseUrl(text);
   if ("must" in read)
     throw new MirrorError("config", `base_url cannot be used: it must ${read.must}`, {

@@ -78,10 +78,7 @@ const maxTextLength = 4_000;
 /** Values under these names are masked even if they are not known as secrets, such as a new webhook secret. */
 const secretKey = /^(authorization|cookie|token|accesstoken|secret|plaintextsecret|password)$/i;
 
-interface LogDataOptions {
-  readonly redact: (text: string) => string;
-  readonly stacks: boolean;
-}
+type LogDataOptions = Readonly<{ redact: (text: string) => string; stacks: boolean }>;
 
 /**
  * Any value as data that may be logged: redacted first and shortened afterwards, at every depth, in keys, in errors

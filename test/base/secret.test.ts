@@ -47,7 +47,7 @@ describe("I9: a secret is taken out of a text", () => {
 });
 
 test("I9: a wrapped secret shows in no text, template, JSON or inspection, only where it is revealed", () => {
-  const secret = Secret.of(token);
+  const secret = new Secret(token);
   const shown = [
     String(secret),
     [secret].join(""),

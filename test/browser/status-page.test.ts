@@ -218,7 +218,7 @@ describe("in a browser, a page", () => {
     const token = "a-token-of-the-pages-0123";
     const closed = await startSite({
       isLocal: false,
-      token: () => ({ secret: Secret.of(token), isMade: false }),
+      token: () => ({ secret: new Secret(token), isMade: false }),
     });
     const { page } = await show(`http://127.0.0.1:${closed.port}/companies/acme`);
     expect(await judge(page, "sign-in")).toEqual([]);

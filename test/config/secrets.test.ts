@@ -160,7 +160,7 @@ test("a secret of two halves is read again where one of both changed, and is non
   const folder = temporaryFolder({});
   const halfAt = (name: string) => ({ kind: "file", path: path.join(folder, name) }) as const;
   const place = { kind: "pair", id: halfAt("id"), secret: halfAt("secret") } as const;
-  const none = Secret.absent(new MirrorError("config", "not there"));
+  const none = new Secret(new MirrorError("config", "not there"));
   writeFileSync(place.secret.path, "secret-1");
   expect(rereadSecret(place, none)).toBeNull();
   writeFileSync(place.id.path, "id-1");

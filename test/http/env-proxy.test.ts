@@ -94,7 +94,7 @@ function proxyVariables(variables: Readonly<Record<string, string>>): void {
 }
 
 function alertTo(url: string): AlertTarget {
-  const at = { secret: Secret.of(url), place: { kind: "config" } } as const;
+  const at = { secret: new Secret(url), place: { kind: "config" } } as const;
   const alerts: Config["alerts"] = [{ when: ["failed"], command: null, url: at, secret: null }];
   const context = { env: {}, version: "test", clock: systemClock, onSecrets: () => undefined };
   const [target] = alertTargets({ alerts }, context);

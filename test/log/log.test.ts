@@ -57,7 +57,7 @@ describe("I9: no secret leaves through the log", () => {
     ["an error and its causes", ["x", { error }]],
     ["a service error", ["x", { error: new UnavailableError("x", { serviceMessage: `no ${token}` }) }]],
     ["a map and a set", ["x", { map: new Map([["a", token]]), set: new Set([token]) }]],
-    ["a wrapped secret", ["x", { wrapped: Secret.of(token) }]],
+    ["a wrapped secret", ["x", { wrapped: new Secret(token) }]],
     ["base64", ["x", { basic: Buffer.from(`user:${token}`).toString("base64") }]],
     ["what shortening would cut in half", ["x", { long: "a".repeat(3990) + token }]],
   ] as const)("in %s", (_, [message, fields]) => {

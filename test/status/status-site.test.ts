@@ -22,7 +22,7 @@ interface ServedFacts extends Omit<SiteFacts, "token"> {
 /** The site with companies that exist in name only, behind the real server. */
 async function served({ token: set, isMade = false, ...facts }: ServedFacts = {}) {
   const { log, records } = recordingLog();
-  const wanted = set === undefined ? null : { secret: Secret.of(set), isMade };
+  const wanted = set === undefined ? null : { secret: new Secret(set), isMade };
   const site = aSite({ ...facts, log, token: () => wanted });
   const { url, port } = await servePages({ site }, log);
   const get = (path: string, headers: Record<string, string> = {}) =>

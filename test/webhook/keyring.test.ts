@@ -37,7 +37,7 @@ function keyring(
   secrets: Readonly<Record<string, SecretPlace>>,
   more: Partial<Parameters<typeof createKeyring>[0]> = {},
 ) {
-  const known = Object.keys(secrets).map((text) => Secret.of(text));
+  const known = Object.keys(secrets).map((text) => new Secret(text));
   return createKeyring({ secrets: known, places: Object.values(secrets), file: retired, clock, ...more });
 }
 
@@ -76,7 +76,7 @@ describe("the keyring", () => {
   test("accepts every secret of the config that is there, each once, and those in its files", () => {
     const { accepted: inNoFile, refresh } = keyring({ one: fromFile() });
     expect([inNoFile(), refresh()]).toEqual([["one"], false]);
-    const absent = Secret.absent(new Error("not set"));
+    const absent = new Secret(new Error("not set"));
     const unset = { secrets: [absent, absent], places: [fromVariable, fromFile()] };
     const { accepted: none, missing: problems } = keyring({}, unset);
     expect([none(), problems()]).toEqual([[], ["not set", "not set"]]);
@@ -162,7 +162,7 @@ describe("the keyring", () => {
 // Fault: secrets | the secret's file gets one of fewer than 16 characters while `serve` runs | the file | it is named and not accepted; the one before it still is
 test("a secret that is too short is named and not accepted, until its file holds a longer one", () => {
   writeFileSync(hook, "short\n");
-  const places = { secrets: [Secret.absent(new Error("too short"))], places: [fromFile()] };
+  const places = { secrets: [new Secret(new Error("too short"))], places: [fromFile()] };
   const { accepted, missing, refresh } = keyring({}, places);
   const problem = `the file ${hook} has fewer than 16 characters: it can be guessed`;
   expect([accepted(), missing()]).toEqual([[], [problem]]);

@@ -20,10 +20,7 @@ export async function guardedFile<T>(path: string, step: () => Promise<T>, also 
   }
 }
 
-export interface ContentFacts {
-  readonly size_bytes: number;
-  readonly sha256: string;
-}
+export type ContentFacts = Awaited<ReturnType<typeof hashOf>>;
 
 /**
  * Creates a file and its folders. When it returns, the content is on the disk; after an error the file is
@@ -50,7 +47,7 @@ export function writeNewFile(
 export async function hashOf(
   source: string | AsyncIterable<Uint8Array> | readonly Uint8Array[],
   use?: (part: Uint8Array) => Promise<void>,
-): Promise<ContentFacts> {
+) {
   const hash = createHash("sha256");
   let size_bytes = 0;
   for await (const part of typeof source === "string" ? partsOf(source) : source) {

@@ -108,7 +108,7 @@ export function servedPageToken({ serve, companies, dataDir }: Config, isLocal: 
   const file = pageTokenFile(dataDir);
   const missing = new MirrorError("config", `there is no token for the pages in ${file}`);
   const place = { kind: "file", path: file } as const;
-  return currentPageToken({ secret: Secret.absent(missing), place, isMade: true });
+  return currentPageToken({ secret: new Secret(missing), place, isMade: true });
 }
 
 /** The token as it is now: a file is read again each time. */
@@ -118,7 +118,7 @@ export function currentPageToken(token: PageToken): PageToken {
 
 /** Makes sure that this file holds a token for the pages, mode 0600, and gives it. One that is long enough stays. */
 export function makePageToken(file: string): string {
-  const known = rereadSecret({ kind: "file", path: file }, Secret.of(""))?.reveal() ?? "";
+  const known = rereadSecret({ kind: "file", path: file }, new Secret(""))?.reveal() ?? "";
   if (known.length >= shortestSecret) return known;
   const token = randomBytes(24).toString("base64url");
   makeFolders(path.dirname(file));

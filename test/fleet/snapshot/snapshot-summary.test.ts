@@ -73,7 +73,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
     expect(radarOf({})).toMatchObject({ token: "untried", webhook: "off", read_since: isoTime(sinceMs) });
     expect(radarOf({ resources: mirror.declaration.resources })).toMatchObject({ read_since: null });
     expect(radarOf({}, null)).toMatchObject({ read_since: null });
-    const missing = Secret.absent(new MirrorError("config", "the variable is not set"));
+    const missing = new Secret(new MirrorError("config", "the variable is not set"));
     const webhook = { ...company.webhook, secrets: [company.token] };
     const silent = { ...company, token: missing, webhook };
     expect(radarOf({ company: silent })).toMatchObject({ token: "missing", webhook: "no event yet" });

@@ -98,7 +98,7 @@ describeWithPostgres("fleet status --radar", () => {
 
 /** The radar's page on a node that listens on this machine alone. `token`: what it asks for. */
 function pageOf(postgres: Postgres | null, token: string | null = null) {
-  const wanted = token === null ? null : { secret: Secret.of(token), isMade: false };
+  const wanted = token === null ? null : { secret: new Secret(token), isMade: false };
   const parts = { clock: systemClock, log: silentLog, isLocal: true, token: () => wanted };
   const site = createRadarSite("1.2.3", createPageAccess(parts), systemClock, () => postgres);
   return (query = "", headers: Record<string, string> = {}) =>

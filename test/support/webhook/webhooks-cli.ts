@@ -90,7 +90,7 @@ export function writesOf({ requests }: Pick<Sandbox, "requests">): string[] {
 /** The secrets that a receiver of this setup accepts, started now, on the clock of the commands. */
 export function ringOf(setup: WebhookSetup, clock: Clock) {
   return createKeyring({
-    secrets: [Secret.absent(new Error("it is in the file"))],
+    secrets: [new Secret(new Error("it is in the file"))],
     places: [{ kind: "file", path: path.join(setup.cwd, "hook") }],
     file: path.join(setup.cwd, "data/acme.secrets.json"),
     clock,

@@ -305,7 +305,7 @@ export function withToken(scope: CompanyScope, variable: string | undefined): Co
   if (token === "")
     throw new MirrorError("usage", `--token-env: the environment variable ${variable} is not set`);
   onSecrets([token]);
-  const company = { ...scope.company, token: Secret.of(token) };
+  const company = { ...scope.company, token: new Secret(token) };
   const companies = scope.config.companies.map((one) => (one.name === company.name ? company : one));
   return { ...scope, company, config: { ...scope.config, companies } };
 }
