@@ -19,7 +19,8 @@ export type QueryReply = ThreadReply<QueryAnswer> & { readonly isSpent: boolean 
  * any more.
  */
 const mostBytes = 220_000_000;
-const spentBytes = mostBytes / 2;
+/** Half of what is left at the start: a process is not spent by Node's own memory. */
+const spentBytes = (process.memoryUsage.rss() + mostBytes) / 2;
 const watch = `const parent = process.ppid;
 setInterval(() => {
   if (process.memoryUsage.rss() > ${mostBytes} || process.ppid !== parent) process.kill(process.pid, "SIGKILL");
