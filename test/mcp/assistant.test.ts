@@ -56,7 +56,7 @@ test("an assistant finds what can be asked, asks it, and is told as of when and 
   const report = new Database(`${company.folder}/acme.report.db`, { readonly: true });
   const published = report.prepare("SELECT value FROM _about WHERE fact = 'published_at'").pluck().get();
   const stalest = report.prepare("SELECT min(value) FROM _about WHERE fact = 'fresh_at'").pluck().get();
-  const fresh = { as_of: stalest, published_at: published, incomplete_tables: [] };
+  const fresh = { as_of: stalest, published_at: published, incomplete_tables: [], left_out_tables: [] };
   const views = JSON.parse((await call("views")).text) as { views: { name: string; question: string }[] };
   expect(views).toMatchObject(fresh);
   expect(views.views.find(({ name }) => name === "v_receivables")?.question).toMatch(/\?$/);
@@ -117,6 +117,15 @@ test("what people wrote in the CRM is shown only where the config says so", asyn
   const withContent = await connect("--config", "open.yaml");
   const all = (await withContent.query(asked))["rows"] as [[number, number]];
   expect(all[0][1]).toBeGreaterThan(0);
+});
+
+test("each answer names the tables that the config leaves out, so that a view which lacks them is not believed", async () => {
+  const config = readFileSync(`${company.folder}/config.yaml`, "utf8");
+  writeFileSync(`${company.folder}/few.yaml`, `${config}\nresources: { exclude: [orders] }\n`);
+  const { query, call } = await connect("--config", "few.yaml");
+  const said = { left_out_tables: ["orders"] };
+  expect(await query("SELECT 1")).toMatchObject(said);
+  expect(JSON.parse((await call("views")).text)).toMatchObject(said);
 });
 
 test("all companies are answered from the combined report, which says which company a row is of", async () => {
