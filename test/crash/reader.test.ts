@@ -2,8 +2,8 @@ import { existsSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { createMetrics } from "../../src/status/render/metrics.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { createLogWatch, logBytes, longLogBytes } from "../../src/store/write-ahead-log.ts";
 import { runCommand } from "../support/program/cli.ts";
@@ -14,7 +14,7 @@ import { tempFolder } from "../support/temporary-folder.ts";
 import { loggingTo } from "../support/company/open-company.ts";
 import { put } from "../support/mirror/store.ts";
 import { eventually } from "../support/eventually.ts";
-import { noOthers } from "../support/status/company-view.ts";
+import { metricLines } from "../support/status/company-view.ts";
 
 const person = (score: number) => ({ id: 1, name: "x".repeat(40_000), email: null, score });
 
@@ -61,9 +61,9 @@ test("a reader that lets the write-ahead log grow is noticed, and its end as wel
 test("the metric of the oldest reader rises and falls with a write-ahead log of 128 MiB", async () => {
   const company = await aCompany({ records: 2 });
   const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
-  const metrics = createMetrics("test");
   const heldSeconds = async () => {
-    const text = await metrics.render(await daemon.recentViews(), Date.now(), noOthers, 0);
+    const views = await daemon.recentViews();
+    const text = (await metricLines(() => views, systemClock)).join("\n");
     return Number(/^fintoro_mirror_oldest_reader_seconds\{.*\} (.*)$/m.exec(text)?.[1]);
   };
   await eventually(

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import { backupStep, reportStep } from "../../src/status/after-run-record.ts";
-import { createMetrics } from "../../src/status/render/metrics.ts";
 import { at, documentsOf, example } from "../support/docs/examples.ts";
-import { lookedAtMs, companyView, noOthers } from "../support/status/company-view.ts";
+import { lookedAtMs, companyView, metricLines } from "../support/status/company-view.ts";
 
 interface Rule {
   readonly alert: string;
@@ -24,7 +23,7 @@ const view = companyView({
   queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 1 }],
   run: { mode: "full", startedMs: lookedAtMs },
 });
-const samples = (await createMetrics("1.2.3").render([view], lookedAtMs, noOthers, 0)).split("\n");
+const samples = await metricLines(() => [view]);
 
 /** The labels of every sample of a metric. */
 function labelsOf(metric: string): Map<string, string>[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
-import { createMetrics } from "../../src/status/render/metrics.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import {
   companyView,
@@ -8,14 +8,10 @@ import {
   schemaChange,
   service,
   waitingEvents,
-  noOthers,
+  metricLines,
 } from "../support/status/company-view.ts";
 
-const metrics = createMetrics("1.2.3");
-
-async function scraped(...views: readonly CompanyStatusView[]): Promise<string[]> {
-  return (await metrics.render(views, lookedAtMs, noOthers, 0)).split("\n");
-}
+const scraped = (...views: readonly CompanyStatusView[]) => metricLines(() => views);
 
 /** Samples of one metric, without the prefix of all. */
 async function samples(name: string, ...views: readonly CompanyStatusView[]): Promise<string[]> {
@@ -132,8 +128,7 @@ describe("metrics", () => {
   });
 
   test("count dropped connections, and requests for no company by status alone, since clients choose the paths", async () => {
-    const others = { ...noOthers, otherAnswers: { 404: 3, 400: 1 } };
-    const lines = (await metrics.render([], lookedAtMs, others, 7)).split("\n");
+    const lines = await metricLines(() => [], systemClock, { 404: 3, 400: 1 }, 7);
     expect(lines).toContain("fintoro_mirror_dropped_connections_total 7");
     const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
     expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([

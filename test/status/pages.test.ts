@@ -1,17 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { createPages } from "../../src/status/render/pages.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
-import { jumpingClock } from "../support/terminal/terminal.ts";
-import { lookedAtMs, service, companyView, noOthers } from "../support/status/company-view.ts";
+import { service, companyView, daemonPages } from "../support/status/company-view.ts";
 import { servePages } from "../support/webhook/webhook.ts";
 
-function pagesOf(recentViews: () => readonly CompanyStatusView[], clock: Clock = jumpingClock(lookedAtMs)) {
-  return createPages({ ...noOthers, recentViews }, { dropped: 0 }, clock, "1.2.3");
-}
-
 async function read(path: string, ...views: readonly CompanyStatusView[]) {
-  const page = await pagesOf(() => views)[path]?.();
+  const page = await daemonPages(() => views)[path]?.();
   if (!page) throw new Error(`there is no ${path}`);
   return page;
 }
@@ -28,7 +22,7 @@ function unreadable(): never {
 
 test("over HTTP each page has its type, no sniffing, and every header once", async () => {
   const views = [companyView({ open: false })];
-  const { url } = await servePages({ pages: pagesOf(() => views, systemClock) });
+  const { url } = await servePages({ pages: daemonPages(() => views, systemClock) });
   const types = { healthz: "application/json", readyz: "application/json", metrics: "text/plain" };
   for (const [path, type] of Object.entries(types)) {
     const { headers, status } = await fetch(`${url}/${path}`);
@@ -63,14 +57,14 @@ describe("the pages of serve", () => {
   });
 
   test("/readyz is 503 when the status cannot be read", async () => {
-    const page = await pagesOf(unreadable)["/readyz"]?.();
+    const page = await daemonPages(unreadable)["/readyz"]?.();
     expect(page?.status).toBe(503);
     expect(JSON.parse(page?.body ?? "")).toMatchObject({ ready: false, error: "disk I/O error" });
   });
 
   test("/metrics shows the companies as they are at the request", async () => {
     const views = [companyView()];
-    const pages = pagesOf(() => views);
+    const pages = daemonPages(() => views);
     const before = await pages["/metrics"]?.();
     views.push(companyView({ company: "beta" }));
     const after = await pages["/metrics"]?.();

@@ -1,5 +1,5 @@
-import { buildInfo, byKey, createProcessMetrics, metricText } from "../../status/render/metrics.ts";
-import { jsonPage, page, type Pages } from "../../status/render/pages.ts";
+import { byKey, metricText, serverMetrics } from "../../status/render/metrics.ts";
+import { jsonPage, processPages, type Pages } from "../../status/render/pages.ts";
 import type { FleetCompanies } from "../receiver/fleet-companies.ts";
 import type { FleetNode } from "./fleet-node.ts";
 
@@ -18,16 +18,12 @@ interface ShownNode {
 
 /** The pages of a node. No company is named in the metrics: there may be a hundred thousand. */
 export function createNodePages(version: string, shown: ShownNode): Pages {
-  const own = createProcessMetrics();
-  return {
-    "/healthz": () => jsonPage(200, { status: "ok", version }),
-    "/readyz": () => readiness(shown),
-    "/metrics": async () => {
-      const build = buildInfo({ version, role: shown.role });
-      const texts = [...ofWorker(shown), ...ofReceiver(shown), ...(await shown.fleetMetrics()), build];
-      return page(200, own.type, `${texts.join("\n")}\n${await own.text()}`);
-    },
-  };
+  const readyPage = () => readiness(shown);
+  return processPages(version, readyPage, async () => {
+    const { role, receiver, connections } = shown;
+    const own = serverMetrics(connections.dropped, receiver?.counts.strays ?? null, { version, role });
+    return [...ofWorker(shown), ...ofReceiver(shown), ...(await shown.fleetMetrics()), ...own];
+  });
 }
 
 /** Ready: Postgres answers, and deliveries can be stored where this node receives them. */
@@ -64,18 +60,13 @@ function ofWorker({ node }: ShownNode): string[] {
   ];
 }
 
-function ofReceiver({ connections, receiver }: ShownNode): string[] {
-  const droppedHelp = "connections that were closed since too many were open";
-  const dropped = metricText("dropped_connections_total", droppedHelp, connections.dropped);
-  if (!receiver) return [dropped];
-  const { answers, refusals, strays } = receiver.counts;
-  const strayHelp = "requests for no company and no page";
+function ofReceiver({ receiver }: ShownNode): string[] {
+  if (!receiver) return [];
+  const { answers, refusals } = receiver.counts;
   const unverified = "companies whose deliveries this node cannot verify";
   return [
-    dropped,
     metricText("deliveries_total", "deliveries, by result", byKey("result", answers, ["stored", "known"])),
     metricText("refused_deliveries_total", "refused deliveries, by reason", byKey("reason", refusals)),
-    metricText("stray_requests_total", strayHelp, byKey("status", strays, ["404"])),
     metricText("fleet_missing_secrets", unverified, receiver.missingSecrets().length),
   ];
 }

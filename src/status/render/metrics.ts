@@ -7,14 +7,6 @@ import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
 import { oldestWaitingMs, openConditions } from "../conditions.ts";
-import { collectDefaultMetrics, Registry } from "prom-client";
-
-/** What belongs to no company. */
-export interface OtherCounts {
-  /** Answers to requests that are for no page either, by status. */
-  readonly otherAnswers: Readonly<Record<string, number>>;
-  readonly strayRefusals: RefusalCounts;
-}
 
 /** Samples, or the value of the only one; milliseconds where the name has seconds. Null or undefined: not known. */
 type ReadMetric = (view: CompanyStatusView, nowMs: number) => readonly Sample[] | number | null | undefined;
@@ -24,38 +16,43 @@ type ReadMetric = (view: CompanyStatusView, nowMs: number) => readonly Sample[] 
  * can disagree, and a company that left the config disappears. A counter restarts at 0 with its company, which
  * Prometheus takes for a restart.
  */
-export function createMetrics(version: string) {
-  const own = createProcessMetrics();
-  return {
-    type: own.type,
-    render: async (
-      views: readonly CompanyStatusView[],
-      nowMs: number,
-      others: OtherCounts,
-      dropped: number,
-    ) => {
-      const texts: string[] = [];
-      for (const [name, [help, read]] of Object.entries(families)) {
-        const samples = views.flatMap((view) => samplesOf(view.company, read(view, nowMs) ?? []));
-        if (name === refusedName)
-          samples.push(...samplesOf("", byKey("reason", others.strayRefusals, ["unknown_company"])));
-        texts.push(metricText(name, help, samples));
-        // Of hundreds of companies: others have their turn.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      // A subscription with a mistake in its path shows here: its deliveries get 404.
-      texts.push(
-        metricText("stray_requests_total", strayHelp, byKey("status", others.otherAnswers, ["404"])),
-      );
-      texts.push(metricText("dropped_connections_total", droppedHelp, dropped), buildInfo({ version }));
-      return `${texts.join("\n")}\n${await own.text()}`;
-    },
-  };
+export async function companyMetrics(
+  views: readonly CompanyStatusView[],
+  nowMs: number,
+  strayRefusals: RefusalCounts,
+): Promise<string[]> {
+  const texts: string[] = [];
+  for (const [name, [help, read]] of Object.entries(families)) {
+    const samples = views.flatMap((view) => samplesOf(view.company, read(view, nowMs) ?? []));
+    if (name === refusedName)
+      samples.push(...samplesOf("", byKey("reason", strayRefusals, ["unknown_company"])));
+    texts.push(metricText(name, help, samples));
+    // Of hundreds of companies: others have their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return texts;
 }
 
-const droppedHelp =
-  "connections closed since too many were open, or the client did not wait for responses or read them";
-const strayHelp = "requests for no company and no page, by the status of the answer";
+/**
+ * The metrics of a process that are about no company.
+ *
+ * @param strays requests that are for no page either, by status: deliveries of a subscription with a mistake in its path
+ *   are among them. Null: this process receives none
+ */
+export function serverMetrics(
+  dropped: number,
+  strays: Readonly<Record<string, number>> | null,
+  build: Sample["labels"],
+): string[] {
+  const droppedHelp =
+    "connections closed since too many were open, or the client did not wait for responses or read them";
+  const strayHelp = "requests for no company and no page, by the status of the answer";
+  return [
+    metricText("dropped_connections_total", droppedHelp, dropped),
+    ...(strays ? [metricText("stray_requests_total", strayHelp, byKey("status", strays, ["404"]))] : []),
+    metricText("build_info", "1, with the version of this program", [{ labels: build, value: 1 }]),
+  ];
+}
 
 function samplesOf(company: string, read: readonly Sample[] | number): Sample[] {
   const samples = typeof read === "number" ? [{ labels: {}, value: read }] : read;
@@ -264,17 +261,4 @@ export function byKey(
 ): Sample[] {
   const all: typeof counts = { ...Object.fromEntries(usual.map((key) => [key, 0])), ...counts };
   return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value: value ?? 0 }));
-}
-
-export function buildInfo(labels: Sample["labels"]): string {
-  return metricText("build_info", "1, with the version of this program", [{ labels, value: 1 }]);
-}
-
-/** What Prometheus shows of a process: memory, processor time, event loop. */
-export function createProcessMetrics() {
-  const own = new Registry();
-  collectDefaultMetrics({ register: own });
-  // The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only.
-  const text = async () => (await own.metrics()).replaceAll(/ Nan$/gm, " NaN");
-  return { type: own.contentType, text };
 }

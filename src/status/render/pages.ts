@@ -1,13 +1,18 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { isoOrNull, isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import type { Page } from "../../server/response.ts";
 import { openConditions, staleLists } from "../conditions.ts";
-import { createMetrics, type OtherCounts } from "./metrics.ts";
+import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
+import { companyMetrics, serverMetrics } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 
 /** What holds the companies: the daemon. */
-interface PageSource extends OtherCounts {
+interface PageSource {
+  /** Answers to requests that are for no company, by status. */
+  readonly otherAnswers: Readonly<Record<string, number>>;
+  readonly strayRefusals: RefusalCounts;
   recentViews(): readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
 }
 
@@ -20,18 +25,32 @@ export function createPages(
   clock: Clock,
   version: string,
 ): Pages {
-  const metrics = createMetrics(version);
+  const readiness = () => readyPage(source, clock.nowMs());
+  return processPages(version, readiness, async () => [
+    ...(await companyMetrics(await source.recentViews(), clock.nowMs(), source.strayRefusals)),
+    ...serverMetrics(connections.dropped, source.otherAnswers, { version }),
+  ]);
+}
+
+/** The pages of a process for programs: its own metrics (memory, processor time, event loop) stand below those given. */
+export function processPages(
+  version: string,
+  readiness: Pages[string],
+  metrics: () => Promise<readonly string[]>,
+): Pages {
+  const own = new Registry();
+  collectDefaultMetrics({ register: own });
   return {
-    "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version })),
-    "/readyz": () => readyPage(source, clock.nowMs()),
+    "/healthz": () => jsonPage(200, { status: "ok", version }),
+    "/readyz": readiness,
     "/metrics": async () => {
-      const views = await source.recentViews();
-      return page(200, metrics.type, await metrics.render(views, clock.nowMs(), source, connections.dropped));
+      const texts = await metrics();
+      // The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only.
+      const ownText = (await own.metrics()).replaceAll(/ Nan$/gm, " NaN");
+      return page(200, own.contentType, `${texts.join("\n")}\n${ownText}`);
     },
   };
 }
-
-const json = "application/json; charset=utf-8";
 
 /** Not ready without companies, or when their status cannot be read. */
 async function readyPage(source: PageSource, nowMs: number) {
@@ -78,11 +97,11 @@ export function readinessOf(view: CompanyStatusView, nowMs: number) {
 }
 
 export function jsonPage(status: number, facts: object): Page {
-  return page(status, json, `${JSON.stringify(facts, null, 2)}\n`);
+  return page(status, "application/json; charset=utf-8", `${JSON.stringify(facts, null, 2)}\n`);
 }
 
 /** No cache keeps a page, and it loads nothing. */
-export function page(status: number, type: string, body: string): Page {
+function page(status: number, type: string, body: string): Page {
   const headers = { "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" };
   return { status, type, body, headers };
 }

@@ -1,9 +1,11 @@
-import { hourMs, isoTime, minuteMs } from "../../../src/base/clock.ts";
+import { hourMs, isoTime, minuteMs, type Clock } from "../../../src/base/clock.ts";
 import { emptyReceiverNote } from "../../../src/status/event-status.ts";
 import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
+import { createPages, type Pages } from "../../../src/status/render/pages.ts";
 import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
 import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";
+import { jumpingClock } from "../terminal/terminal.ts";
 
 /** 2026-11-21T08:00:00Z, the time of the request. */
 export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
@@ -47,8 +49,21 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
   };
 }
 
-/** Nothing was for another company. */
-export const noOthers = { otherAnswers: {}, strayRefusals: {} };
+/** The pages of a daemon that holds these companies and whose answers to others were these. */
+export function daemonPages(
+  recentViews: () => readonly CompanyStatusView[],
+  clock: Clock = jumpingClock(lookedAtMs),
+  otherAnswers: Readonly<Record<string, number>> = {},
+  dropped = 0,
+): Pages {
+  return createPages({ otherAnswers, strayRefusals: {}, recentViews }, { dropped }, clock, "1.2.3");
+}
+
+/** What /metrics shows of these companies, line by line. */
+export async function metricLines(...facts: Parameters<typeof daemonPages>): Promise<string[]> {
+  const page = await daemonPages(...facts)["/metrics"]?.();
+  return page?.body.toString().split("\n") ?? [];
+}
 
 export type ServiceFacts = CompanyStatusView["service"];
 
