@@ -12,6 +12,7 @@ import {
   goesOnFrom,
   readArchiveManifest,
   type ArchiveManifest,
+  type PresentEntry,
 } from "./archive-manifest.ts";
 
 interface FileDamage {
@@ -21,8 +22,6 @@ interface FileDamage {
   readonly problem: "missing" | "changed" | "extra" | "unreadable" | "chain" | "index";
   readonly message: string;
 }
-
-const changedLine = "the line, or one before it, was changed, added or removed";
 
 export type ArchiveCheck = Awaited<ReturnType<typeof checkArchive>>;
 
@@ -48,128 +47,113 @@ interface ArchiveCheckParts {
 export async function checkArchive(parts: ArchiveCheckParts) {
   for (let tries = 1; ; tries++) {
     const manifest = readArchiveManifest(path.join(parts.folder, manifestName));
-    const check = await new ArchiveReading(parts, manifest).run();
+    const check = await checkFiles(parts, manifest);
     const now = readArchiveManifest(path.join(parts.folder, manifestName)).position;
     if (check.match || now.head === manifest.position.head || tries === 3) return check;
   }
 }
 
-class ArchiveReading {
-  private readonly parts: ArchiveCheckParts;
-  private readonly manifest: ArchiveManifest;
-  private readonly damaged: FileDamage[] = [];
-  /** Contents that are as the manifest says. */
-  private readonly sound = new Set<string>();
-  private bytes = 0;
-
-  constructor(parts: ArchiveCheckParts, manifest: ArchiveManifest) {
-    this.parts = parts;
-    this.manifest = manifest;
-  }
-
-  async run() {
-    const { entries, position } = this.manifest;
-    const files = filesAfter(entries);
-    const contents = contentsOf(entries);
-    this.checkChain();
-    for (const content of contents) await this.checkContent(content);
-    if (!this.parts.store) {
-      for (const [place, content] of files) await this.checkLink(place, content);
-      const objects = contents.map(({ sha256 }) => objectPath(sha256));
-      this.findExtra(new Set([...files.keys(), ...objects, manifestName]));
-    }
-    this.checkIndex([...files.values()]);
-    const { damaged, bytes } = this;
-    return {
-      match: damaged.length === 0,
-      /** As the records have them now. */
-      files: files.size,
-      /** Older versions among them. */
-      contents: contents.length,
-      bytes,
-      /** Of the manifest. Who keeps the last one elsewhere can prove that no line before it was changed. */
-      lines: position.lines,
-      head: position.head,
-      damaged,
-    };
-  }
-
-  private checkChain(): void {
-    const known = this.parts.mirror?.position ?? null;
-    for (const line of this.manifest.broken) this.add(`${manifestName}:${line}`, "chain", changedLine);
-    if (!known || goesOnFrom(this.manifest, known)) return;
-    const what = `the mirror knows ${known.lines} lines, the last with hash ${known.head}`;
-    this.add(manifestName, "chain", what);
-  }
-
-  private async checkContent(content: ContentFacts): Promise<void> {
-    const { store, signal } = this.parts;
-    const { sha256 } = content;
-    const place = objectPath(sha256);
-    // A fetch, or a crash of one, has it beside its place.
-    if (this.inode(place) === null && this.inode(`${incomingName}/${sha256}`) !== null) return;
-    if (await this.hasContent(place, content, store?.read(place, signal))) this.sound.add(sha256);
-  }
-
-  private async checkLink(place: string, content: ContentFacts): Promise<void> {
-    const { sha256 } = content;
-    const there = this.inode(place);
-    if (there === null || there !== this.inode(objectPath(sha256))) await this.hasContent(place, content);
-    else if (!this.sound.has(sha256)) this.add(place, "changed", "its bytes are not those that were fetched");
-  }
-
-  /** Names what is wrong with it. Read from the folder, or from the store by `stored`. */
-  private async hasContent(place: string, expected: ContentFacts, stored?: AsyncIterable<Uint8Array>) {
-    const { folder, signal } = this.parts;
-    const { sha256, size_bytes: size } = expected;
+async function checkFiles(parts: ArchiveCheckParts, manifest: ArchiveManifest) {
+  const { folder, store, mirror, signal } = parts;
+  const { entries, position } = manifest;
+  const files = filesAfter(entries);
+  const contents = contentsOf(entries);
+  const damaged = damagedLines(manifest, mirror?.position ?? null);
+  let bytes = 0;
+  /** Is it as it was fetched? Names what is wrong. Read from the folder, or from the store by `stored`. */
+  const isSound = async (place: string, expected: ContentFacts, stored?: AsyncIterable<Uint8Array>) => {
     throwIfAborted(signal, "the check was interrupted");
-    if (!stored && this.inode(place) === null) return this.add(place, "missing", "the file is not there");
+    const add = (problem: FileDamage["problem"], message: string): false => {
+      damaged.push({ path: place, problem, message });
+      return false;
+    };
+    if (!stored && inodeOf(folder, place) === null) return add("missing", "the file is not there");
     try {
       const found = await hashOf(stored ?? path.join(folder, place));
-      this.bytes += found.size_bytes;
-      this.parts.onProgress(this.bytes);
-      if (found.sha256 === sha256) return true;
-      const what = found.size_bytes === size ? "" : `: ${found.size_bytes} bytes, and ${size} were fetched`;
-      return this.add(place, "changed", `its bytes are not those that were fetched${what}`);
+      parts.onProgress((bytes += found.size_bytes));
+      if (found.sha256 === expected.sha256) return true;
+      const sizes = `: ${found.size_bytes} bytes, and ${expected.size_bytes} were fetched`;
+      return add("changed", `${otherBytes}${found.size_bytes === expected.size_bytes ? "" : sizes}`);
     } catch (error) {
       throwIfAborted(signal, "the check was interrupted");
       const isLost = error instanceof MirrorError && error.kind === "not_found";
-      return this.add(place, isLost ? "missing" : "unreadable", messageOf(error));
+      return add(isLost ? "missing" : "unreadable", messageOf(error));
     }
+  };
+  const sound = new Set<string>();
+  for (const content of contents) {
+    const place = objectPath(content.sha256);
+    // A fetch, or a crash of one, has it beside its place.
+    const isIncoming = inodeOf(folder, `${incomingName}/${content.sha256}`) !== null;
+    if (isIncoming && inodeOf(folder, place) === null) continue;
+    if (await isSound(place, content, store?.read(place, signal))) sound.add(content.sha256);
   }
+  for (const [place, content] of store ? [] : files) {
+    const there = inodeOf(folder, place);
+    const isLink = there !== null && there === inodeOf(folder, objectPath(content.sha256));
+    if (!isLink) await isSound(place, content);
+    else if (!sound.has(content.sha256))
+      damaged.push({ path: place, problem: "changed", message: otherBytes });
+  }
+  const objects = contents.map(({ sha256 }) => objectPath(sha256));
+  if (!store) damaged.push(...extraFiles(folder, new Set([...files.keys(), ...objects, manifestName])));
+  if (mirror && mirror.position?.head === position.head)
+    damaged.push(...damagedRows([...files.values()], mirror.files));
+  return {
+    match: damaged.length === 0,
+    /** As the records have them now. */
+    files: files.size,
+    /** Older versions among them. */
+    contents: contents.length,
+    bytes,
+    /** Of the manifest. Who keeps the last one elsewhere can prove that no line before it was changed. */
+    lines: position.lines,
+    head: position.head,
+    damaged,
+  };
+}
 
-  private findExtra(known: ReadonlySet<string>): void {
-    const { folder } = this.parts;
-    const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
-    for (const entry of entries) {
-      const place = path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/");
-      if (entry.isDirectory() || known.has(place) || place.startsWith(`${incomingName}/`)) continue;
-      this.add(place, "extra", "the manifest does not know the file");
-    }
-  }
+const otherBytes = "its bytes are not those that were fetched";
 
-  /** The mirror's rows must be those of the manifest, unless that has gone on. */
-  private checkIndex(files: readonly Pick<DocumentFile, "path" | "sha256" | "size_bytes">[]): void {
-    const { mirror } = this.parts;
-    if (!mirror || mirror.position?.head !== this.manifest.position.head) return;
-    const rows = new Map(mirror.files.map((row) => [row.path, row]));
-    for (const { path: place, sha256, size_bytes } of files) {
-      const row = rows.get(place);
-      rows.delete(place);
-      if (row?.sha256 !== sha256 || row.size_bytes !== size_bytes)
-        this.add(place, "index", "document_files does not say what the manifest says");
-    }
-    for (const place of rows.keys())
-      this.add(place, "index", "document_files names a file that is not there");
-  }
+function damagedLines(manifest: ArchiveManifest, known: ArchivePosition | null): FileDamage[] {
+  const message = "the line, or one before it, was changed, added or removed";
+  const broken = manifest.broken.map((line): FileDamage => {
+    return { path: `${manifestName}:${line}`, problem: "chain", message };
+  });
+  if (!known || goesOnFrom(manifest, known)) return broken;
+  const what = `the mirror knows ${known.lines} lines, the last with hash ${known.head}`;
+  return [...broken, { path: manifestName, problem: "chain", message: what }];
+}
 
-  private inode(place: string): number | null {
-    const found = lstatSync(path.join(this.parts.folder, place), { throwIfNoEntry: false });
-    return found?.isFile() ? found.ino : null;
-  }
+function extraFiles(folder: string, known: ReadonlySet<string>): FileDamage[] {
+  const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
+  return entries.flatMap((entry): FileDamage[] => {
+    const place = path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/");
+    if (entry.isDirectory() || known.has(place) || place.startsWith(`${incomingName}/`)) return [];
+    return [{ path: place, problem: "extra", message: "the manifest does not know the file" }];
+  });
+}
 
-  private add(place: string, problem: FileDamage["problem"], message: string): false {
-    this.damaged.push({ path: place, problem, message });
-    return false;
-  }
+/** The mirror's rows must be those of a manifest that has not gone on since. */
+function damagedRows(files: readonly PresentEntry[], rows: readonly DocumentFile[]): FileDamage[] {
+  const left = new Map(rows.map((row) => [row.path, row]));
+  const differing = files.filter(({ path: place, sha256, size_bytes }) => {
+    const row = left.get(place);
+    left.delete(place);
+    return row?.sha256 !== sha256 || row.size_bytes !== size_bytes;
+  });
+  const damage =
+    (message: string) =>
+    (file: Pick<DocumentFile, "path">): FileDamage => {
+      return { path: file.path, problem: "index", message };
+    };
+  return [
+    ...differing.map(damage("document_files does not say what the manifest says")),
+    ...[...left.values()].map(damage("document_files names a file that is not there")),
+  ];
+}
+
+function inodeOf(folder: string, place: string): number | null {
+  const found = lstatSync(path.join(folder, place), { throwIfNoEntry: false });
+  return found?.isFile() ? found.ino : null;
 }
