@@ -58,115 +58,94 @@ export async function fetchFiles(
   question: FilesQuestion,
   tally: FetchTally,
 ): Promise<void> {
-  for (const resource of resources) await new ResourceFetch(parts, resource, tally).run(question);
+  for (const resource of resources) await fetchResource(parts, resource, question, tally);
 }
 
-class ResourceFetch {
-  private readonly parts: FetchParts;
-  private readonly resource: FiledResource;
-  private readonly tally: FetchTally;
+async function fetchResource(
+  { archive, pending, stored, transport, clock, log, signal }: FetchParts,
+  resource: FiledResource,
+  question: FilesQuestion,
+  tally: FetchTally,
+): Promise<void> {
+  const { name, files } = resource;
   /** States of records that were asked for: none is asked for twice. */
-  private readonly tried = new Set<string>();
+  const tried = new Set<string>();
   /** Failures that may be the service's: a record's own only where another one is answered after them. */
-  private readonly doubtful: FileRead[] = [];
-  private lastError: MirrorError | null = null;
-  private refused = 0;
-
-  constructor(parts: FetchParts, resource: FiledResource, tally: FetchTally) {
-    this.parts = parts;
-    this.resource = resource;
-    this.tally = tally;
-  }
-
-  async run(question: FilesQuestion): Promise<void> {
-    const { pending, log } = this.parts;
-    while (this.refused < mostRefused) {
-      const found = pending.next(this.resource, question, recordsAtOnce + this.doubtful.length);
-      const records = found.filter((record) => !this.tried.has(stateOf(record)));
-      if (records.length === 0) return this.endDoubtful();
-      await forEachAtOnce(mostAtOnce, records, (record) => this.fetch(record));
+  const doubtful: { readonly read: FileRead; readonly error: MirrorError }[] = [];
+  let refused = 0;
+  const isRefused = () => refused >= mostRefused;
+  const readOf = ({ id, recordSha }: PendingRecord, problem: string | null): FileRead => {
+    return { ref: { resource: name, id }, recordSha, readAtMs: clock.nowMs(), problem };
+  };
+  const note = (read: FileRead) => {
+    tally.problems++;
+    stored.fail(read);
+    log.warn(`${name} ${read.ref.id}: no file: ${read.problem}`);
+  };
+  /** The service answers: what failed before was the records' own. */
+  const noteDoubtful = () => {
+    for (const { read } of doubtful.splice(0)) note(read);
+  };
+  const fail = (record: PendingRecord, error: unknown) => {
+    const isOwn = error instanceof MirrorError && ownProblems.has(error.kind);
+    if (!isOwn && !(error instanceof UnusableAnswer)) throw error;
+    tally.asked++;
+    const read = readOf(record, error.message);
+    if (error instanceof MirrorError && error.retryable) {
+      doubtful.push({ read, error });
+      if (doubtful.length >= mostInRow) throw error;
+      return;
     }
-    log.warn(
-      `${this.resource.name}: ${mostRefused} answers in a row brought no file: left for the next time`,
-    );
-  }
-
-  private async fetch(record: PendingRecord): Promise<void> {
-    if (this.refused >= mostRefused) return;
-    this.tried.add(stateOf(record));
-    const draft = `${this.resource.name}-${record.id}`;
-    await this.parts.archive.withDraft(draft, (folder) => this.fetchInto(`${folder}/answer`, record));
-  }
-
-  private async fetchInto(into: string, record: PendingRecord): Promise<void> {
-    const { transport, archive, signal } = this.parts;
-    const { files } = this.resource;
+    refused++;
+    note(read);
+  };
+  const fetchInto = async (into: string, record: PendingRecord) => {
     try {
       const path = pathOf(files.path, record.id);
       await transport.send({ method: "GET", path, expect: "bytes", into, lane: "files", signal });
-      const found = await this.filesIn(record, into);
-      this.noteDoubtful();
-      this.refused = 0;
-      this.tally.asked++;
-      const { written, bytes } = archive.store(this.readOf(record, null), files.kind, found);
-      this.tally.written += written;
-      this.tally.bytes += bytes;
+      const found = await filesIn(resource, record, into);
+      noteDoubtful();
+      refused = 0;
+      tally.asked++;
+      const { written, bytes } = archive.store(readOf(record, null), files.kind, found);
+      tally.written += written;
+      tally.bytes += bytes;
     } catch (error) {
-      this.fail(record, error);
+      fail(record, error);
     }
-  }
-
-  private fail(record: PendingRecord, error: unknown): void {
-    const isOwn = error instanceof MirrorError && ownProblems.has(error.kind);
-    if (!isOwn && !(error instanceof UnusableAnswer)) throw error;
-    this.tally.asked++;
-    const read = this.readOf(record, error.message);
-    if (error instanceof MirrorError && error.retryable) {
-      this.lastError = error;
-      this.doubtful.push(read);
-      if (this.doubtful.length >= mostInRow) throw error;
-      return;
+  };
+  while (!isRefused()) {
+    const found = pending.next(resource, question, recordsAtOnce + doubtful.length);
+    const records = found.filter((record) => !tried.has(stateOf(record)));
+    if (records.length === 0) {
+      // Nobody knows whose failures the last ones were: without any answer they are the network's.
+      const last = doubtful.at(-1)?.error;
+      if (last?.kind === "network") throw last;
+      return noteDoubtful();
     }
-    this.refused++;
-    this.note(read);
-  }
-
-  /** The service answers: what failed before was the records' own. */
-  private noteDoubtful(): void {
-    for (const read of this.doubtful.splice(0)) this.note(read);
-  }
-
-  /** Nobody knows whose failures the last ones were: without any answer they are the network's. */
-  private endDoubtful(): void {
-    if (this.doubtful.length > 0 && this.lastError?.kind === "network") throw this.lastError;
-    this.noteDoubtful();
-  }
-
-  private note(read: FileRead): void {
-    const { log, stored } = this.parts;
-    const { resource, id } = read.ref;
-    this.tally.problems++;
-    stored.fail(read);
-    log.warn(`${resource} ${id}: no file: ${read.problem}`);
-  }
-
-  private readOf(record: PendingRecord, problem: string | null): FileRead {
-    const ref = { resource: this.resource.name, id: record.id };
-    return { ref, recordSha: record.recordSha, readAtMs: this.parts.clock.nowMs(), problem };
-  }
-
-  private async filesIn(record: PendingRecord, answer: string): Promise<NewFile[]> {
-    const { name: document, files } = this.resource;
-    const found = await contentsOf(files, answer);
-    return found.map(({ name: ownName, ...content }) => {
-      const filed = { document, id: record.id, date: record.date, words: record.name, ownName };
-      return { ...content, placed: (isTaken) => archivePath(filed, ".pdf", isTaken) };
+    await forEachAtOnce(mostAtOnce, records, async (record) => {
+      if (isRefused()) return;
+      tried.add(stateOf(record));
+      await archive.withDraft(`${name}-${record.id}`, (folder) => fetchInto(`${folder}/answer`, record));
     });
   }
+  log.warn(`${name}: ${mostRefused} answers in a row brought no file: left for the next time`);
 }
 
 function stateOf({ id, recordSha }: PendingRecord): string {
   return `${id} ${recordSha}`;
+}
+
+async function filesIn(
+  { name: document, files }: FiledResource,
+  { id, date, name: words }: PendingRecord,
+  answer: string,
+): Promise<NewFile[]> {
+  const found = await contentsOf(files, answer);
+  return found.map(({ name: ownName, ...content }) => {
+    const filed = { document, id, date, words, ownName };
+    return { ...content, placed: (isTaken) => archivePath(filed, ".pdf", isTaken) };
+  });
 }
 
 async function contentsOf({ mediaType }: RecordFiles, answer: string) {
