@@ -89,16 +89,9 @@ export class Assignment {
     this.idleMs = idleMs;
     this.document = JSON.stringify(row.config);
     this.hasLongTrouble = createTroubleWatch(context.times.openMs);
-    this.permits = createFleetPermits({
-      lease,
-      companies: tables.companies,
-      account: row.account,
-      windowMs: settings.config.rateLimit.windowMs,
-      meta: () => this.supervisor.opened?.mirror.meta ?? null,
-      baseUrl: () => this.supervisor.settings.config.baseUrl,
-      onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
-      context: host,
-    });
+    const { windowMs } = settings.config.rateLimit;
+    const supervisorNow = () => this.supervisor;
+    this.permits = createFleetPermits(lease, tables.companies, row.account, windowMs, supervisorNow, host);
     const { setBackToMs, startedMs } = timeline;
     // What was received before may be lost with what the backup lacks.
     const fromMs = Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs);
@@ -157,7 +150,7 @@ export class Assignment {
       alerting = alerts.follow(AbortSignal.any([lease.lost, over.signal]));
       await this.workUntilReleased();
       await this.stopMaking();
-      const [hasRival, nowMs] = [this.permits.hasRival(), host.clock.nowMs()];
+      const [hasRival, nowMs] = [this.permits.rival() !== null, host.clock.nowMs()];
       const workMs = this.hasFilesLeft ? nowMs : supervisor.nextWorkMs();
       const nextWorkMs = hasRival ? nowMs + context.times.rivalMs : workMs;
       await supervisor.stop(hasRival ? 0 : stopDeadlines.releasedRequests);
@@ -246,6 +239,8 @@ export class Assignment {
       }
       if (!opened) continue;
       await this.permits.isAccountNoted();
+      const rival = this.permits.rival();
+      if (rival !== null) this.release(`${rival} has a token of the same company, and is owned now`);
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
       this.packages.makeIfAsked();
       if (await this.isIdle()) this.release("there is nothing to do");

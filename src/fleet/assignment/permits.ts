@@ -1,26 +1,13 @@
 import { eitherSignal } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
+import type { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
-import { pinnedIdentity, type Meta } from "../../state/meta.ts";
+import { pinnedIdentity } from "../../state/meta.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import { accountOf, type CompaniesTable } from "../postgres/tables/companies-table.ts";
 import type { QuietMs } from "../postgres/tables/owners-table.ts";
 import { retries } from "../../retry/retry-limits.ts";
-
-interface FleetPermitsParts {
-  readonly lease: Lease;
-  readonly companies: Pick<CompaniesTable, "setAccount">;
-  /** As Postgres knew it when the company was claimed; null: it did not. */
-  readonly account: string | null;
-  readonly windowMs: number;
-  /** Of the opened mirror; null: none is open. */
-  readonly meta: () => Meta | null;
-  readonly baseUrl: () => string;
-  /** Another company of the account is owned now. */
-  readonly onRival: (company: string) => void;
-  readonly context: Pick<ProcessContext, "clock" | "log">;
-}
 
 const { accountMs } = retries.node;
 /** Longer waits are logged. */
@@ -37,11 +24,18 @@ const arrivalMs = 1_000;
  * it is. How many may go is decided by the node's own rate limiter, as in `serve`.
  * Source of truth: tables `owners` and `companies`.
  * Worst outcome of a crash: the next owner waits for a window that was not used.
+ *
+ * @param account as Postgres knew it when the company was claimed; null: it did not
  */
-export function createFleetPermits({ lease, companies, windowMs, context, ...parts }: FleetPermitsParts) {
-  const { clock, log } = context;
-  let { account } = parts;
-  let hasRival = false;
+export function createFleetPermits(
+  lease: Lease,
+  companies: Pick<CompaniesTable, "setAccount">,
+  account: string | null,
+  windowMs: number,
+  supervisor: () => Pick<CompanySupervisor, "opened" | "settings">,
+  { clock, log }: Pick<ProcessContext, "clock" | "log">,
+) {
+  let rival: string | null = null;
   /** Monotonic: until then the window counts as spent. */
   let spentUntilMs = 0;
   let noting: Promise<boolean> | null = null;
@@ -53,27 +47,24 @@ export function createFleetPermits({ lease, companies, windowMs, context, ...par
     if (waitMs > noticedMs) log.info(what, { wait_ms: Math.round(waitMs) });
   };
   const noteAccount = async (): Promise<boolean> => {
-    const opened = parts.meta();
-    const pinned = opened && pinnedIdentity(opened);
+    const { opened, settings } = supervisor();
+    const pinned = opened && pinnedIdentity(opened.mirror.meta);
     if (!pinned) return true;
-    const found = accountOf(parts.baseUrl(), pinned.name);
+    const found = accountOf(settings.config.baseUrl, pinned.name);
     if (found === account) return true;
     const use = await whileOwned(lease, () => companies.setAccount(lease, found));
     if (use === undefined) return false;
-    if (use.rival === null) {
-      account = found;
-      waitForOthers(use.quietMs);
-      return true;
-    }
-    hasRival = true;
-    parts.onRival(use.rival);
-    return false;
+    ({ rival } = use);
+    if (rival !== null) return false;
+    account = found;
+    waitForOthers(use.quietMs);
+    return true;
   };
   const isAccountNoted = () => (noting ??= noteAccount().finally(() => (noting = null)));
   waitForOthers(lease.quietMs);
   return {
-    /** Another company of the account was owned when this one was to be noted. */
-    hasRival: () => hasRival,
+    /** Another company of the account, which was owned when this one was to be noted; null: none was. */
+    rival: () => rival,
     /** Is it noted, as the service said it? One statement at a time for all. False also while Postgres is away. */
     isAccountNoted,
     assertMaySend: () => lease.noteRequest(),

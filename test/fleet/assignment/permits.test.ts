@@ -3,7 +3,8 @@ import { createFleetPermits } from "../../../src/fleet/assignment/permits.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import type { AccountUse, QuietMs } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { identityKey, type Meta } from "../../../src/state/meta.ts";
+import type { CompanySupervisor } from "../../../src/host/company-supervisor.ts";
+import { identityKey } from "../../../src/state/meta.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 
@@ -18,32 +19,30 @@ function somePermits(
   const lease = new Lease(owner, readSentAt(time), time);
   const meta = new Map<string, unknown>();
   const asked: string[] = [];
-  const rivals: string[] = [];
-  const permits = createFleetPermits({
+  const setAccount = async (_: unknown, account: string) => {
+    asked.push(account);
+    await time.sleep(3);
+    const answer = note();
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const opened = { mirror: { meta: { get: (key: string) => meta.get(key) ?? null } } };
+  const supervisor = { opened, settings: { config: { baseUrl: "https://service.example" } } };
+  const permits = createFleetPermits(
     lease,
-    companies: {
-      setAccount: async (_, account) => {
-        asked.push(account);
-        await time.sleep(3);
-        const answer = note();
-        if (answer instanceof Error) throw answer;
-        return answer;
-      },
-    },
-    account: null,
-    windowMs: 60_000,
-    meta: () => ({ get: (key: string) => meta.get(key) ?? null }) as unknown as Meta,
-    baseUrl: () => "https://service.example",
-    onRival: (rival) => rivals.push(rival),
-    context: { clock: time, log },
-  });
+    { setAccount },
+    null,
+    60_000,
+    () => supervisor as unknown as CompanySupervisor,
+    { clock: time, log },
+  );
   const guarded = permits.guard({
     admit: () => Promise.resolve({ answered: () => undefined, lost: () => undefined }),
     view: () => ({ limit: null, granted: 0, remaining: null, waitMs: 0 }),
   });
   const identify = () => meta.set(identityKey, { name: "Acme" });
   const admit = (signal?: AbortSignal) => time.until(guarded.admit("list", signal), 10_000);
-  return { time, lease, permits, asked, rivals, admit, identify, records };
+  return { time, lease, permits, asked, admit, identify, records };
 }
 
 describe("permits of a fleet", () => {
@@ -82,11 +81,11 @@ describe("permits of a fleet", () => {
 
   test("are given to none while another company of the account is owned", async () => {
     const use: AccountUse = { rival: "branch", quietMs: 0 };
-    const { admit, identify, lease, rivals, permits, time } = somePermits(null, () => use);
+    const { admit, identify, lease, permits, time } = somePermits(null, () => use);
     identify();
     time.after(1_000, () => lease.end("it was released"));
     await expect(admit()).rejects.toMatchObject({ kind: "locked" });
-    expect([permits.hasRival(), rivals[0]]).toEqual([true, "branch"]);
+    expect(permits.rival()).toBe("branch");
   });
 
   test("are no longer waited for by who stops, or who loses the company", async () => {
