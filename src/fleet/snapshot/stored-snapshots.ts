@@ -45,13 +45,10 @@ export function idOfSnapshot(takenAtMs: number, seq: number): string {
 
 /** What Postgres keeps of a snapshot that is published after another one. */
 export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer | null): SnapshotPointer {
-  const { company, epoch, node, id, seq, inbox_seq, taken_at, packed } = manifest;
-  const { identity, last_run, failed_start, files_head, summary, request_hours } = manifest;
-  const { version, unpacked, files } = manifest;
+  // Counts of all tables would be most of what Postgres keeps.
+  const { company, epoch, node, id, seq, inbox_seq, taken_at, packed, rows: _, ...stated } = manifest;
   const previous = published && { company, epoch: published.epoch, id: published.id };
-  const ofMirror = { identity, last_run, failed_start, files_head, summary, request_hours };
-  const facts = { ...ofMirror, version, unpacked, files, previous };
-  return { company, epoch, node, id, seq, inbox_seq, taken_at, ...packed, facts };
+  return { company, epoch, node, id, seq, inbox_seq, taken_at, ...packed, facts: { ...stated, previous } };
 }
 
 /** What a pointer says of its snapshot; anything may be missing where another version wrote it. */

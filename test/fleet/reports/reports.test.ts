@@ -230,7 +230,7 @@ describeWithPostgres("only the owner", () => {
     const mark = await lake.timeline.read();
     await lake.timeline.begin(mark, mark);
     const restored = await lake.reports.current("acme");
-    expect(restored).toMatchObject({ files: [], publishedAtMs: null });
+    expect(restored).toMatchObject({ files: [], seq: null });
     expect(restored?.old.toSorted()).toEqual(written);
     const next = leaseOf(await lake.owned("acme"));
     const again = (await lake.publish(next, files))?.written ?? [];

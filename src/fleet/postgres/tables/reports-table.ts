@@ -4,7 +4,6 @@ import { epochMs, jsonb, now, type RowOf } from "../fleet-database.ts";
 import { writeAsOwner, type Owner } from "./owners-table.ts";
 
 export interface ReportRow extends RowOf<"reports", "epoch" | "number" | "seq" | "files" | "answers"> {
-  readonly publishedAtMs: number | null;
   /** Keys of files that may be stored and do not count. */
   readonly old: readonly string[];
   /** Those of them that nobody reads any more. */
@@ -78,7 +77,6 @@ export class ReportsTable extends FleetTable {
     const report = this.db
       .selectFrom("reports")
       .select(["epoch", "number", "seq", "files", "answers"])
-      .select((eb) => epochMs(eb.ref("published_at")).as("publishedAtMs"))
       .select([sql<string[]>`ARRAY(SELECT jsonb_object_keys(old))`.as("old"), due.as("due")])
       .where("company", "=", company);
     return (await report.executeTakeFirst()) ?? null;
