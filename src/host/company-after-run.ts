@@ -38,106 +38,77 @@ const checkEveryMs = 15_000;
  * Source of truth: the mirror, and the records of what was made.
  * Worst outcome of a crash: what was under way is asked for again.
  */
-export class CompanyAfterRun {
-  private readonly company: OpenCompany;
-  private readonly changes: Changes;
-  private isFetching = false;
-
-  constructor(company: OpenCompany) {
-    this.company = company;
-    this.changes = new Changes(company.mirror.db);
-  }
-
-  /** Has it made; resolves when it was, or is not made any more. */
-  make(scope: AfterRunScope): Promise<void> {
-    const { context, settings, closed } = this.company;
-    return context.afterRuns.add(settings.company.name, scope, closed);
-  }
-
-  async publish(): Promise<void> {
-    await this.make("report");
-    this.fetchFiles();
-  }
-
-  /** False: it did not succeed. */
-  async backUp(): Promise<boolean> {
-    const before = this.steps()[backupStep];
-    await this.make("backup");
-    return hasSucceededSince(before, this.steps()[backupStep]);
-  }
-
-  /** When the report is to be written again, epoch ms; null: it shows everything, or only runs publish. */
-  publishMs(): number | null {
-    if (this.isOwed()) return 0;
-    const { everyMs } = this;
-    const last = this.lastReport();
-    const isBehind = everyMs !== null && isRepublishDue(last, this.changes.lastSeq(), everyMs, Infinity);
-    return isBehind && last !== null ? Date.parse(last.at) + everyMs : null;
-  }
-
-  /** Has what an earlier process did not make after its run made now, and the report written again after events. */
-  async follow(): Promise<void> {
-    const { everyMs } = this;
-    const { closed, runQueue, context } = this.company;
-    const { clock, log } = context;
-    if (this.isOwed()) await this.make("all");
-    if (everyMs === null) return;
-    const guard = createErrorGuard(clock, log);
-    for (; !closed.aborted; await clock.sleep(Math.min(everyMs, checkEveryMs), closed)) {
-      const isDue = () => isRepublishDue(this.lastReport(), this.changes.lastSeq(), everyMs, clock.nowMs());
-      if (guard(() => !runQueue.isListing && isDue())) await this.publish();
-    }
-  }
-
-  /** Has files fetched, if the config asks for them, until none is left or a run begins. To be called after runs and events. */
-  fetchFiles(): void {
-    const { settings, context, mirror, closed, runQueue } = this.company;
-    const filed = filedResources(settings.resources, fileKinds(settings.config));
-    if (filed.length === 0 || this.isFetching) return;
-    const pending = new PendingFiles(mirror.db);
-    const isDue = () =>
-      !closed.aborted &&
-      runQueue.current === null &&
-      pending.isAny(filed, usualQuestion(context.clock.nowMs()));
-    this.isFetching = true;
-    this.fetchWhile(isDue)
-      .catch((error: unknown) => context.log.error("fetching files failed", { error: messageOf(error) }))
-      .finally(() => (this.isFetching = false));
-  }
-
-  /** For a minute at most at a time, so that no report waits for long. */
-  private async fetchWhile(isDue: () => boolean): Promise<void> {
-    const last = () => this.steps()[filesStep];
-    for (let before = last()?.at; isDue(); before = last()?.at) {
-      await this.make("files");
-      // Nothing is recorded where another process fetches, or where the disk is full.
-      if (last()?.outcome === "failed" || last()?.at === before) return;
-    }
-  }
-
+export function followRuns({ context, settings, mirror, closed, runQueue }: OpenCompany) {
+  const { clock, log, afterRuns } = context;
+  const { config, company, files, resources } = settings;
+  const changes = new Changes(mirror.db);
+  let isFetching = false;
+  const steps = () => readSteps(files.afterRun);
+  const lastReport = () => steps()[reportStep] ?? null;
+  const lastFetch = () => steps()[filesStep];
+  /** How often the report is written after events; null: never. */
+  const everyMs = config.schedule.publish === "after_sync" ? config.schedule.publishEveryMs : null;
   /** Did the last whole run end without what follows it, because its process ended first? */
-  private isOwed(): boolean {
-    const { mirror, settings } = this.company;
+  const isOwed = (): boolean => {
     const [run] = new Runs(mirror.db).successes();
     if (!run) return false;
     const report = run.report as RunSummary;
     // Nothing follows a scrub that found no change.
     const runEndedMs = Date.parse((!isWorthPublishing(report) && report.listed_at) || report.finished_at);
-    const [seq, steps] = [this.changes.lastSeq(), this.steps()];
-    return stepsAfterRun(settings.config).some((step) => isStepOwed(steps[step] ?? null, seq, runEndedMs));
-  }
-
-  /** How often the report is written after events; null: never. */
-  private get everyMs(): number | null {
-    const { publish, publishEveryMs } = this.company.settings.config.schedule;
-    return publish === "after_sync" ? publishEveryMs : null;
-  }
-
-  private lastReport(): StepRecord | null {
-    return this.steps()[reportStep] ?? null;
-  }
-
-  private steps() {
-    return readSteps(this.company.settings.files.afterRun);
-  }
+    const [seq, made] = [changes.lastSeq(), steps()];
+    return stepsAfterRun(config).some((step) => isStepOwed(made[step] ?? null, seq, runEndedMs));
+  };
+  /** Has it made; resolves when it was, or is not made any more. */
+  const make = (scope: AfterRunScope) => afterRuns.add(company.name, scope, closed);
+  /** For a minute at most at a time, so that no report waits for long. */
+  const fetchWhile = async (isDue: () => boolean) => {
+    for (let before = lastFetch()?.at; isDue(); before = lastFetch()?.at) {
+      await make("files");
+      // Nothing is recorded where another process fetches, or where the disk is full.
+      if (lastFetch()?.outcome === "failed" || lastFetch()?.at === before) return;
+    }
+  };
+  /** Has files fetched, if the config asks for them, until none is left or a run begins. To be called after runs and events. */
+  const fetchFiles = () => {
+    const filed = filedResources(resources, fileKinds(config));
+    if (filed.length === 0 || isFetching) return;
+    const pending = new PendingFiles(mirror.db);
+    const isDue = () =>
+      !closed.aborted && runQueue.current === null && pending.isAny(filed, usualQuestion(clock.nowMs()));
+    isFetching = true;
+    fetchWhile(isDue)
+      .catch((error: unknown) => log.error("fetching files failed", { error: messageOf(error) }))
+      .finally(() => (isFetching = false));
+  };
+  const publish = async () => {
+    await make("report");
+    fetchFiles();
+  };
+  return {
+    fetchFiles,
+    publish,
+    /** False: it did not succeed. */
+    backUp: async (): Promise<boolean> => {
+      const before = steps()[backupStep];
+      await make("backup");
+      return hasSucceededSince(before, steps()[backupStep]);
+    },
+    /** When the report is to be written again, epoch ms; null: it shows everything, or only runs publish. */
+    publishMs: (): number | null => {
+      if (isOwed()) return 0;
+      const last = lastReport();
+      const isBehind = everyMs !== null && isRepublishDue(last, changes.lastSeq(), everyMs, Infinity);
+      return isBehind && last !== null ? Date.parse(last.at) + everyMs : null;
+    },
+    /** Has what an earlier process did not make after its run made now, and the report written again after events. */
+    follow: async (): Promise<void> => {
+      if (isOwed()) await make("all");
+      if (everyMs === null) return;
+      const guard = createErrorGuard(clock, log);
+      for (; !closed.aborted; await clock.sleep(Math.min(everyMs, checkEveryMs), closed)) {
+        const isDue = () => isRepublishDue(lastReport(), changes.lastSeq(), everyMs, clock.nowMs());
+        if (guard(() => !runQueue.isListing && isDue())) await publish();
+      }
+    },
+  };
 }

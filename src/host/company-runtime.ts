@@ -15,7 +15,7 @@ import { serveCommands } from "./commands.ts";
 import type { OpenCompany } from "./host-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { ChangePusher } from "./change-pusher.ts";
-import { CompanyAfterRun } from "./company-after-run.ts";
+import { followRuns } from "./company-after-run.ts";
 import { createBeat, createReceiverNote, createNote, runHeartbeat } from "./heartbeat.ts";
 import type { CompanyRun, RunRequest } from "../runs/company-run.ts";
 import { ordersKey, serviceKey, serviceNote } from "../status/event-status.ts";
@@ -59,7 +59,7 @@ export class CompanyRuntime {
   private readonly company: OpenCompany;
   private readonly closing = new AbortController();
   private readonly uptime: UptimeLog;
-  readonly afterRun: CompanyAfterRun;
+  readonly afterRun: ReturnType<typeof followRuns>;
   readonly pushers: readonly ChangePusher[];
   private readonly tasks: Promise<void>[] = [];
   /** Rejects with the first task that fails. */
@@ -99,7 +99,7 @@ export class CompanyRuntime {
       afterRun: () => context.afterRuns.add(company.name, "all"),
     });
     this.company = { context, settings, mirror, runQueue: this.runQueue, hooks, closed };
-    this.afterRun = new CompanyAfterRun(this.company);
+    this.afterRun = followRuns(this.company);
     this.pushers = config.notify.map((receiver) => new ChangePusher(this.company, receiver, signal));
     const isServiceThere = () => this.eventWorker.state().state === "working";
     this.scheduler = new RunScheduler(this.company, isServiceThere);
