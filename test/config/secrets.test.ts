@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { inspect } from "node:util";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { Secret } from "../../src/base/secret.ts";
@@ -17,6 +18,15 @@ function tokenOf(value: string, surroundings: Surroundings = {}): string | undef
 
 function withSecrets(secrets: string): string {
   return `companies: { acme: { token: t, webhook: { secrets: ${JSON.stringify(secrets.split(" "))} } } }`;
+}
+
+/** The warnings, or the mistakes where it is refused. */
+function messagesOf(text: string): readonly string[] {
+  try {
+    return load(text).warnings;
+  } catch {
+    return complaints(text);
+  }
 }
 
 describe("a token", () => {
@@ -86,6 +96,32 @@ describe("a token", () => {
       expect(lines.join("\n")).not.toContain("secret-1");
     },
   );
+
+  // Fault: secrets | a token in the config beside mistakes | config file | the messages do not show it
+  test("that stands in the file beside mistakes is never shown, whatever it looks like, and each message has its place", () => {
+    const tokens = [
+      "token: S",
+      "token: 'S'",
+      "token: [S]",
+      "token: { value: S }",
+      "token: |\n      S\n      x",
+    ];
+    const secrets = ['webhook: { secrets: ["S", 7] }', "webhook: { secrets: S }", "webhook: S"];
+    const secret = fc.stringMatching(/^[!-~]{10,40}$/);
+    const head = fc.constantFrom("", "languagee: en\n", "log: { level: loud }\n", "log: [\n");
+    const tail = fc.constantFrom("", "    tokenn: x\n", "  acme: {}\n", "\tx: 1\n", "    token: again\n");
+    const file = fc.tuple(head, fc.constantFrom(...tokens, ...secrets), tail);
+    const property = fc.property(secret, file, (shown, [before, line, after]) => {
+      const text = `${before}companies:\n  acme:\n    ${line.replace("S", () => shown)}\n${after}`;
+      for (const message of messagesOf(text)) {
+        const [, row = "", column = ""] = /^config\.yaml:(\d+):([1-9]\d*): \S/.exec(message) ?? [];
+        const length = text.split("\n")[Number(row) - 1]?.length ?? -1;
+        expect(length + 1).toBeGreaterThanOrEqual(Number(column || NaN));
+        expect(message).not.toContain(shown);
+      }
+    });
+    fc.assert(property);
+  });
 
   test("that is missing stops only commands that need it", () => {
     const { config } = load(minimal(), { env: {}, secrets: "when_used" });

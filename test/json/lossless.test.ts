@@ -54,6 +54,7 @@ describe("parsing without loss", () => {
     ["\ufeff1", 0, "a value", "0xEF"],
     ["1 2", 2, "nothing after the document", '"2"'],
     ["01", 0, "a value", '"0"'],
+    ["1.", 0, "a value", '"1"'],
     ["NaN", 0, "a value", '"N"'],
     ["nulls", 0, "a value", '"n"'],
     ['"a', 2, "the rest of a string", "the end"],
