@@ -4,7 +4,7 @@ import { commands } from "../../src/cli/commands/all-commands.ts";
 import { CompaniesTable } from "../../src/fleet/postgres/tables/companies-table.ts";
 import { NodesTable } from "../../src/fleet/postgres/tables/heartbeats.ts";
 import { OwnersTable } from "../../src/fleet/postgres/tables/owners-table.ts";
-import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { createTestInvocation, jsonLines, temporaryFolder } from "../support/program/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -18,17 +18,27 @@ const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: s3://bucket
 async function operator({ tables = true } = {}) {
   const url = await freshDatabase({ tables });
   const postgres = await connectNode(url);
-  const run = (line: string, config = companies + fleet) =>
-    runCommand(["fleet", ...line.split(" ")], {
+  const begin = (line: string, config = companies + fleet) =>
+    createTestInvocation(["fleet", ...line.split(" ")], {
+      commands,
+      clock: systemClock,
       cwd: temporaryFolder({ "config.yaml": config }),
       env: { DATABASE_URL: url, ACME: "token-of-acme" },
     });
+  const run = (line: string, config?: string) => begin(line, config).run();
   const json = async (line: string, config?: string) => {
     const { code, stdout, stderr } = await run(`${line} --json`, config);
     expect({ code, errors: stderr.match(/"level":"error".*/)?.[0] }).toEqual({ code: 0, errors: undefined });
     return JSON.parse(stdout) as Record<string, unknown>;
   };
-  return { url, postgres, run, json };
+  return { postgres, begin, run, json };
+}
+
+/** One that has added both companies. */
+async function sharing() {
+  const one = await operator();
+  await one.run("add --all");
+  return one;
 }
 
 type Operator = Awaited<ReturnType<typeof operator>>;
@@ -62,8 +72,7 @@ describeWithPostgres("fleet add", () => {
   });
 
   test("again changes what the config says otherwise, its schedule too, and nothing else", async () => {
-    const one = await operator();
-    await one.run("add --all");
+    const one = await sharing();
     expect((await one.run("add acme beta")).stdout).toBe("acme: unchanged\nbeta: unchanged\n");
     const changed = `${companies}${fleet}schedule: { sync: "0 4 * * *", timezone: UTC }\n`;
     expect((await one.run("add --company acme", changed)).stdout).toBe("acme: changed\n");
@@ -133,12 +142,7 @@ ${fleet}`;
     const one = await operator();
     const names = Array.from({ length: 60 }, (_, i) => `company-${i}`);
     const config = `companies:\n${names.map((name) => `  ${name}: { token: "\${env:ACME}" }`).join("\n")}\n${fleet}`;
-    const { signals, run } = createTestInvocation(["fleet", "add", "--all"], {
-      commands,
-      clock: systemClock,
-      cwd: temporaryFolder({ "config.yaml": config }),
-      env: { DATABASE_URL: one.url, ACME: "token-of-acme" },
-    });
+    const { signals, run } = one.begin("add --all", config);
     const ended = run();
     await eventually(async () => (await rowsOf(one).catch(() => [])).length > 0, "the first company");
     signals.emit("SIGINT");
@@ -155,8 +159,7 @@ ${fleet}`;
 
 describeWithPostgres("fleet remove", () => {
   test("takes a company out: no schedule, no owner any more, and says what stays", async () => {
-    const one = await operator();
-    await one.run("add --all");
+    const one = await sharing();
     await new OwnersTable(one.postgres).claim("acme", "worker-7", 60_000);
     const inReports = ["pointers/acme.json", "company=acme/", "packages/*/acme/"];
     const stays = ["mirrors/acme/", "mirrors/.files/acme/", ...inReports.map((key) => `reports/${key}`)];
@@ -172,8 +175,7 @@ describeWithPostgres("fleet remove", () => {
   });
 
   test("has Postgres forget at once what was removed, or is, and waits until nobody has it", async () => {
-    const one = await operator();
-    await one.run("add --all");
+    const one = await sharing();
     await one.run("remove beta");
     await new OwnersTable(one.postgres).claim("acme", "worker-7", 1_500);
     const { stdout, stderr } = await one.run("remove acme beta --forget");
@@ -183,15 +185,9 @@ describeWithPostgres("fleet remove", () => {
   });
 
   test("waits no longer for its release once it is interrupted", async () => {
-    const one = await operator();
-    await one.run("add --all");
+    const one = await sharing();
     await new OwnersTable(one.postgres).claim("acme", "worker-7", 60_000);
-    const { signals, run } = createTestInvocation(["fleet", "remove", "acme", "--forget"], {
-      commands,
-      clock: systemClock,
-      cwd: temporaryFolder({ "config.yaml": companies + fleet }),
-      env: { DATABASE_URL: one.url, ACME: "token-of-acme" },
-    });
+    const { signals, run } = one.begin("remove acme --forget");
     const ended = run();
     await eventually(async () => (await rowsOf(one)).some(({ removed }) => removed), "it is removed");
     signals.emit("SIGINT");
@@ -201,8 +197,7 @@ describeWithPostgres("fleet remove", () => {
   });
 
   test("of a company that is not there names the nearest; it can be added again", async () => {
-    const one = await operator();
-    await one.run("add --all");
+    const one = await sharing();
     await one.run("remove acme");
     const again = await one.run("remove acme");
     expect(again.code).toBe(2);
@@ -214,8 +209,7 @@ describeWithPostgres("fleet remove", () => {
 
 describeWithPostgres("fleet list", () => {
   test("shows every company with the node that has it, and its config without a secret", async () => {
-    const one = await operator();
-    await one.run("add --all");
+    const one = await sharing();
     const owners = new OwnersTable(one.postgres);
     await owners.claim("acme", "worker-7", 60_000);
     const { stdout } = await one.run("list");
@@ -229,8 +223,7 @@ describeWithPostgres("fleet list", () => {
   });
 
   test("names companies that left and can come back as they were", async () => {
-    const one = await operator();
-    await one.run("add --all");
+    const one = await sharing();
     await one.run("remove beta");
     const line = /\nbeta: removed; comes back as it was if it is added until \d{4}-/;
     expect((await one.run("list")).stdout).toMatch(line);

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { searchChanges, type ChangeQuestion } from "../../src/status/page/page-facts.ts";
 import { searchBody } from "../../src/status/page/history-parts.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop } from "../support/mirror/mirror.ts";
+import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
@@ -31,8 +32,7 @@ describe("a search in the change log", () => {
     expect(await found({ resource: "orders" })).toEqual([]);
   });
 
-  test("names the fields that differ, with what they held and hold", async () => {
-    const mirror = await openShop();
+  test("names the fields that differ, with what they held and hold", async ({ mirror }) => {
     put(mirror, "people", person(1, "Kováč"));
     put(mirror, "people", person(1, "Píla"));
     const { text } = await bodyOf(mirror);
@@ -40,8 +40,7 @@ describe("a search in the change log", () => {
     expect(text.match(/<del>/g)).toHaveLength(1);
   });
 
-  test("looks at a bounded number at a time, and says where to go on", async () => {
-    const mirror = await openShop();
+  test("looks at a bounded number at a time, and says where to go on", async ({ mirror }) => {
     for (let id = 1; id <= 70; id++) put(mirror, "people", person(id, `P${id}`));
     const seen: number[] = [];
     let beforeSeq: number | null = null;
@@ -53,8 +52,7 @@ describe("a search in the change log", () => {
     expect(seen).toEqual(Array.from({ length: 70 }, (_, i) => 70 - i));
   });
 
-  test("goes on before the numbers that a restore left out", async () => {
-    const mirror = await openShop();
+  test("goes on before the numbers that a restore left out", async ({ mirror }) => {
     put(mirror, "people", person(1, "Kováč"));
     mirror.meta.set("log", { id: "b2", from: 1, first: 28_000_000_000_000 });
     mirror.close();

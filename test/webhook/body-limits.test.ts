@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { aReceiver, eventText, post, statusOf, wire } from "../support/webhook/webhook.ts";
+import { describe, expect, onTestFinished, vi } from "vitest";
+import { aReceiver, eventText, post, statusOf, wire, test } from "../support/webhook/webhook.ts";
 
 function longEvent(): string {
   return eventText({ type: "x".repeat(900) });
@@ -61,8 +61,7 @@ describe("a body has its limits", () => {
     expect(await line.answers(1)).toEqual(["413"]);
   });
 
-  test("exactly as long as allowed is taken, and 256 kB are by default", async () => {
-    const receiver = await aReceiver();
+  test("exactly as long as allowed is taken, and 256 kB are by default", async ({ receiver }) => {
     const empty = eventText({ id: "evt-long", type: "" });
     const text = eventText({ id: "evt-long", type: "x".repeat(256_000 - empty.length) });
     expect((await receiver.deliver(post(text))).status).toBe(204);

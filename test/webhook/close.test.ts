@@ -1,14 +1,13 @@
 import { once } from "node:events";
-import { describe, expect, test } from "vitest";
-import { aReceiver, post, tunnel, wire } from "../support/webhook/webhook.ts";
+import { describe, expect } from "vitest";
+import { aReceiver, post, tunnel, wire, test } from "../support/webhook/webhook.ts";
 import { longestWaitMs } from "../support/eventually.ts";
 
 const stubborn = ["nonsense\r\n\r\n", tunnel];
 
 describe("closing", () => {
   // Fault: process | a stop while silent connections are open | the server's close, with raw sockets | they end at once
-  test("ends connections that wait for nothing, silent ones too, at once", async () => {
-    const receiver = await aReceiver();
+  test("ends connections that wait for nothing, silent ones too, at once", async ({ receiver }) => {
     const idle = await receiver.dial(wire(post()));
     await idle.answers(1);
     const silent = await receiver.dial();
@@ -17,8 +16,7 @@ describe("closing", () => {
     await expect(receiver.deliver()).rejects.toThrow();
   });
 
-  test("answers what is on its way, and lets it be the last of its connection", async () => {
-    const receiver = await aReceiver();
+  test("answers what is on its way, and lets it be the last of its connection", async ({ receiver }) => {
     const line = await receiver.dial();
     const bytes = wire(post());
     line.socket.write(bytes.subarray(0, -7));
@@ -33,8 +31,7 @@ describe("closing", () => {
   });
 
   // Fault: process | a stop while a sender never finishes | the server's close, with a raw socket | cut off at the deadline, and not accepted
-  test("has an end: what is not done by then is cut off, and was not accepted", async () => {
-    const receiver = await aReceiver();
+  test("has an end: what is not done by then is cut off, and was not accepted", async ({ receiver }) => {
     const line = await receiver.dial(wire(post()).subarray(0, -7));
     await receiver.deliver();
     await receiver.server.close(150);
@@ -72,8 +69,7 @@ describe("a connection that was refused without a request", () => {
   });
 
   // Fault: network | the sender of CONNECT resets its connection | raw socket | nothing is thrown, the next is served
-  test("may be reset at any time, and the next delivery is accepted", async () => {
-    const receiver = await aReceiver();
+  test("may be reset at any time, and the next delivery is accepted", async ({ receiver }) => {
     for (let sent = 0; sent < 20; sent++) {
       const line = await receiver.dialHalfOpen(tunnel + "x".repeat(1_000));
       if (sent % 2 === 0) await once(line, "data");

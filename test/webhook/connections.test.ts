@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { aReceiver, forged, post, textPage, tunnel, wire } from "../support/webhook/webhook.ts";
+import { aReceiver, forged, post, textPage, tunnel, wire, test } from "../support/webhook/webhook.ts";
 
 const longPage = () => textPage("x".repeat(20_000_000));
 const ways: readonly (readonly [string, string])[] = [
@@ -165,8 +165,7 @@ test("a page that takes long to make is made seldom, however often it is asked f
 });
 
 // Fault: webhook | a delivery that asks for another protocol (Upgrade) | a raw socket | answered as a delivery; the connection stays HTTP
-test("a delivery that asks for another protocol is a delivery", async () => {
-  const receiver = await aReceiver();
+test("a delivery that asks for another protocol is a delivery", async ({ receiver }) => {
   const line = await receiver.dial(wire(post(), ["connection: upgrade", "upgrade: websocket"]));
   expect(await line.answers(1)).toEqual(["204"]);
   line.socket.write(wire(forged()));

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { firstLine, startProgram } from "../support/program/cli.ts";
-import { about, aReceiver, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
+import { about, aReceiver, eventText, keyringOf, post, secret, test } from "../support/webhook/webhook.ts";
 
 const lockProcess = fileURLToPath(new URL("../support/mirror/lock-process.ts", import.meta.url));
 
@@ -29,8 +29,7 @@ test("I6: another connection sees an event as soon as its 2xx is here, and the d
 
 describe("a database that fails costs a 503, and the service sends the event again", () => {
   // Fault: disk | another process holds the mirror's write lock | a process beside the receiver | 503 while it is held; the repeated delivery is stored once
-  test("while another process writes; later it is taken, once", async () => {
-    const receiver = await aReceiver();
+  test("while another process writes; later it is taken, once", async ({ receiver }) => {
     const child = startProgram([receiver.mirror.db.name], { file: lockProcess, stdin: "pipe" });
     await firstLine(child);
     const events = [post(about(1)), post(about(1))];
@@ -49,8 +48,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
   });
 
   // Fault: disk | the disk is full while deliveries arrive | a page limit on the mirror's file | 503; taken when there is room again
-  test("while the disk is full", async () => {
-    const receiver = await aReceiver();
+  test("while the disk is full", async ({ receiver }) => {
     const { db } = receiver.mirror;
     const pages = Number(db.pragma("page_count", { simple: true }));
     db.pragma(`max_page_count = ${pages}`);
@@ -62,8 +60,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
   });
 
   // Fault: webhook | a delivery while the mirror is closed | the receiver without an open mirror | 503 with Retry-After; taken when it is open
-  test("while the mirror is closed, and after it was opened anew", async () => {
-    const receiver = await aReceiver();
+  test("while the mirror is closed, and after it was opened anew", async ({ receiver }) => {
     receiver.put("unavailable");
     const closed = await receiver.deliver();
     expect([closed.status, closed.headers.get("retry-after")]).toEqual([503, "5"]);
@@ -77,8 +74,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
   });
 
   // Fault: webhook | one event of a group cannot be stored | a trigger in the inbox | 503 for that one, 204 for the others
-  test("one event that cannot be stored refuses no other of its group", async () => {
-    const receiver = await aReceiver();
+  test("one event that cannot be stored refuses no other of its group", async ({ receiver }) => {
     receiver.mirror.db.exec(
       `CREATE TRIGGER broken BEFORE INSERT ON _inbox WHEN NEW.event_id LIKE 'bad%' BEGIN SELECT RAISE(ABORT, 'no'); END`,
     );
@@ -89,8 +85,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
   });
 
   // Fault: webhook | an unforeseen error while an event is stored | the receiver's store function | 503, and the server goes on
-  test("an error that is no database's is a 503 as well, and the server goes on", async () => {
-    const receiver = await aReceiver();
+  test("an error that is no database's is a 503 as well, and the server goes on", async ({ receiver }) => {
     receiver.put({ keyring: keyringOf(secret), has: () => false, store: take });
     expect((await receiver.deliver()).status).toBe(503);
     receiver.put({ keyring: { accepted: unwell, refresh: () => false }, has: () => false, store: take });

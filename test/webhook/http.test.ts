@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import {
   about,
   aReceiver,
@@ -11,6 +11,7 @@ import {
   tunnel,
   wire,
   servePages,
+  test,
 } from "../support/webhook/webhook.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
@@ -33,8 +34,7 @@ describe("only POST /webhooks/<company> takes deliveries", () => {
   ];
 
   // Fault: webhook | paths that only look like the company's | requests to the receiver | 404, without the name
-  test("no path that only looks like it is one", async () => {
-    const receiver = await aReceiver();
+  test("no path that only looks like it is one", async ({ receiver }) => {
     for (const [path, status] of paths) {
       const answer = await receiver.deliver(post(), path);
       expect({ path, status: answer.status }).toEqual({ path, status });
@@ -43,8 +43,7 @@ describe("only POST /webhooks/<company> takes deliveries", () => {
     }
   });
 
-  test("no other method does", async () => {
-    const receiver = await aReceiver();
+  test("no other method does", async ({ receiver }) => {
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
       const answer = await fetch(`${receiver.url}/webhooks/acme`, { method });
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
@@ -82,8 +81,7 @@ describe("connections are used as HTTP allows", () => {
     expect(receiver.count("_inbox")).toBe(3);
   });
 
-  test("a body in chunks, cut anywhere, is one body", async () => {
-    const receiver = await aReceiver();
+  test("a body in chunks, cut anywhere, is one body", async ({ receiver }) => {
     const { headers, body } = post(about(17));
     const chunks = Array.from(body.toString(), (letter) => `1\r\n${letter}\r\n`).join("");
     const bytes = Buffer.concat([
@@ -96,8 +94,7 @@ describe("connections are used as HTTP allows", () => {
     expect(receiver.mirror.db.prepare("SELECT body FROM _inbox").pluck().get()).toBe(body);
   });
 
-  test("a sender that asks whether to send the body gets 100, or the refusal", async () => {
-    const receiver = await aReceiver();
+  test("a sender that asks whether to send the body gets 100, or the refusal", async ({ receiver }) => {
     const good = await receiver.dial();
     const { headers, body } = post();
     const head = wire({ headers, body: "" }, ["expect: 100-continue", `content-length: ${body.length}`]);
@@ -115,8 +112,7 @@ describe("connections are used as HTTP allows", () => {
   });
 
   // Fault: network | the sender goes away in the middle of a body | a raw socket | nothing is stored, and the next delivery is taken
-  test("a sender who goes away in the middle of a body leaves nothing behind", async () => {
-    const receiver = await aReceiver();
+  test("a sender who goes away in the middle of a body leaves nothing behind", async ({ receiver }) => {
     const line = await receiver.dial();
     const bytes = wire(post()).subarray(0, -5);
     line.socket.write(bytes);
@@ -128,8 +124,7 @@ describe("connections are used as HTTP allows", () => {
   });
 
   // Fault: network | the sender goes away before the answer | a raw socket | the event is stored
-  test("a sender who goes away before the answer has still delivered", async () => {
-    const receiver = await aReceiver();
+  test("a sender who goes away before the answer has still delivered", async ({ receiver }) => {
     const line = await receiver.dial();
     line.socket.end(wire(post()));
     line.socket.destroySoon();
@@ -164,8 +159,7 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
   ];
 
   // Fault: webhook | noise, another protocol, TLS, two lengths, endless headers, a tunnel | raw sockets | a status of its own, counted; the next sender is served
-  test("with a status of its own, and the next sender is served", async () => {
-    const receiver = await aReceiver();
+  test("with a status of its own, and the next sender is served", async ({ receiver }) => {
     for (const [what, bytes, status] of odd) {
       const line = await receiver.dial(bytes);
       expect({ what, answers: await line.answers(1) }).toEqual({ what, answers: [status] });

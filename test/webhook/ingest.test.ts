@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { InboxView } from "../../src/state/inbox/inbox.ts";
 import {
   deliveryOf,
@@ -7,6 +7,7 @@ import {
   counted,
   eventText,
   type OpenIngest,
+  test,
 } from "../support/webhook/webhook.ts";
 import { allChanges, rows, written } from "../support/mirror/store.ts";
 
@@ -44,8 +45,7 @@ describe("an event is stored together with what it leads to", () => {
     expect(rows(shop.mirror, "SELECT body FROM _inbox")).toEqual([{ body: text }]);
   });
 
-  test("I4 the mark is newer than every read that is out", async () => {
-    const shop = await openIngest();
+  test("I4 the mark is newer than every read that is out", async ({ shop }) => {
     const sentSeq = shop.mirror.sequence.next();
     take(shop, about(17));
     expect(rows(shop.mirror, "SELECT dirty_seq > ? AS newer FROM _work", sentSeq)).toEqual([{ newer: 1 }]);
@@ -63,8 +63,7 @@ describe("an event is stored together with what it leads to", () => {
     );
   });
 
-  test("an id beyond 2^53 is the same one everywhere", async () => {
-    const shop = await openIngest();
+  test("an id beyond 2^53 is the same one everywhere", async ({ shop }) => {
     const body = '{"id":"far","type":"people.updated","resource":{"type":"person","id":9007199254740993}}';
     take(shop, body);
     expect(work(shop)).toMatchObject([{ target: "id:9007199254740993" }]);
@@ -77,8 +76,7 @@ describe("an event is stored together with what it leads to", () => {
     expect(work(shop)).toMatchObject([{ kind: "confirm", target: "id:1" }]);
   });
 
-  test("an event makes a dead letter ready again", async () => {
-    const shop = await openIngest();
+  test("an event makes a dead letter ready again", async ({ shop }) => {
     take(shop, about(17));
     shop.mirror.db.exec("UPDATE _work SET state = 'dead', error = 'boom', attempts = 5");
     expect(inbox(shop)).toMatchObject([{ work: { state: "dead", error: "boom", attempts: 5 } }]);
@@ -108,8 +106,7 @@ describe("I7: a duplicate changes nothing", () => {
     expect([inbox(shop), allChanges(shop.mirror)]).toEqual(before);
   });
 
-  test("nor does it when the id comes with another body: the first one counts", async () => {
-    const shop = await openIngest();
+  test("nor does it when the id comes with another body: the first one counts", async ({ shop }) => {
     take(shop, eventText({ id: "evt-same" }));
     const [result] = take(shop, eventText({ id: "evt-same", type: "people.deleted" }));
     expect(result?.outcome).toBe("duplicate");
@@ -144,8 +141,7 @@ describe("I12: what leads to no read is kept, and reported", () => {
     expect(rows(shop.mirror, "SELECT body FROM _inbox")).toEqual([{ body: text }]);
   });
 
-  test("a body that is no event is unreadable, byte for byte", async () => {
-    const shop = await openIngest();
+  test("a body that is no event is unreadable, byte for byte", async ({ shop }) => {
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
     const results = take(shop, "<html>", bytes);
     for (const all of [results, inbox(shop)])
@@ -163,8 +159,7 @@ describe("I12: what leads to no read is kept, and reported", () => {
 });
 
 // Fault: disk | the transaction that stores events fails | the ingest's transaction | neither events nor work nor changes (I1)
-test("I1 a transaction that fails leaves neither events nor work nor changes", async () => {
-  const shop = await openIngest();
+test("I1 a transaction that fails leaves neither events nor work nor changes", async ({ shop }) => {
   const texts = [about(1), about(2, "foreign-bills.paid", "foreignBill"), "not json"];
   shop.mirror.db.exec(
     "CREATE TRIGGER broken BEFORE INSERT ON _work BEGIN SELECT RAISE(ABORT, 'no room'); END",

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { oneBody as body, refusals } from "../support/webhook/invalid-deliveries.ts";
 import {
@@ -11,6 +11,7 @@ import {
   secret,
   sign,
   wire,
+  test,
 } from "../support/webhook/webhook.ts";
 
 const now = () => Math.floor(Date.now() / 1000);
@@ -19,8 +20,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
   // Fault: webhook | a true delivery of one company is sent to another one | a request to a receiver with another secret | 401, and nothing is stored
   // Fault: webhook | ten invalid deliveries, each wrong in one way | requests to the receiver | each is refused and logged, and nothing is stored
   // Fault: webhook | headers missing, doubled, changed, or signed by another secret | request headers | refused for the right reason, nothing stored
-  test("each for its own reason, with a text of our own, counted and logged", async () => {
-    const receiver = await aReceiver();
+  test("each for its own reason, with a text of our own, counted and logged", async ({ receiver }) => {
     for (const [what, make, status] of refusals) {
       const answer = await receiver.deliver(make());
       const text = await answer.text();
@@ -34,8 +34,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
   });
 
   // Fault: webhook | one of the three headers comes twice | a raw socket | 400, even if both say the same, and nothing is stored
-  test("a header that is there twice, even saying the same", async () => {
-    const receiver = await aReceiver();
+  test("a header that is there twice, even saying the same", async ({ receiver }) => {
     const good = post(body);
     for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
       const line = await receiver.dial(wire(good, [`${name}: ${good.headers[name]}`]));
@@ -72,8 +71,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
 });
 
 describe("a valid delivery is accepted", () => {
-  test("however much came before it: each answer gives its room back", async () => {
-    const receiver = await aReceiver();
+  test("however much came before it: each answer gives its room back", async ({ receiver }) => {
     const large = post(eventText({ resource: { note: "x".repeat(250_000) } }));
     const statuses = new Set<number>();
     for (let sent = 0; sent < 65_000_000; sent += 250_000)
@@ -97,8 +95,7 @@ describe("a valid delivery is accepted", () => {
   });
 
   // Fault: webhook | signed deliveries that are unreadable or of an unknown type | requests to the receiver | 204, kept with their state, and nothing is read (I12)
-  test("I12 signed but unreadable, or of a type that nobody knows", async () => {
-    const receiver = await aReceiver();
+  test("I12 signed but unreadable, or of a type that nobody knows", async ({ receiver }) => {
     const bytes = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff]);
     const packed = post(bytes, { "content-encoding": "gzip" });
     for (const one of [post("<html>"), packed, post(eventText({ type: "a.b" }))])
@@ -114,8 +111,7 @@ describe("a valid delivery is accepted", () => {
 
 describe("a delivery that somebody recorded does no harm", () => {
   // Fault: webhook | a recorded delivery is sent again with a new timestamp | requests to the receiver | a duplicate: no read, no change (I7)
-  test("I7 replayed with a fresh timestamp it is a duplicate: no read, no change", async () => {
-    const receiver = await aReceiver();
+  test("I7 replayed with a fresh timestamp it is a duplicate: no read, no change", async ({ receiver }) => {
     const text = about(1, "people.deleted");
     const first = await receiver.deliver(post(text));
     expect([first.status, await first.text()]).toEqual([204, ""]);
@@ -134,8 +130,7 @@ describe("a delivery that somebody recorded does no harm", () => {
   });
 
   // Fault: webhook | a forged or replayed deletion | requests to the receiver | one question to the service, nothing removed (I5)
-  test("I5 a deletion, even a true one, leads to one question and removes nothing", async () => {
-    const receiver = await aReceiver();
+  test("I5 a deletion, even a true one, leads to one question and removes nothing", async ({ receiver }) => {
     expect((await receiver.deliver(post(about(1, "people.deleted")))).status).toBe(204);
     expect((await receiver.deliver(post(about(1, "people.deleted")))).status).toBe(204);
     const work = receiver.mirror.db.prepare("SELECT kind, target FROM _work").all();
@@ -145,8 +140,7 @@ describe("a delivery that somebody recorded does no harm", () => {
 });
 
 // Fault: secrets | refused and accepted deliveries | requests to the receiver | no line has a secret, a signature or a body (I9)
-test("I9 no secret, no signature and no body is ever logged", async () => {
-  const receiver = await aReceiver();
+test("I9 no secret, no signature and no body is ever logged", async ({ receiver }) => {
   for (const [, make] of refusals) await receiver.deliver(make());
   await receiver.deliver(post(eventText({ type: "marked-in-the-body" })));
   const log = JSON.stringify(receiver.lines);

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { onTestFinished, test as plainTest } from "vitest";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { EventRule, ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
@@ -174,6 +174,9 @@ export async function aReceiver(options: ReceiverOptions = {}) {
     count: (table: string) => counted(shop.mirror, table),
   };
 }
+
+/** A test with an ingest, or with the whole of it, where it names one. */
+export const test = plainTest.extend("shop", () => openIngest()).extend("receiver", () => aReceiver());
 
 /** The real server without a company: for its pages. Ends with the test. */
 export async function servePages(options: Partial<ServerOptions>, log = silentLog) {
