@@ -200,19 +200,15 @@ const workInput = z.object({
 const deliveredWithinMs = 15_000;
 
 /** What other processes on this machine may ask of a running sandbox: a part of the control, by HTTP. */
-function controlServerOf(control: Control): (incoming: WholeRequest) => Promise<Reply> {
-  const handlers: Readonly<Record<string, (input: unknown) => Reply | Promise<Reply>>> = {
-    "POST /sandbox/trigger": (input) => triggerAnswer(control, input),
-    "POST /sandbox/work": (input) => {
+function controlServerOf(control: Control) {
+  return async ({ method, fullPath, body }: WholeRequest): Promise<Reply> => {
+    const asked = `${method} ${fullPath}`;
+    const input = parseJsonBody(body);
+    try {
+      if (asked === "POST /sandbox/trigger") return await triggerAnswer(control, input);
+      if (asked !== "POST /sandbox/work") return error(404, `there is no ${asked} at the sandbox`);
       const { turn, seed } = workInput.parse(input);
       return replyWith(control.work(turn, seed));
-    },
-  };
-  return async ({ method, fullPath, body }) => {
-    const handler = handlers[`${method} ${fullPath}`];
-    if (!handler) return error(404, `there is no ${method} ${fullPath} at the sandbox`);
-    try {
-      return await handler(method === "POST" ? parseJsonBody(body) : {});
     } catch (cause) {
       if (cause instanceof z.ZodError) return error(422, z.prettifyError(cause));
       if (cause instanceof MirrorError) return error(422, cause.message);

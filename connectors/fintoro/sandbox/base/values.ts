@@ -18,12 +18,9 @@ export function nameList<const S extends string>(list: S) {
   return list.split(" ") as unknown as readonly Words<S>[];
 }
 
-export function everyKey<const K extends readonly string[], V>(keys: K, value: V): Record<K[number], V> {
-  return Object.fromEntries(keys.map((key) => [key, value])) as Record<K[number], V>;
-}
-
-/** As `everyKey`, of names with a space between them. */
-export const each = <const S extends string, V>(names: S, value: V) => everyKey(nameList(names), value);
+/** `a b c` -> an object with this value under a, b and c. */
+export const each = <const S extends string, V>(names: S, value: V) =>
+  Object.fromEntries(nameList(names).map((name) => [name, value])) as Record<Words<S>, V>;
 
 export const plainLetters = (text: string) => text.normalize("NFD").replace(/\p{M}+/gu, "");
 

@@ -42,14 +42,12 @@ export function rateOn(currencyId: number, day: number): number {
 
 const numbered = (names: readonly string[]) => names.map((name, index) => ({ id: index + 1, name }));
 
-/** Words by group, in the order of their ids; English where the language has none. */
-const wordsIn = ({ code }: ServiceLanguage) => labels[code as keyof typeof labels] ?? labels.en;
-
 function listsIn(language: ServiceLanguage) {
   const nameOf = (type: "region" | "language" | "currency") =>
     new Intl.DisplayNames([language.tag], { type });
   const [regions, tongues, moneys] = [nameOf("region"), nameOf("language"), nameOf("currency")];
-  const words = wordsIn(language);
+  // By group, in the order of their ids; English where the language has none.
+  const words = labels[language.code as keyof typeof labels] ?? labels.en;
   return {
     banks,
     countries: countries.map(({ id, code }) => {

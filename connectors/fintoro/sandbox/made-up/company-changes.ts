@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
-import { everyKey, singular } from "../base/values.ts";
+import { each, singular } from "../base/values.ts";
 import { documentKinds, eventTypes, kindFacts, pathOf, tableNames } from "../model/catalogue.ts";
 import type { TableName } from "../model/catalogue.ts";
 import type { SentEvent } from "../model/company.ts";
@@ -19,8 +19,8 @@ type Action = (actor: Actor, table: TableName, id: number) => void;
 
 /** The field of each table that people change, so that nothing else about the record does; else its note. */
 const changedFields: Readonly<Partial<Record<TableName, keyof BookRow>>> = {
-  ...everyKey(["clients", "suppliers"], "street" as const),
-  ...everyKey(["bank_accounts", "business_case_statuses", "warehouses"], "name" as const),
+  ...each("clients suppliers", "street" as const),
+  ...each("bank_accounts business_case_statuses warehouses", "name" as const),
   business_cases: "description",
   contact_activity_logs: "metadata",
   price_list_items: "unitPrice",

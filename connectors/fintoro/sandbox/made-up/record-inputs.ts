@@ -1,7 +1,7 @@
 import { dateOf } from "../base/calendar.ts";
 import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
-import { everyKey, latin } from "../base/values.ts";
+import { each, latin } from "../base/values.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
 import { activityTargets, payableKinds, targetFields, type TableName } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
@@ -70,7 +70,7 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
     return outboundInput(actor, warehouseId, [{ priceListItemId, quantity, unitPrice: 2.5, vatRate: 23 }]);
   },
   price_list_items: newItem,
-  ...everyKey(["invoices", "proformas", "orders", "quotations"], dealInput),
+  ...each("invoices proformas orders quotations", dealInput),
   credit_notes: (actor) => {
     const { id: invoiceId, items, currencyId, languageId } = actor.any("invoices");
     // The item of the price list may be gone since.

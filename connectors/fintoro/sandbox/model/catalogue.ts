@@ -69,5 +69,4 @@ export const activityTargets = {
   clientId: "clients",
   supplierId: "suppliers",
 } as const;
-export type ActivityTarget = keyof typeof activityTargets;
-export const targetFields = Object.keys(activityTargets) as readonly ActivityTarget[];
+export const targetFields = Object.keys(activityTargets) as readonly (keyof typeof activityTargets)[];

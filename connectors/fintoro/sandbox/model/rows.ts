@@ -101,20 +101,21 @@ export class RowTable {
     return [...this.values()].filter(test);
   }
 
-  findBy(field: keyof BookRow, key: Key): BookRow[] {
+  findBy(field: keyof BookRow, key: Key | undefined): BookRow[] {
     const index = this.#indexes.get(field) ?? new Map<Key, number[]>();
     if (!this.#indexes.has(field)) for (const row of this.values()) move(index, field, undefined, row);
     this.#indexes.set(field, index);
-    return (index.get(key) ?? []).flatMap((id) => this.#rows.get(id) ?? []);
+    return (index.get(key ?? "") ?? []).flatMap((id) => this.#rows.get(id) ?? []);
   }
 
-  /** The live records by key, ascending; equal keys by id. The order is kept until the next write. */
-  sorted(orderName: string, keyOf: (row: BookRow) => Key): readonly BookRow[] {
-    const known = this.#orders.get(orderName);
+  /** The live records by key, ascending, and equal keys by tie. An order with a name is kept until the next write. */
+  sorted(name: string | null, keyOf: (row: BookRow) => Key, tieOf: (row: BookRow) => number) {
+    const known = this.#orders.get(name ?? "");
     if (known) return known;
-    const keyed = Array.from(this.values(), (row) => ({ row, key: keyOf(row) }));
-    const rows = keyed.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ row }) => row);
-    this.#orders.set(orderName, rows);
+    const keyed = Array.from(this.values(), (row) => [row, keyOf(row), tieOf(row)] as const);
+    keyed.sort(([, a, tie], [, b, otherTie]) => compareKeys(a, b) || tie - otherTie);
+    const rows: readonly BookRow[] = keyed.map(([row]) => row);
+    if (name !== null) this.#orders.set(name, rows);
     return rows;
   }
 

@@ -1,15 +1,14 @@
 import { z } from "zod";
 import { centsToNumber } from "../base/decimal-money.ts";
-import { each, everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
+import { each, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
-import { activityTargets, targetFields } from "../model/catalogue.ts";
+import { activityTargets, documentKinds, targetFields } from "../model/catalogue.ts";
 import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Attachment, BookRow, Upload } from "../model/rows.ts";
 import { filled, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
-import { collection, kept, removeActivitiesOf, stampsView } from "./collection.ts";
-import { onePage, tenPerPage, type Write } from "./collection.ts";
+import { collection, kept, onePage, stampsView, tenPerPage, type Write } from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
 
 /** The columns of the board. The cases of one that is removed stay without one, and without events. */
@@ -55,12 +54,11 @@ export const cases = collection("business_cases", {
   },
   list: { usualOrder: ["id", "desc"], pageSize: tenPerPage },
   method: "PATCH",
-  beforeRemove: (company, own) => removeActivitiesOf(company, "businessCaseId", own.id),
 });
 
 const metadataShape = z.object({
   ...each("content email personName phoneNumber", z.string().nullish()),
-  documentType: z.enum(["invoice", "proforma", "order", "quotation", "credit-note"]).nullish(),
+  documentType: z.enum(documentKinds).nullish(),
   documentId: z.int().nullish(),
 });
 
@@ -100,7 +98,10 @@ function targetOf({ tables }: Company, sent: { readonly [field: string]: unknown
 function activityFacts({ company, sent, own }: Write<z.output<typeof activityShape>>) {
   const { attachmentUploadTokens: tokens = [], deletedAttachmentIds: removed = [] } = sent;
   const field = own ? null : targetOf(company, sent);
-  const target = own ?? { ...everyKey(targetFields, null), ...(field && pick(sent, [field])) };
+  const target = own ?? {
+    ...each("businessCaseId clientId supplierId", null),
+    ...(field && pick(sent, [field])),
+  };
   const type = own?.type ?? sent.type;
   const { documentType: documentKind, documentId, ...words } = filled(metadataShape, sent.metadata ?? {});
   const document = documentKind && documentsOf(company, documentKind).get(documentId);

@@ -3,7 +3,7 @@ import { offsetStamp } from "../base/calendar.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { latin, omit, type AnsweredRecord } from "../base/values.ts";
 import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookup-lists.ts";
-import { pathOf, referenceOf, type ActivityTarget, type TableName } from "../model/catalogue.ts";
+import { activityTargets, pathOf, referenceOf, targetFields, type TableName } from "../model/catalogue.ts";
 import { emit, publicOrigin, type Company } from "../model/company.ts";
 import { compareKeys, type BookRow } from "../model/rows.ts";
 import { filled, Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
@@ -29,7 +29,7 @@ interface CollectionRules<S extends z.ZodObject> {
   /** @default all records in one answer */
   readonly list?: ListRules | ((call: RouteCall) => Reply);
   /** Fields that no two records have in common; the table has an index of each. */
-  readonly unique?: readonly string[];
+  readonly unique?: readonly (keyof BookRow)[];
   /** How a record is changed; PATCH sends only what changes, null: it is not. @default PUT */
   readonly method?: "PATCH" | null;
   /** Refuses the removal, or removes first what falls with the record. */
@@ -43,51 +43,45 @@ export type Collection = ReturnType<typeof collection>;
 
 /** Declares a collection by its facts. */
 export function collection<S extends z.ZodObject>(table: TableName, rules: CollectionRules<S>) {
-  const {
-    shape,
-    unique = [],
-    view = (_, row) => kept(row),
-    method = "PUT",
-    beforeRemove,
-    afterChange,
-  } = rules;
+  const { shape, unique = [], view = (_, row) => kept(row), method = "PUT" } = rules;
+  const { beforeRemove, afterChange, list: listed = {} } = rules;
   const { facts = ({ sent }: Write<z.output<S>>) => filled(shape, sent) } = rules;
   const patch = method === "PATCH" ? shape.partial() : shape;
   const read = (company: Company, input: unknown, own: BookRow | null): Partial<BookRow> => {
     const sent = parse(own ? patch : shape, input) as z.output<S>;
     const problems = wrongReferences(company, sent, "");
     for (const field of unique) {
-      const value = sent[field as keyof typeof sent];
-      const same =
-        typeof value === "string" ? company.tables[table].findBy(field as keyof BookRow, value) : [];
+      const same = company.tables[table].findBy(field, (sent as Partial<Record<string, string>>)[field]);
       if (same.some(({ id }) => id !== own?.id)) problems.push({ field, key: "unique" });
     }
     if (problems.length > 0) throw new Invalid(problems);
     return facts({ company, sent, own });
   };
-  const add = (company: Company, made: Partial<BookRow>): BookRow => {
-    const now = company.nowMs();
-    const row = company.tables[table].add({ ...made, createdAtMs: now, updatedAtMs: now });
-    emit(company, table, "created", row.id);
-    afterChange?.(company, null, row);
-    return row;
-  };
-  const change = (company: Company, before: BookRow, made: Partial<BookRow>): BookRow => {
-    const after = company.tables[table].replace({ ...before, ...made, updatedAtMs: company.nowMs() });
-    emit(company, table, "updated", after.id);
+  const change = (company: Company, before: BookRow | null, made: Partial<BookRow>): BookRow => {
+    const rows = company.tables[table];
+    const updatedAtMs = company.nowMs();
+    const own = { ...made, updatedAtMs };
+    const after = before
+      ? rows.replace({ ...before, ...own })
+      : rows.add({ createdAtMs: updatedAtMs, ...own });
+    emit(company, table, before ? "updated" : "created", after.id);
     afterChange?.(company, before, after);
     return after;
   };
+  const add = (company: Company, made: Partial<BookRow>) => change(company, null, made);
   const create = (company: Company, input: unknown) => add(company, read(company, input, null));
   const update = (company: Company, own: BookRow, input: unknown) =>
     change(company, own, read(company, input, own));
+  const target = targetFields.find((field) => activityTargets[field] === table);
   const remove = (company: Company, own: BookRow): void => {
     beforeRemove?.(company, own);
+    const { contact_activity_logs: logs } = company.tables;
+    // The record's CRM events go with it, without events of their own.
+    for (const { id } of target ? logs.findBy(target, own.id) : []) logs.remove(id);
     company.tables[table].remove(own.id);
     emit(company, table, "deleted", own.id);
     afterChange?.(company, own, null);
   };
-  const { list: listed = {} } = rules;
   const { preview = view } = typeof listed === "function" ? {} : listed;
   const path = `/${pathOf(table)}`;
   const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
@@ -129,12 +123,6 @@ export const kept = (row: BookRow) => omit(row, ["createdAtMs", "updatedAtMs"]);
 /** Most records show the times of their creation and their last change like this. */
 export function stampsView({ createdAtMs, updatedAtMs }: BookRow) {
   return { createdAt: offsetStamp(createdAtMs), updatedAt: offsetStamp(updatedAtMs) };
-}
-
-/** Removes the CRM events of a deleted record, without events of their own. */
-export function removeActivitiesOf({ tables }: Company, field: ActivityTarget, id: number): void {
-  for (const log of tables.contact_activity_logs.findBy(field, id))
-    tables.contact_activity_logs.remove(log.id);
 }
 
 /** How one list differs from others. */
@@ -192,11 +180,9 @@ function recordList(table: TableName, rules: ListRules, preview: View) {
     const { shuffle } = call;
     const [first] = rows.values();
     // What is shown may change without the record.
-    if (shuffle === null && first && field in first) return rows.sorted(field, keyOf);
+    const isKept = shuffle === null && first && field in first;
     const tieOf = ({ id }: BookRow) => (shuffle === null ? id : randomFor(shuffle, "tie", id).next());
-    const keyed = Array.from(rows.values(), (row) => [row, keyOf(row), tieOf(row)] as const);
-    keyed.sort(([, a, firstTie], [, b, secondTie]) => compareKeys(a, b) || firstTie - secondTie);
-    return keyed.map(([row]) => row);
+    return rows.sorted(isKept ? field : null, keyOf, tieOf);
   };
   return (call: RouteCall): Reply => {
     const { sortBy = usualOrder[0], sortDirection = usualOrder[1] } = call.query;

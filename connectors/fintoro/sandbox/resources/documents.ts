@@ -1,18 +1,19 @@
 import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
-import { each, everyKey, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
+import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
+import { each, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
-import { documentsOf, type Company } from "../model/company.ts";
+import { documentsOf, emit, type Company } from "../model/company.ts";
 import type { DocumentKind, BookRow } from "../model/rows.ts";
 import { parse, refuse, sentOnly } from "../rules/rules.ts";
+import { list } from "../service/messages.ts";
 import { collection, type ListRules, type Write } from "./collection.ts";
 import { balanceOf, paymentsOf } from "./balance.ts";
-import { documentPreview, documentView } from "./document-view.ts";
+import { documentPreview, documentView, paymentView } from "./document-view.ts";
 import { primaryAccount } from "./own-settings.ts";
 import { clients, snapshotOf } from "./partners.ts";
-import { payments } from "./payments.ts";
 
 const [id, text] = [z.int(), z.string()];
 
@@ -66,7 +67,7 @@ function documentsAs(kind: DocumentKind) {
     shape: documentShape,
     unique: ["number"],
     facts: (write) => ({
-      ...(kind === "credit-note" ? creditNoteFacts(write) : saleFacts(write, kind)),
+      ...documentFacts(write, kind),
       ...(write.own && pick(write.own, ["uuid", "type", "willBePaid", "status"])),
     }),
     view: documentView,
@@ -81,17 +82,26 @@ function documentsAs(kind: DocumentKind) {
 const defaults = { languageId: 1, currencyId: euro, deliveryMethodId: 1, paymentMethodId: 1, qrTypeId: 2 };
 const usualDays = { due: 14, validity: 30 };
 
-/** An invoice, proforma, order or quotation. The client may be created on the way. */
-function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<BookRow> {
-  const { company, sent } = write;
+/** A document that a request sends: kind, number and dates, whose it is, terms and lines. */
+function documentFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<BookRow> {
+  const { usual, dueDays, ...party } = partyOf(write, kind);
+  const head = headOf(write, kind, dueDays);
+  const terms = termsOf(write, kind, { variableSymbol: variableSymbol(head.number), ...usual }, head);
+  return { ...head, ...party, ...terms, items: itemsFrom(write, kind) };
+}
+
+/** The client, who may be created on the way, and what is usual for it. A credit note has that of its invoice. */
+function partyOf({ company, sent }: Write<SentDocument>, kind: DocumentKind) {
+  const { clients: known, invoices } = company.tables;
+  if (kind === "credit-note") {
+    const invoice = invoices.get(sent.invoiceId) ?? refuse("invoiceId", "required");
+    const usual = pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]);
+    return { ...pick(invoice, ["clientId", "client"]), usual, dueDays: 0 };
+  }
   const client =
-    company.tables.clients.get(sent.clientId) ??
-    clients.create(company, sent.client ?? refuse("clientId", "required"));
-  const head = headOf(write, kind, sent.dueDateDays ?? client.preferredDueDays ?? usualDays.due);
-  const usual = { variableSymbol: variableSymbol(head.number), ...preferencesOf(client) };
-  const terms = termsOf(write, kind, usual, head.deliveryDate ?? head.issueDate);
-  const items = itemsFrom(write, kind);
-  return { ...head, clientId: client.id, client: snapshotOf(client), ...terms, items };
+    known.get(sent.clientId) ?? clients.create(company, sent.client ?? refuse("clientId", "required"));
+  const dueDays = sent.dueDateDays ?? client.preferredDueDays ?? usualDays.due;
+  return { clientId: client.id, client: snapshotOf(client), usual: preferencesOf(client), dueDays };
 }
 
 /** What the client prefers: `preferredNote` -> `note`. */
@@ -101,18 +111,6 @@ function preferencesOf(client: BookRow): Partial<BookRow> {
     return first === undefined || value === null ? [] : [[`${first.toLowerCase()}${rest}`, value]];
   });
   return Object.fromEntries(own) as Partial<BookRow>;
-}
-
-/** A credit note. Its client is always that of the invoice. */
-function creditNoteFacts(write: Write<SentDocument>): Partial<BookRow> {
-  const { company, sent } = write;
-  const invoice = company.tables.invoices.get(sent.invoiceId) ?? refuse("invoiceId", "required");
-  const head = headOf(write, "credit-note", 0);
-  const methods = pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]);
-  const usual = { ...methods, variableSymbol: variableSymbol(head.number) };
-  const terms = termsOf(write, "credit-note", usual, head.issueDate);
-  const items = itemsFrom(write, "credit-note");
-  return { ...head, ...pick(invoice, ["clientId", "client"]), ...terms, items };
 }
 
 /** Kind, number and dates. A date that the kind does not have is null. */
@@ -136,24 +134,20 @@ function headOf({ company, sent }: Write<SentDocument>, kind: DocumentKind, dueD
   };
 }
 
-const termFields = nameList(
-  "deliveryMethodId paymentMethodId currencyId languageId qrTypeId variableSymbol constantSymbol specificSymbol invoiceId proformaId orderId quotationId businessCaseId discountType discountValue note textAboveItems",
-);
+const termFields =
+  "deliveryMethodId paymentMethodId currencyId languageId qrTypeId variableSymbol constantSymbol specificSymbol invoiceId proformaId orderId quotationId businessCaseId discountType discountValue note textAboveItems";
 
 /** Everything that a request may set and that needs no more than what is usual; else it is null. */
 function termsOf(
   { company, sent }: Write<SentDocument>,
   kind: DocumentKind,
   usual: Partial<BookRow>,
-  rateDate: string,
+  { issueDate, deliveryDate }: Pick<BookRow, "issueDate" | "deliveryDate">,
 ) {
-  const given = sentOnly(pick(sent, termFields));
-  const usualTerms = pick(usual, termFields.filter((field) => field in usual) as (keyof BookRow)[]);
-  const terms = { ...everyKey(termFields, null), ...defaults, ...usualTerms, ...given } as unknown as Pick<
-    BookRow,
-    "currencyId" | "languageId"
-  >;
-  const { currencyRate = rateOn(terms.currencyId, dayOf(rateDate) - 1) } = sent;
+  const given = sentOnly(pick(sent, nameList(termFields)));
+  const terms = { ...each(termFields, null), ...defaults, ...usual, ...given } as typeof given &
+    typeof defaults;
+  const { currencyRate = rateOn(terms.currencyId, dayOf(deliveryDate ?? issueDate) - 1) } = sent;
   const { bankAccountId = primaryAccount(company)?.id ?? null } = sent;
   return {
     ...terms,
@@ -201,7 +195,7 @@ export function creditInvoice(company: Company, invoice: BookRow, input: unknown
   const wish = sentOnly(parse(creditShape, input));
   const items = invoice.items.map((item) => ({ ...item, unitPrice: -item.unitPrice }));
   const sent = { ...omit(invoice, ownOfInvoice), ...wish, items, invoiceId: invoice.id } as SentDocument;
-  return documents["credit-note"].add(company, creditNoteFacts({ company, sent, own: null }));
+  return documents["credit-note"].add(company, documentFacts({ company, sent, own: null }, "credit-note"));
 }
 
 /** Takes the number that the request names, or the next free one of a series, which then counts on. */
@@ -227,4 +221,66 @@ export function seriesView({ today }: Company, series: BookRow): AnsweredRecord 
   const nextVariableSymbol = variableSymbol(nextDocumentNumber);
   const { documentKind: documentType } = series;
   return { ...omit(series, ["documentKind"]), documentType, nextDocumentNumber, nextVariableSymbol };
+}
+
+const payableKind = z.enum(["invoice", "proforma", "credit-note"]);
+
+const paymentShape = z.object({
+  documentType: payableKind,
+  documentId: z.int(),
+  ...each("currencyRate amount", z.number().optional()),
+  ...each("currencyId paymentMethodId", z.int().optional()),
+  paymentDate: z.string().optional(),
+});
+
+const ofOneDocument = z.object({ documentType: payableKind, documentId: z.coerce.number() });
+
+/** Payments never change; one that completes its document's sum makes it paid, with an event. */
+export const payments = collection("document_payments", {
+  shape: paymentShape,
+  facts: ({ company, sent }) => paymentFrom(company, sent),
+  view: paymentView,
+  list: ({ company, query, language }) => {
+    const { documentType: kind, documentId } = parse(ofOneDocument, query);
+    const of = paymentsOf(company, { kind, id: documentId });
+    return list(of.map((one) => paymentView(company, one, language)));
+  },
+  method: null,
+  afterChange: (company, _, payment) => {
+    const document = payment && documentsOf(company, payment.documentKind).get(payment.documentId);
+    if (!document) return;
+    const others = paymentsOf(company, document).filter((one) => one.id !== payment.id);
+    const wasPaid = balanceOf(company, document, others).status === "paid";
+    if (!wasPaid && balanceOf(company, document).status === "paid")
+      emit(company, kindFacts[document.kind].table, "paid", document.id);
+  },
+});
+
+/** Pays a document: with its own terms where nothing else is sent, and all that is left to pay. */
+function paymentFrom(company: Company, sent: z.output<typeof paymentShape>) {
+  const { documentType: documentKind, documentId, amount } = sent;
+  const document = documentsOf(company, documentKind).get(documentId) ?? refuse("documentId");
+  const { toBePaid } = balanceOf(company, document);
+  const { paymentDate = dateOf(company.today), currencyId = document.currencyId } = sent;
+  const { currencyRate: sentRate = rateOn(currencyId, dayOf(paymentDate) - 1) } = sent;
+  const { paymentMethodId = document.paymentMethodId } = sent;
+  const currencyRate = currencyId === euro ? 1 : sentRate;
+  const isOwn = currencyId === document.currencyId;
+  const rest = isOwn ? toBePaid : convertCents(toBePaid, document.currencyRate, currencyRate);
+  const amountCents = amount === undefined ? rest : toCents(decimal(amount));
+  if (amountCents === 0n) refuse("amount");
+  const money = { currencyId, currencyRate, paymentDate, amountCents };
+  return { documentKind, documentId, paymentMethodId, ...money, receiptInvoiceId: null };
+}
+
+const mailShape = z.object({
+  documentType: z.enum(documentKinds),
+  documentId: z.int(),
+  to: z.array(z.string()).min(1),
+});
+
+/** Takes a mail with a document. Nothing is sent. */
+export function sendMail(company: Company, input: unknown): void {
+  const { documentType, documentId } = parse(mailShape, input);
+  if (!documentsOf(company, documentType).get(documentId)) refuse("documentId");
 }

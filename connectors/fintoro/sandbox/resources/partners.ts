@@ -3,7 +3,7 @@ import { each, omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { BookRow } from "../model/rows.ts";
 import { filled } from "../rules/rules.ts";
-import { collection, kept, removeActivitiesOf, stampsView, type ListRules } from "./collection.ts";
+import { collection, kept, stampsView, type ListRules } from "./collection.ts";
 
 const [id, text] = [z.int(), z.string()];
 
@@ -45,7 +45,7 @@ function partyFrom(sent: z.output<typeof partyShape>) {
 
 const byName: ListRules = { usualOrder: ["name", "asc"] };
 
-/** All clients in one answer. One goes with its CRM events; documents keep their copy. */
+/** All clients in one answer. Documents keep their copy of one that is removed. */
 export const clients = collection("clients", {
   shape: partyShape.extend({ ...deliveryShape.shape, ...preferenceShape.shape }),
   facts: ({ sent }) => {
@@ -61,7 +61,6 @@ export const clients = collection("clients", {
     ...stampsView(client),
   }),
   list: byName,
-  beforeRemove: (company, own) => removeActivitiesOf(company, "clientId", own.id),
 });
 
 /** All suppliers in one answer, without their times. */
@@ -73,7 +72,6 @@ export const suppliers = collection("suppliers", {
     country: lookup("countries", supplier.countryId, language),
   }),
   list: byName,
-  beforeRemove: (company, own) => removeActivitiesOf(company, "supplierId", own.id),
 });
 
 const copied = (party: BookRow) =>
