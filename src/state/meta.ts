@@ -3,14 +3,14 @@ import { isoTime } from "../base/clock.ts";
 import { isObject } from "../json/literal.ts";
 import { inTransaction, type Db } from "../store/database.ts";
 import { highest, insertRow, parseStored, removeRows, Repository } from "../store/own-tables/statement.ts";
-import { statement, updateRows } from "../store/own-tables/statement.ts";
+import { selectRows, updateRows } from "../store/own-tables/statement.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta extends Repository {
   /** null: never set. */
   get(key: string, isSound?: (value: unknown) => boolean): unknown {
-    const value = valueOf.value(this.db, { key });
-    return value === undefined ? null : parseStored(this.db, value, isSound);
+    const [row] = selectRows(this.db, "_meta", ["value"], { key });
+    return row ? parseStored(this.db, row.value, isSound) : null;
   }
 
   set(key: string, value: unknown): void {
@@ -22,10 +22,6 @@ export class Meta extends Repository {
     if (this.get(key) !== value) this.set(key, value);
   }
 }
-
-const valueOf = statement((db, p: { key: string }) =>
-  db.selectFrom("_meta").select("value").where("key", "=", p.key),
-);
 
 export const identityKey = "identity";
 

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { Meta } from "../meta.ts";
 import type { Db } from "../../store/database.ts";
 import { among, highest, removeRows, statement, Repository } from "../../store/own-tables/statement.ts";
@@ -45,7 +46,8 @@ export class EventIds extends Repository {
       this.unfiled.set(eventId, seq);
       this.lastSeq = seq;
     }
-    for (const eventId of idsUnder.column(this.db, { hashes: eventIds.map(hashOf) })) this.known.add(eventId);
+    for (const eventId of idsUnder.column(this.db, { hashes: eventIds.map((id) => crc32(id)) }))
+      this.known.add(eventId);
   }
 
   /** Is the event stored, or added in this transaction? */
@@ -55,7 +57,7 @@ export class EventIds extends Repository {
 
   /** The number of a stored event, whichever connection wrote it; null: it never came. */
   find(eventId: string): number | null {
-    return seqOf.value(this.db, { eventId, filed: this.filed(), hash: hashOf(eventId) }) ?? null;
+    return seqOf.value(this.db, { eventId, filed: this.filed(), hash: crc32(eventId) }) ?? null;
   }
 
   /** The event was written in this transaction. */
@@ -69,7 +71,7 @@ export class EventIds extends Repository {
   }
 
   private file(): void {
-    const ids = [...this.unfiled].map(([eventId, seq]) => [hashOf(eventId), seq]);
+    const ids = [...this.unfiled].map(([eventId, seq]) => [crc32(eventId), seq]);
     this.execute(
       "INSERT OR IGNORE INTO _inbox_ids SELECT value ->> 0, value ->> 1 FROM json_each(?) ORDER BY 1",
       JSON.stringify(ids),
@@ -80,7 +82,7 @@ export class EventIds extends Repository {
   /** The number of an event that is not filed under its id; null: all are. Reads the whole inbox. */
   misfiled(): number | null {
     for (const { eventId, seq, hash } of filed.iterate(this.db, { upTo: this.filed() }))
-      if (hash !== hashOf(eventId)) return seq;
+      if (hash !== crc32(eventId)) return seq;
     return null;
   }
 
@@ -123,6 +125,7 @@ const seqOf = statement((db, p: { eventId: string; filed: number; hash: number }
   const events = db.selectFrom("_inbox").select("seq").where("event_id", "=", p.eventId);
   return events.where((i) => i.or([i("seq", ">", p.filed), i("seq", "in", filedSeqs)]));
 });
+/** Filed under their CRC-32: ids that have the same are found with each other. */
 const idsUnder = statement((db, p: { hashes: readonly number[] }) => {
   const events = db.selectFrom("_inbox_ids as x").innerJoin("_inbox as i", "i.seq", "x.seq");
   return events.select("i.event_id").where("x.hash", "in", among(p.hashes));
@@ -134,17 +137,3 @@ const filed = statement((db, p: { upTo: number }) => {
     .where("i.seq", "<=", p.upTo)
     .orderBy("i.seq");
 });
-
-/** 53 bits, mixed as in cyrb53 (public domain). Two ids with the same hash cost one more query. */
-function hashOf(eventId: string): number {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let i = 0; i < eventId.length; i++) {
-    const code = eventId.charCodeAt(i);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0);
-}
