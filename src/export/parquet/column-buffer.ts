@@ -9,14 +9,14 @@ export interface Dictionary {
   /** For each distinct value the place where it first appears. */
   readonly firsts: readonly number[];
   /** Valid until the next `encode` of any column. */
-  readonly indexes: Uint16Array;
+  readonly indexes: Int32Array;
 }
 
 const maxDistinct = 16_384;
 /** Shared by all columns of a thread, which are encoded one after another. */
 const table = new Int32Array(4 * maxDistinct);
 const hashes = new Int32Array(maxDistinct);
-const indexes = new Uint16Array(maxRowGroupRows);
+const indexes = new Int32Array(maxRowGroupRows);
 
 /** The values of one column of the row group that is being filled: takes cells, gives encoded values. */
 export abstract class ColumnBuffer {

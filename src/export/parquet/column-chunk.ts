@@ -1,6 +1,7 @@
 import { constants, zstdCompressSync } from "node:zlib";
-import type { ByteWriter, SchemaElement } from "hyparquet-writer";
+import { ByteWriter, type SchemaElement } from "hyparquet-writer";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
+import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
 import { freeBytes } from "../columns/cells.ts";
 import type { ColumnBuffer, Dictionary } from "./column-buffer.ts";
 import type { RowGroup } from "./parquet-types.ts";
@@ -17,7 +18,7 @@ type ColumnChunk = RowGroup["columns"][number];
 /**
  * Writes one column of a row group as a column chunk: a dictionary page where values repeat, then one data
  * page. hyparquet-writer does the same from JavaScript values in six times the time; it is used for page
- * headers, nested columns and the footer.
+ * headers, runs of levels and indexes, nested columns and the footer.
  */
 export function writeColumnChunk(
   writer: ByteWriter,
@@ -96,49 +97,14 @@ function writePage(
 /** The body of an RLE_DICTIONARY page: the bit width, then the indexes. */
 function encodeIndexes({ firsts, indexes }: Dictionary, count: number): Uint8Array {
   const bitWidth = Math.max(1, 32 - Math.clz32(firsts.length - 1));
-  const runs = firsts.length === 1 ? rleRun(0, bitWidth, count) : bitPackedRun(indexes, bitWidth, count);
-  return Buffer.concat([Uint8Array.of(bitWidth), runs]);
+  const writer = new ByteWriter(2 * count);
+  writer.appendUint8(bitWidth);
+  writeRleBitPackedHybrid(writer, indexes.subarray(0, count), bitWidth);
+  return writer.getBytes();
 }
 
-function encodeLevels({ definitionLevels, rows, count }: ColumnBuffer): Uint8Array {
-  if (count === rows) return rleRun(1, 1, rows);
-  return count === 0 ? rleRun(0, 1, rows) : bitPackedRun(definitionLevels, 1, rows);
-}
-
-/** RLE/bit-packing hybrid, an RLE run: `count` times the same value. */
-function rleRun(value: number, bitWidth: number, count: number): Uint8Array {
-  const bytes = varint(count * 2);
-  for (let left = bitWidth, rest = value; left > 0; left -= 8, rest >>>= 8) bytes.push(rest & 0xff);
-  return Uint8Array.from(bytes);
-}
-
-/** RLE/bit-packing hybrid, a bit-packed run of the first `count` values; up to 24 bits each. */
-function bitPackedRun(values: ArrayLike<number>, bitWidth: number, count: number): Uint8Array {
-  const groups = Math.ceil(count / 8);
-  const head = varint(groups * 2 + 1);
-  const out = new Uint8Array(head.length + groups * bitWidth);
-  out.set(head);
-  let at = head.length;
-  let bits = 0;
-  let held = 0;
-  for (let i = 0; i < count; i++) {
-    bits |= (values[i] as number) << held;
-    held += bitWidth;
-    while (held >= 8) {
-      out[at++] = bits & 0xff;
-      bits >>>= 8;
-      held -= 8;
-    }
-  }
-  if (held > 0) out[at] = bits & 0xff;
-  return out;
-}
-
-/** ULEB-128. */
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
-  bytes.push(rest);
-  return bytes;
+function encodeLevels({ definitionLevels, rows }: ColumnBuffer): Uint8Array {
+  const writer = new ByteWriter();
+  writeRleBitPackedHybrid(writer, definitionLevels.subarray(0, rows), 1);
+  return writer.getBytes();
 }
