@@ -13,7 +13,7 @@ import { createSystemd } from "../../src/cli/program/listening-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { stubLog } from "../support/http/http-client.ts";
 import { childrenOf } from "../support/program/serve.ts";
-import { VirtualClock } from "../support/virtual/virtual-clock.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 // Fault: process | the port is taken | another server | refused before anything is locked or written
 test("serve refuses a port that is taken before anything is locked or written", async () => {
@@ -61,12 +61,12 @@ function notifier() {
 
 test("systemd hears that the daemon is ready, that it is alive in time, and that it stops", async () => {
   const { env, given } = notifier();
-  const clock = new VirtualClock(0);
+  const clock = new DrivenClock(0);
   const stop = new AbortController();
   const log = stubLog();
   const systemd = createSystemd({ env: { ...env, WATCHDOG_USEC: "120000000" }, clock, log });
   systemd.ready(stop.signal);
-  await clock.reach(79_000);
+  await clock.advance(79_000);
   stop.abort();
   systemd.stopping();
   const alive = ["WATCHDOG=1", "WATCHDOG=1"];
@@ -77,7 +77,7 @@ test("systemd hears that the daemon is ready, that it is alive in time, and that
 test("a daemon that nobody started this way reports nothing, and one whose reports do not arrive logs that once", async () => {
   const { env, given } = notifier();
   const log = stubLog();
-  const parts = { clock: new VirtualClock(0), log };
+  const parts = { clock: new DrivenClock(0), log };
   createSystemd({ ...parts, env: { PATH: env.PATH } }).stopping();
   const systemd = createSystemd({ ...parts, env: { ...env, PATH: "/nowhere" } });
   systemd.stopping();
