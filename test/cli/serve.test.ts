@@ -12,6 +12,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemd } from "../../src/cli/program/listening-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { stubLog } from "../support/http/http-client.ts";
+import { outputOf } from "../support/program/process-env.ts";
 import { childrenOf } from "../support/program/serve.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
@@ -45,6 +46,22 @@ describe("SIGHUP", () => {
     createReload({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();
     expect(records().at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("no room") });
   });
+});
+
+test("a changed data_dir leaves the pages' token where it is, until the restart", async () => {
+  const before =
+    "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\nserve: { hosts: [a.b] }\n";
+  const cwd = temporaryFolder({ "config.yaml": before });
+  const child = startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], { cwd });
+  const written = outputOf(child);
+  const { url, page_token_file: file } = JSON.parse(await firstLine(child)) as Record<string, string>;
+  writeFileSync(path.join(cwd, "config.yaml"), `${before}data_dir: elsewhere\n`);
+  child.kill("SIGHUP");
+  await expect.poll(() => written.stderr).toContain("the config was read again");
+  const authorization = `Bearer ${readFileSync(file ?? "", "utf8").trim()}`;
+  const { status } = await fetch(url ?? "", { headers: { authorization } });
+  expect(status).toBe(200);
+  expect(existsSync(path.join(cwd, "elsewhere"))).toBe(false);
 });
 
 /** A folder with a `systemd-notify` that writes down what it is given. */
