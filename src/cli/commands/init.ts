@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { configJsonSchema } from "../../config/config-schema.ts";
@@ -187,14 +188,12 @@ export async function installJob(starter: Starter, place: JobPlace, env: NodeJS.
   return `${file} is started; \`loginctl enable-linger\` keeps it running when you log out`;
 }
 
-function runTool(name: string, args: readonly string[], env: NodeJS.ProcessEnv, input = ""): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(name, [...args], { env, timeout: 30_000 }, (error, stdout, stderr) => {
-      if (!error) return resolve(stdout);
-      const why = stderr.trim() || messageOf(error);
-      reject(new MirrorError("runtime", `${name} ${args.join(" ")} failed: ${why}`, { cause: error }));
-    });
-    child.stdin?.on("error", () => undefined);
-    child.stdin?.end(input);
+async function runTool(name: string, args: readonly string[], env: NodeJS.ProcessEnv, input = "") {
+  const running = promisify(execFile)(name, args, { env, timeout: 30_000 });
+  running.child.stdin?.on("error", () => undefined).end(input);
+  const { stdout } = await running.catch((cause: Error & { readonly stderr?: string }) => {
+    const why = cause.stderr?.trim() || messageOf(cause);
+    throw new MirrorError("runtime", `${name} ${args.join(" ")} failed: ${why}`, { cause });
   });
+  return stdout;
 }
