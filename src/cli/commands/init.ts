@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.ts";
@@ -126,25 +126,9 @@ export function jobText(starter: Starter, { node, entry, config, schedule }: Job
     const words = [node, "--disable-sigusr1", entry, "sync", "--quiet", "--config", config];
     return `${schedule} ${words.map(cronWord).join(" ")}`;
   }
-  return `[Unit]
-Description=Fintoro mirror: receives events, syncs every night
-
-[Service]
-Type=notify
-NotifyAccess=all
-WatchdogSec=120
-ExecStart=${unitWord(node)} --disable-sigusr1 ${unitWord(entry)} serve --config ${unitWord(config)}
-ExecReload=/bin/kill -HUP $MAINPID
-Restart=on-failure
-RestartSec=5s
-# 2: the config is wrong; a restart would not help.
-RestartPreventExitStatus=2
-TimeoutStopSec=35s
-UMask=0077
-LimitCORE=0
-
-[Install]
-WantedBy=default.target`;
+  const places: Readonly<Record<string, string>> = { NODE: node, ENTRY: entry, CONFIG: config };
+  const unit = readFileSync(new URL("./assets/user.service", import.meta.url), "utf8").trimEnd();
+  return unit.replaceAll(/\b(?:NODE|ENTRY|CONFIG)\b/g, (name) => unitWord(places[name] ?? ""));
 }
 
 /** A word for the shell; a percent sign would end a crontab's command. */
