@@ -1,6 +1,6 @@
 import { benchDisk } from "./disk.ts";
 import { benchExport } from "./export.ts";
-import { benchFleetQuestion } from "./fleet-question.ts";
+import { benchFleetQuestion } from "./fleet/question.ts";
 import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
 import type { BenchResult } from "./result.ts";
