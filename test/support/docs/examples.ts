@@ -39,16 +39,16 @@ export function at(tree: unknown, ...way: readonly (string | number)[]): unknown
 }
 
 /** Of the unit file: the values of each key by section, comments left out, continued lines joined. */
-export function unitOf(name: string): Map<string, Map<string, string[]>> {
-  const sections = new Map<string, Map<string, string[]>>();
-  let keys = new Map<string, string[]>();
+export function unitOf(name: string) {
+  const sections: Record<string, Record<string, string[]>> = {};
+  let keys: Record<string, string[]> = {};
   for (const line of example(name)
     .replaceAll(/\\\n\s*/g, " ")
     .split("\n")) {
-    const section = /^\[(\w+)\]$/.exec(line)?.[1];
-    if (section) sections.set(section, (keys = new Map<string, string[]>()));
-    const [, key, value] = /^(\w+)=(.*)$/.exec(line) ?? [];
-    if (key !== undefined && value !== undefined) keys.set(key, [...(keys.get(key) ?? []), value]);
+    const [, section] = /^\[(\w+)\]$/.exec(line) ?? [];
+    if (section !== undefined) sections[section] = keys = {};
+    const [, key, value = ""] = /^(\w+)=(.*)$/.exec(line) ?? [];
+    if (key !== undefined) (keys[key] ??= []).push(value);
   }
   return sections;
 }
