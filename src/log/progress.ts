@@ -95,7 +95,11 @@ async function repeatDuring<T>(
   }
 }
 
-type TextOptions = Pick<Screen, "columns" | "rows"> & Pick<ProgressOptions, "colour">;
+interface TextOptions {
+  readonly columns: number;
+  readonly rows: number;
+  readonly colour: boolean;
+}
 
 /** With less room, a company has one line. */
 const leastRows = 4;

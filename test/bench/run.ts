@@ -15,12 +15,13 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `size` and `fleet-question`. Nothing here is asserted by a test.
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size` and
+ * `fleet-question`. Nothing here is asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
   receiver: benchReceiver,
-  plan: benchPlan,
+  plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,
   size: () => benchSize(args.includes("--large")),
   publish: benchPublish,

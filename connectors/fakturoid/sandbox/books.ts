@@ -25,7 +25,9 @@ export class Books {
   readonly small: ReadonlyMap<string, readonly SandboxRecord[]>;
   private state: number;
   private nextId = 46_000_001;
-  private readonly held = new Map<RecordKind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
+  private readonly held = Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Readonly<
+    Record<RecordKind, SandboxRecord[]>
+  >;
   /** What a record of each kind has besides its id and times. */
   private readonly makers: Readonly<Record<RecordKind, (id: number, atMs: number) => RecordFields>> = {
     subjects: (id) => ({
@@ -39,8 +41,27 @@ export class Books {
       const dates = { start_date: day(atMs), next_occurrence_on: day(atMs + 30 * dayMs) };
       return { ...this.generator(), ...samples.recurring, ...dates };
     },
-    invoices: (id, atMs) => this.invoice(id, atMs),
-    expenses: (id, atMs) => this.expense(id, atMs),
+    invoices: (id, atMs) => {
+      const { id: subject_id, name: client_name } = this.pick(this.held.subjects);
+      const variable_symbol = String(id % 10_000).padStart(4, "0");
+      const names = { number: `2026-${variable_symbol}`, variable_symbol, subject_id, client_name };
+      const dates = { issued_on: day(atMs), due_on: day(atMs + samples.invoice.due * dayMs) };
+      const sums = this.money(1 + (id % 3));
+      const payments = this.random() < 0.6 ? [this.payment(atMs + dayMs, sums.total)] : [];
+      const [paid] = payments;
+      const state = { status: paid ? "paid" : "open", paid_on: paid?.["paid_on"] ?? null };
+      return { ...samples.invoice, ...names, ...dates, ...state, ...sums, payments };
+    },
+    expenses: (id, atMs) => {
+      const { id: subject_id, name: supplier_name } = this.pick(this.held.subjects);
+      const sums = this.money(1);
+      const numbers = { number: `N${id % 10_000}`, original_number: `F-${id % 10_000}` };
+      const dates = { issued_on: day(atMs), due_on: day(atMs + 14 * dayMs), paid_on: day(atMs + dayMs) };
+      const attachments = [{ id: this.nextId++, ...samples.attachment }];
+      const payments = [this.payment(atMs + dayMs, sums.total)];
+      const parts = { payments, attachments };
+      return { ...samples.expense, ...numbers, subject_id, supplier_name, ...dates, ...sums, ...parts };
+    },
   };
 
   constructor(seed: number, invoices: number, nowMs: number, subdomain: string) {
@@ -63,69 +84,38 @@ export class Books {
   /** What the service holds, by table. */
   tables(): Map<string, readonly SandboxRecord[]> {
     const small = [...this.small].map(([path, records]) => [path.split("/")[0] ?? "", records] as const);
-    return new Map<string, readonly SandboxRecord[]>([...small, ...this.held]);
+    return new Map<string, readonly SandboxRecord[]>([...small, ...Object.entries(this.held)]);
   }
 
   make(kind: RecordKind, atMs: number): SandboxRecord {
     const head = this.head(atMs);
     const record = { ...head, ...this.makers[kind](head.id, atMs) };
-    this.of(kind).push(record);
+    this.held[kind].push(record);
     return record;
   }
 
   find(kind: RecordKind, id: number): SandboxRecord | undefined {
-    return this.of(kind).find((one) => one.id === id);
+    return this.held[kind].find((one) => one.id === id);
   }
 
   remove(kind: RecordKind, id: number): SandboxRecord | undefined {
-    const records = this.of(kind);
+    const records = this.held[kind];
     const at = records.findIndex((one) => one.id === id);
     return records.splice(at, 1)[0];
   }
 
   /** Documents come by day and number, the newest first, as was seen. The order of others is an assumption. */
   page(kind: RecordKind, sinceMs: number, page: number): SandboxRecord[] {
-    const shown = this.of(kind).filter((one) => Date.parse(one.updated_at) >= sinceMs);
+    const shown = this.held[kind].filter((one) => Date.parse(one.updated_at) >= sinceMs);
     const isDocument = kind === "invoices" || kind === "expenses";
     shown.sort((a, b) => (isDocument ? Number(orderOf(b) > orderOf(a)) || -1 : a.id - b.id));
     return shown.slice((page - 1) * pageSize, page * pageSize);
   }
 
-  private of(kind: RecordKind): SandboxRecord[] {
-    return this.held.get(kind) ?? [];
-  }
-
   private generator(): RecordFields {
-    const { id: subject_id, name } = this.pick(this.of("subjects"));
+    const { id: subject_id, name } = this.pick(this.held.subjects);
     const { vat_rates_summary: _none, ...sums } = this.money(1);
     return { ...samples.generator, name: `Paušál ${String(name)}`, subject_id, ...sums };
-  }
-
-  private invoice(id: number, atMs: number): RecordFields {
-    const { id: subject_id, name: client_name } = this.pick(this.of("subjects"));
-    const variable_symbol = String(id % 10_000).padStart(4, "0");
-    const names = { number: `2026-${variable_symbol}`, variable_symbol, subject_id, client_name };
-    const dates = { issued_on: day(atMs), due_on: day(atMs + samples.invoice.due * dayMs) };
-    const sums = this.money(1 + (id % 3));
-    const payments = this.random() < 0.6 ? [this.payment(atMs + dayMs, sums.total)] : [];
-    const [paid] = payments;
-    const state = { status: paid ? "paid" : "open", paid_on: paid?.["paid_on"] ?? null };
-    return { ...samples.invoice, ...names, ...dates, ...state, ...sums, payments };
-  }
-
-  private expense(id: number, atMs: number): RecordFields {
-    const { id: subject_id, name: supplier_name } = this.pick(this.of("subjects"));
-    const sums = this.money(1);
-    const names = {
-      number: `N${id % 10_000}`,
-      original_number: `F-${id % 10_000}`,
-      subject_id,
-      supplier_name,
-    };
-    const dates = { issued_on: day(atMs), due_on: day(atMs + 14 * dayMs), paid_on: day(atMs + dayMs) };
-    const attachments = [{ id: this.nextId++, ...samples.attachment }];
-    const payments = [this.payment(atMs + dayMs, sums.total)];
-    return { ...samples.expense, ...names, ...dates, ...sums, payments, attachments };
   }
 
   /** A payment; its own stamps are of the moment it was added. */

@@ -56,10 +56,11 @@ interface FirstSubscription {
   readonly events?: readonly string[];
 }
 
-/** A running stand-in for the service. All data are made up, and are lost when it ends. */
-export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
-
-/** Starts the sandbox on 127.0.0.1. @throws MirrorError `usage` where a first subscription is refused */
+/**
+ * Starts a stand-in for the service on 127.0.0.1. All data are made up, and are lost when it ends.
+ *
+ * @throws MirrorError `usage` where a first subscription is refused
+ */
 export async function startSandbox(options: SandboxOptions = {}) {
   const { seed = 1, clock = systemClock, random = systemRandom, webhooks = [], latencyMs = 0 } = options;
   const companies = openCompanies(options, (cause) => void service.failures.push(cause));

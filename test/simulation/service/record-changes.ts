@@ -1,7 +1,6 @@
 import { centsToNumber, decimal, toNumber } from "../../../connectors/fintoro/sandbox/base/decimal-money.ts";
 import { activityTargets, targetFields } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
-import { emit, type Company } from "../../../connectors/fintoro/sandbox/model/company.ts";
-import type { BookRow } from "../../../connectors/fintoro/sandbox/model/rows.ts";
+import { emit, type Company, type BookRow } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import { paymentsOf, totalsOf } from "../../../connectors/fintoro/sandbox/resources/balance.ts";
 import { keepUpload } from "../../../connectors/fintoro/sandbox/resources/case-board.ts";
@@ -60,12 +59,12 @@ export function someText({ choice }: ChangeContext, what: string): string {
 const dates = ["2026-11-02", "2026-11-02", "2026-11-03", "2026-11-05"];
 
 /** A new line of an invoice. */
-function newLine(context: ChangeContext): BookRow["items"][number] {
+function newLine(context: ChangeContext): BookRow {
   const { company, choice } = context;
   const priceListItemId = choice.probability(0.5) ? someId(context, "price_list_items") : null;
   const sum = { unitPrice: 1 + choice.below(50_000) / 100, quantity: 1, vatRate: 0, unitId: 1 };
   const own = { id: company.nextPartId(), uuid: company.random.uuid(), name: someText(context, "Line") };
-  return { ...own, ...sum, priceListItemId, itemCode: null, discountType: null, discountValue: null };
+  return { ...own, ...sum, priceListItemId, discountType: null, discountValue: null } as BookRow;
 }
 
 const pdf = { name: "a.pdf", mimeType: "application/pdf", content: Buffer.alloc(0) };

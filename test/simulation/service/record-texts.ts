@@ -1,8 +1,7 @@
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import { english } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
 import { activityTargets, targetFields } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
-import type { Company } from "../../../connectors/fintoro/sandbox/model/company.ts";
-import type { BookRow } from "../../../connectors/fintoro/sandbox/model/rows.ts";
+import type { Company, BookRow } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import type { Shown, TableName } from "./service-types.ts";
 

@@ -1,7 +1,6 @@
 import { localDay } from "../../../connectors/fintoro/sandbox/base/calendar.ts";
 import { companySnapshot } from "../../../connectors/fintoro/sandbox/made-up/seed.ts";
-import { openCompany, type Company } from "../../../connectors/fintoro/sandbox/model/company.ts";
-import { RowTable } from "../../../connectors/fintoro/sandbox/model/rows.ts";
+import { openCompany, type Company, RowTable } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { shownOf, type CompanyVersion, type Writing } from "./record-texts.ts";
 import { tableNames, type ServiceOptions, type TableName } from "./service-types.ts";
 import { VersionLog } from "./version-log.ts";

@@ -10,11 +10,7 @@ import { emit, type Company, type SentEvent } from "../../../connectors/fintoro/
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import { seriesView } from "../../../connectors/fintoro/sandbox/resources/documents.ts";
 import { present } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
-import {
-  startSandbox as start,
-  type SandboxOptions,
-  type Sandbox as Started,
-} from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox as start, type SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 
 /** Today in every test that does not care which day it is. */
@@ -37,7 +33,7 @@ interface Day {
 }
 
 /** Changes and looks past HTTP, budget and faults. Without a company's index it is about the first one. */
-function controlOf({ control }: Started) {
+function controlOf({ control }: Awaited<ReturnType<typeof start>>) {
   const { companies, parts } = control;
   const { faults, tokens, failures } = parts;
   const at = (index = 0) => present(companies[index]);

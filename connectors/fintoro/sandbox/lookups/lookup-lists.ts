@@ -66,7 +66,6 @@ function listsIn(language: ServiceLanguage) {
 export type LookupName = keyof ReturnType<typeof listsIn>;
 export const lookupNames = Object.keys(listsIn(english)) as readonly LookupName[];
 
-/** By language, made when first needed. */
 const made = new Map<string, ReturnType<typeof listsIn>>();
 
 export function lookupList(name: LookupName, language: ServiceLanguage): readonly AnsweredRecord[] {

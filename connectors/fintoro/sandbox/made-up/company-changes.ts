@@ -3,8 +3,7 @@ import { unknownName } from "../../../../src/base/names.ts";
 import { each, singular } from "../base/values.ts";
 import { documentKinds, eventTypes, kindFacts, pathOf, tableNames } from "../model/catalogue.ts";
 import type { TableName } from "../model/catalogue.ts";
-import type { SentEvent } from "../model/company.ts";
-import type { BookRow } from "../model/rows.ts";
+import type { SentEvent, BookRow } from "../model/company.ts";
 import { writable } from "../resources/all-routes.ts";
 import { balanceOf } from "../resources/balance.ts";
 import { isRefusedByRules, Missing, present } from "../rules/rules.ts";
@@ -100,22 +99,20 @@ export function trigger(actor: Actor, event: string, id: number | null = null, f
   const [path = "", change = ""] = event.split(".");
   const table = tableNames.find((name) => pathOf(name) === path) ?? null;
   const forged = forge || table === null;
-  const { events: log } = actor.company;
+  const { company, random } = actor;
+  const { events: log } = company;
   const events: SentEvent[] = [];
   const unsubscribe = log.subscribe((one) => events.push(one));
   try {
-    const done = forged ? (id ?? someId(actor, table)) : perform(actor, table, change, id);
+    const some = () =>
+      table ? (actor.find(table)?.id ?? company.tables[table].nextId) : random.int(1, 99_999);
+    const done = forged ? (id ?? some()) : perform(actor, table, change, id);
     if (forged) log.append(event, singular(path), done);
     const own = events.find((one) => one.type === event);
     return { event, id: own?.resource.id ?? done, forged, events };
   } finally {
     unsubscribe();
   }
-}
-
-function someId(actor: Actor, table: TableName | null): number {
-  if (table === null) return actor.random.int(1, 99_999);
-  return actor.find(table)?.id ?? actor.company.tables[table].nextId;
 }
 
 /**

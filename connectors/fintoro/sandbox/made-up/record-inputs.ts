@@ -4,8 +4,7 @@ import type { SeededRandom } from "../base/seeded-random.ts";
 import { each, latin } from "../base/values.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
 import { activityTargets, payableKinds, targetFields, type TableName } from "../model/catalogue.ts";
-import { documentsOf, type Company } from "../model/company.ts";
-import type { BookRow } from "../model/rows.ts";
+import { documentsOf, type Company, type BookRow } from "../model/company.ts";
 import { balanceOf } from "../resources/balance.ts";
 import { nextReceiptNumber, type Side } from "../resources/stock.ts";
 import { present } from "../rules/rules.ts";
@@ -31,12 +30,17 @@ export function actorIn(company: Company, random: SeededRandom) {
   return { company, random, find, any };
 }
 
-/** What is sent to create a record; `turn` is the number of the record, and small ones make the usual records. */
-type MakeInput = (actor: Actor, turn: number) => unknown;
-
-/** What a person sends to create a record of each table. @throws Missing where what it needs is not there */
-export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
-  clients: ({ random }, turn) => clientInput(random, turn),
+/** What a person sends to create a record of each table; its first ones (`turn`) are the usual. @throws Missing */
+export const newRecords: Readonly<Partial<Record<TableName, (actor: Actor, turn: number) => unknown>>> = {
+  // A party with preferences and an address for deliveries, or without.
+  clients: ({ random }, turn) => {
+    const party = partyInput(random, turn);
+    const { street, city: deliveryCity, zip: deliveryZip } = random.pick(words.parties);
+    const deliveryStreet = `${street} ${random.int(1, 999)}`;
+    const delivery = { deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId: party.countryId };
+    const habits = words.habits[String(party.countryId) as keyof typeof words.habits];
+    return { ...party, ...(random.often(0.15) && delivery), ...habits, ...random.pick(words.preferences) };
+  },
   suppliers: ({ random }, turn) => partyInput(random, turn + 30),
   bank_accounts: ({ random }, turn) =>
     words.accounts[turn] ?? { ...words.accounts[0], name: `Účet ${turn}`, iban: `SK00${random.digits(20)}` },
@@ -69,7 +73,19 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
     const { priceListItemId, quantity, warehouseId } = someStock(actor);
     return outboundInput(actor, warehouseId, [{ priceListItemId, quantity, unitPrice: 2.5, vatRate: 23 }]);
   },
-  price_list_items: newItem,
+  // From its second turn on a sample has a number and another price.
+  price_list_items: ({ random }, turn) => {
+    const { name, unitPrice, ...item } = words.items[turn % words.items.length]!;
+    const isFirst = turn < words.items.length;
+    const mark = String(turn + 1);
+    const stocked = { ean: `858${mark.padStart(10, "0")}`, warehouseCode: `SKL-${mark.padStart(4, "0")}` };
+    return {
+      ...item,
+      ...(item.useWarehouse && stocked),
+      name: isFirst ? name : `${name} ${mark}`,
+      unitPrice: isFirst ? unitPrice : Math.round(unitPrice * random.int(60, 160)) / 100,
+    };
+  },
   ...each("invoices proformas orders quotations", dealInput),
   credit_notes: (actor) => {
     const { id: invoiceId, items, currencyId, languageId } = actor.any("invoices");
@@ -104,20 +120,6 @@ function partyInput(random: SeededRandom, turn: number) {
   return { ...sample, type: "company", name, email, subjectId, taxId, vatId: vat ? vat + taxId : null };
 }
 
-/** What is sent to create a client: a party with preferences and an address for deliveries, or without. */
-function clientInput(random: SeededRandom, turn: number) {
-  const party = partyInput(random, turn);
-  const { street, city: deliveryCity, zip: deliveryZip } = random.pick(words.parties);
-  const deliveryStreet = `${street} ${random.int(1, 999)}`;
-  const delivery = { deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId: party.countryId };
-  return {
-    ...party,
-    ...(random.often(0.15) && delivery),
-    ...words.habits[String(party.countryId) as keyof typeof words.habits],
-    ...random.pick(words.preferences),
-  };
-}
-
 /** A CRM event of a case, a client or a supplier; another one where there is no document to link. */
 export function activityInput(actor: Actor, type: string) {
   const { random } = actor;
@@ -127,20 +129,6 @@ export function activityInput(actor: Actor, type: string) {
   if (invoice) return { ...owner, type, metadata: { documentType: "invoice", documentId: invoice.id } };
   const samples = words.activities.filter((one) => one.type === type);
   return { ...owner, ...random.pick(samples.length > 0 ? samples : words.activities) };
-}
-
-/** An item of the price list: from its second turn on a sample has a number and another price. */
-function newItem({ random }: Actor, turn: number) {
-  const { name, unitPrice, ...item } = words.items[turn % words.items.length]!;
-  const isFirst = turn < words.items.length;
-  const mark = String(turn + 1);
-  const stocked = { ean: `858${mark.padStart(10, "0")}`, warehouseCode: `SKL-${mark.padStart(4, "0")}` };
-  return {
-    ...item,
-    ...(item.useWarehouse && stocked),
-    name: isFirst ? name : `${name} ${mark}`,
-    unitPrice: isFirst ? unitPrice : Math.round(unitPrice * random.int(60, 160)) / 100,
-  };
 }
 
 /** Who buys what, at today's VAT rates: what documents have in common that are made from each other. */

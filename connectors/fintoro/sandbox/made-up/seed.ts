@@ -2,10 +2,9 @@ import { dateOf, dayOf, firstDayOfYear, momentOf, yearOf } from "../base/calenda
 import { centsToNumber, divide } from "../base/decimal-money.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { nameList, pick } from "../base/values.ts";
-import { documentKinds, payableKinds } from "../model/catalogue.ts";
-import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
+import { documentKinds, payableKinds, type DocumentKind } from "../model/catalogue.ts";
+import { documentsOf, publicOrigin, type Company, type BookRow } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { BookRow, DocumentKind } from "../model/rows.ts";
 import { writable } from "../resources/all-routes.ts";
 import { paymentsOf, totalsOf } from "../resources/balance.ts";
 import { creditInvoice, documents, payments } from "../resources/documents.ts";
@@ -14,7 +13,6 @@ import words from "../samples/words.json" with { type: "json" };
 import { activityInput, actorIn, dealInput, inboundInput, newRecords } from "./record-inputs.ts";
 import { outboundInput, type Actor } from "./record-inputs.ts";
 
-/** What documents show of the company at an index. */
 export function companySnapshot(index: number) {
   const known = words.companies[index % words.companies.length]!;
   const copy = { name: `${known.name} ${index + 1}`, subjectId: String(40_000_000 + index) };
@@ -70,7 +68,6 @@ export function seedCompany(company: Company, seed: number, size: number): void 
   for (const step of [seedBasics, seedDocuments, seedPayments, seedActivities]) step(past);
 }
 
-/** Creates the records of tables as people do. */
 function seedTables({ volumes, firstDay, actor }: Past, ...tables: (keyof typeof words.volumes)[]): void {
   for (const table of tables) {
     for (let index = 0; index < volumes[table]; index++) {

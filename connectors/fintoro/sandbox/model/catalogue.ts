@@ -1,6 +1,5 @@
 import { singular, nameList } from "../base/values.ts";
 import { lookupNames } from "../lookups/lookup-lists.ts";
-import type { DocumentKind, BookRow } from "./rows.ts";
 
 /** The names of the collections, which are those of the tables of a mirror; number series have no events. */
 export const tableNames = [
@@ -26,6 +25,9 @@ export function referenceOf(field: string) {
   return references.get(name.charAt(0).toLowerCase() + name.slice(1));
 }
 
+export type DocumentKind = "invoice" | "credit-note" | "proforma" | "order" | "quotation";
+type OwnField = "invoiceId" | "willBePaid" | "validityDate" | "qrTypeId";
+
 /** How a kind of document differs from the others. Rules, views and lists read it here. */
 interface KindFacts {
   readonly table: TableName;
@@ -34,7 +36,7 @@ interface KindFacts {
   /** Its lines show ids that last and a price-list item. */
   readonly keepsLines?: true;
   /** Fields of an answer that not all kinds have. */
-  readonly shown: readonly (keyof BookRow)[];
+  readonly shown: readonly (OwnField | (typeof dated | typeof methods)[number])[];
 }
 
 const methods = ["deliveryMethodId", "paymentMethodId"] as const;

@@ -1,17 +1,17 @@
 import { lookupList, lookupNames, slovakia } from "../lookups/lookup-lists.ts";
 import { pick } from "../base/values.ts";
 import words from "../samples/words.json" with { type: "json" };
-import { pathOf, type TableName } from "../model/catalogue.ts";
+import type { TableName } from "../model/catalogue.ts";
 import { present, refuse } from "../rules/rules.ts";
 import { file, list, nothing, replyWith } from "../service/messages.ts";
-import type { Reply, RouteCall, Routes } from "../service/messages.ts";
+import type { Routes } from "../service/messages.ts";
 import { isIn, type Collection } from "./collection.ts";
 import { activities, cases, caseStatuses, keepUpload } from "./case-board.ts";
 import { documentView } from "./document-view.ts";
 import { creditInvoice, documents, payments, sendMail, seriesView } from "./documents.ts";
 import { accounts, rotateSecret, subscriptions } from "./own-settings.ts";
 import { clients, suppliers } from "./partners.ts";
-import { recordPdf, zipOf } from "./record-files.ts";
+import { zipOf } from "./record-files.ts";
 import { priceList, receipts, warehouses } from "./stock.ts";
 
 const own = [clients, suppliers, accounts, caseStatuses, cases, activities, warehouses, priceList, payments];
@@ -20,8 +20,6 @@ const all = [...own, subscriptions, ...Object.values(receipts), ...Object.values
 export const writable = Object.fromEntries(all.map((one) => [one.table, one])) as Readonly<
   Record<TableName, Collection>
 >;
-
-const withPdf = [...Object.values(documents), ...Object.values(receipts)].map(({ table }) => table);
 
 /** The public register of companies; the same for everybody. */
 const subjects = words.parties
@@ -34,33 +32,11 @@ const subjects = words.parties
     legalForm: party.isPerson ? "freelancer" : "company",
   }));
 
-/** Subjects of the register by a part of the name or the beginning of the business id. */
-function subjectsFound({ query }: RouteCall): Reply {
-  const { searchQuery = "", legalForm, limit = "20" } = query;
-  const found = subjects.filter(
-    (subject) =>
-      subject.legalForm === (legalForm ?? subject.legalForm) &&
-      (isIn(searchQuery, subject.name) || String(subject.id).startsWith(searchQuery)),
-  );
-  return list(found.slice(0, Number(limit)));
-}
-
 const ofLookups: Routes = Object.fromEntries(
   lookupNames.map((name) => [`GET /${name}`, ({ language }) => list(lookupList(name, language))]),
 );
 
-const ofPdfs: Routes = Object.fromEntries(
-  withPdf.map((table) => [
-    `GET /${pathOf(table)}/{id}/pdf`,
-    ({ company, id }) => {
-      const record = present(company.tables[table].get(id));
-      return file("application/pdf", `${record.number}.pdf`, recordPdf(record));
-    },
-  ]),
-);
-
-/** Every route of the API. */
-export const allRoutes: Routes = Object.assign({}, ofLookups, ofPdfs, ...all.map(({ routes }) => routes), {
+export const allRoutes: Routes = Object.assign({}, ofLookups, ...all.map(({ routes }) => routes), {
   "GET /whoami": ({ company }) => replyWith({ name: company.name }),
   "GET /numerical-series": ({ company, query }) => {
     const series = company.tables.numerical_series.where((one) => one.documentKind === query["documentType"]);
@@ -68,7 +44,12 @@ export const allRoutes: Routes = Object.assign({}, ofLookups, ofPdfs, ...all.map
   },
   "GET /numerical-series/{id}": ({ company, id }) =>
     replyWith(seriesView(company, present(company.tables.numerical_series.get(id)))),
-  "GET /subjects": subjectsFound,
+  "GET /subjects": ({ query: { searchQuery = "", legalForm, limit = "20" } }) => {
+    const ofForm = subjects.filter((one) => one.legalForm === (legalForm ?? one.legalForm));
+    // By a part of the name or the beginning of the business id.
+    const found = ofForm.filter(({ name, id }) => isIn(searchQuery, name) || `${id}`.startsWith(searchQuery));
+    return list(found.slice(0, Number(limit)));
+  },
   "GET /subjects/{id}": ({ id }) => replyWith(present(subjects.find((one) => one.id === id))),
   "GET /contact-activity-logs/{id}/attachments": ({ company, id }) => {
     const { attachments, createdAtMs: atMs } = present(company.tables.contact_activity_logs.get(id));

@@ -1,8 +1,7 @@
 import { dateOf } from "../base/calendar.ts";
 import { convertCents, decimal, divide } from "../base/decimal-money.ts";
 import { percentOf, productCents, toCents, withVatCents } from "../base/decimal-money.ts";
-import { documentsOf, type Company } from "../model/company.ts";
-import type { BookRow, Discount } from "../model/rows.ts";
+import { documentsOf, type Company, type BookRow } from "../model/company.ts";
 
 /**
  * The sums of a document in cents: of each line, of the lines together, and after the document's discount. A line
@@ -26,7 +25,7 @@ export function totalsOf(document: BookRow) {
 }
 
 /** A fixed discount makes an amount smaller, whichever sign it has. */
-function discountOf(cents: bigint, { discountType: type, discountValue: value }: Discount): bigint {
+function discountOf(cents: bigint, { discountType: type, discountValue: value }: BookRow): bigint {
   if (!type || value === null) return 0n;
   if (type === "percentage") return percentOf(cents, decimal(value));
   return cents < 0n ? -toCents(decimal(value)) : toCents(decimal(value));

@@ -3,12 +3,12 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { each, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets, documentKinds, targetFields } from "../model/catalogue.ts";
-import { documentsOf, publicOrigin, type Company } from "../model/company.ts";
+import { documentsOf, publicOrigin } from "../model/company.ts";
+import type { Attachment, BookRow, Company, Upload } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { Attachment, BookRow, Upload } from "../model/rows.ts";
 import { filled, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
-import { collection, kept, onePage, stampsView, tenPerPage, type Write } from "./collection.ts";
+import { collection, kept, stampsView, tenPerPage, type Write } from "./collection.ts";
 import { clients, suppliers } from "./partners.ts";
 
 /** The columns of the board. The cases of one that is removed stay without one, and without events. */
@@ -75,14 +75,14 @@ export const activities = collection("contact_activity_logs", {
   shape: activityShape,
   facts: activityFacts,
   view: activityView,
-  list: (call) => {
-    const { company, language, query } = call;
-    const field = targetOf(company, query);
-    const logs = company.tables.contact_activity_logs
-      .findBy(field, Number(query[field]))
-      .filter(({ type }) => type === (query["type"] ?? type))
-      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
-    return onePage(call, "contact_activity_logs", logs, (log) => activityView(company, log, language));
+  list: {
+    rows: ({ company, query }) => {
+      const field = targetOf(company, query);
+      const logs = company.tables.contact_activity_logs.findBy(field, Number(query[field]));
+      const wanted = logs.filter(({ type }) => type === (query["type"] ?? type));
+      return wanted.toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
+    },
+    pageSize: tenPerPage,
   },
   method: "PATCH",
 });

@@ -4,11 +4,11 @@ import { randomFor } from "../base/seeded-random.ts";
 import { latin, omit, type AnsweredRecord } from "../base/values.ts";
 import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets, pathOf, referenceOf, targetFields, type TableName } from "../model/catalogue.ts";
-import { emit, publicOrigin, type Company } from "../model/company.ts";
-import { compareKeys, type BookRow } from "../model/rows.ts";
+import { emit, publicOrigin, type Company, compareKeys, type BookRow } from "../model/company.ts";
 import { filled, Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
-import { basePath, list, nothing, replyWith } from "../service/messages.ts";
+import { basePath, file, list, nothing, replyWith } from "../service/messages.ts";
 import type { Reply, RouteCall, Routes } from "../service/messages.ts";
+import { recordPdf } from "./record-files.ts";
 
 type View = (company: Company, row: BookRow, language: ServiceLanguage, isNew?: boolean) => AnsweredRecord;
 
@@ -27,7 +27,7 @@ interface CollectionRules<S extends z.ZodObject> {
   /** @default the record as it is kept, without its times */
   readonly view?: View;
   /** @default all records in one answer */
-  readonly list?: ListRules | ((call: RouteCall) => Reply);
+  readonly list?: ListRules;
   /** Fields that no two records have in common; the table has an index of each. */
   readonly unique?: readonly (keyof BookRow)[];
   /** How a record is changed; PATCH sends only what changes, null: it is not. @default PUT */
@@ -82,17 +82,22 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     emit(company, table, "deleted", own.id);
     afterChange?.(company, own, null);
   };
-  const { preview = view } = typeof listed === "function" ? {} : listed;
+  const { preview = view } = listed;
   const path = `/${pathOf(table)}`;
   const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
   const show = ({ company, language }: RouteCall, row: BookRow, status = 200) =>
     replyWith(view(company, row, language, status === 201), status);
   const routes: Routes = {
-    [`GET ${path}`]: typeof listed === "function" ? listed : recordList(table, listed, preview),
+    [`GET ${path}`]: recordList(table, listed, preview),
     [`GET ${path}/{id}`]: (call) => show(call, own(call)),
     [`POST ${path}`]: (call) => show(call, create(call.company, call.input), 201),
     ...(method && {
       [`${method} ${path}/{id}`]: (call) => show(call, update(call.company, own(call), call.input)),
+    }),
+    // What has a number is printed.
+    ...(unique.includes("number") && {
+      [`GET ${path}/{id}/pdf`]: (call) =>
+        file("application/pdf", `${own(call).number}.pdf`, recordPdf(own(call))),
     }),
     [`DELETE ${path}/{id}`]: (call) => {
       remove(call.company, own(call));
@@ -125,8 +130,9 @@ export function stampsView({ createdAtMs, updatedAtMs }: BookRow) {
   return { createdAt: offsetStamp(createdAtMs), updatedAt: offsetStamp(updatedAtMs) };
 }
 
-/** How one list differs from others. */
 export interface ListRules {
+  /** The records of a list that a request has to name. @default all, filtered and sorted as it asks */
+  readonly rows?: (call: RouteCall) => readonly BookRow[];
   /** Does the record fit the value of a query parameter that names no field of it? */
   readonly filters?: Readonly<Record<string, (row: BookRow, wanted: string, company: Company) => boolean>>;
   /** The order without `sortBy` and `sortDirection`. @default by id */
@@ -184,7 +190,7 @@ function recordList(table: TableName, rules: ListRules, preview: View) {
     const tieOf = ({ id }: BookRow) => (shuffle === null ? id : randomFor(shuffle, "tie", id).next());
     return rows.sorted(isKept ? field : null, keyOf, tieOf);
   };
-  return (call: RouteCall): Reply => {
+  const rowsOf = (call: RouteCall): readonly BookRow[] => {
     const { sortBy = usualOrder[0], sortDirection = usualOrder[1] } = call.query;
     const wanted = Object.entries(call.query).filter(([param]) => !notFilters.has(param));
     const isWanted = (row: BookRow) =>
@@ -194,7 +200,10 @@ function recordList(table: TableName, rules: ListRules, preview: View) {
       );
     const sorted = ascending(call, sortBy);
     const all = sortDirection === "asc" ? sorted : sorted.toReversed();
-    const rows = wanted.length === 0 ? all : all.filter(isWanted);
+    return wanted.length === 0 ? all : all.filter(isWanted);
+  };
+  return (call: RouteCall): Reply => {
+    const rows = (rules.rows ?? rowsOf)(call);
     return pageSize ? onePage(call, table, rows, show(call), pageSize) : list(rows.map(show(call)));
   };
 }
@@ -202,12 +211,12 @@ function recordList(table: TableName, rules: ListRules, preview: View) {
 export const tenPerPage = [10, 200] as const;
 
 /** One page of records that are already filtered and sorted. The service's URLs drop every other parameter. */
-export function onePage(
+function onePage(
   { query }: RouteCall,
   table: TableName,
   rows: readonly BookRow[],
   show: (row: BookRow) => AnsweredRecord,
-  [usual, most]: readonly [usual: number, most: number] = tenPerPage,
+  [usual, most]: readonly [usual: number, most: number],
 ): Reply {
   const [perPage, page] = [Math.min(most, Number(query["perPage"] ?? usual)), Number(query["page"] ?? 1)];
   const start = (page - 1) * perPage;

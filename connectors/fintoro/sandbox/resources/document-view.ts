@@ -2,9 +2,8 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { kindFacts, pathOf } from "../model/catalogue.ts";
-import { publicOrigin, type Company } from "../model/company.ts";
+import { publicOrigin, type Company, type BookRow } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { BookRow } from "../model/rows.ts";
 import { balanceOf, creditedCents, paymentsOf, totalsOf } from "./balance.ts";
 import { accountReference } from "./own-settings.ts";
 import { snapshotView } from "./partners.ts";
@@ -25,7 +24,6 @@ function commonView(company: Company, document: BookRow, language: ServiceLangua
   return { common, balance, totals };
 }
 
-/** A document as lists show it. */
 export function documentPreview(company: Company, document: BookRow, language: ServiceLanguage) {
   const dates = (["dueDate", "deliveryDate", "validityDate"] as const).filter((field) =>
     kindFacts[document.kind].shown.includes(field),

@@ -1,14 +1,11 @@
 import { z } from "zod";
-import { dateOf, dayOf } from "../base/calendar.ts";
-import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
+import { dateOf, dayOf, formatNumber, variableSymbol } from "../base/calendar.ts";
 import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
 import { each, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
-import { documentKinds, kindFacts } from "../model/catalogue.ts";
-import { documentsOf, emit, type Company } from "../model/company.ts";
-import type { DocumentKind, BookRow } from "../model/rows.ts";
+import { documentKinds, kindFacts, type DocumentKind } from "../model/catalogue.ts";
+import { documentsOf, emit, type Company, type BookRow } from "../model/company.ts";
 import { parse, refuse, sentOnly } from "../rules/rules.ts";
-import { list } from "../service/messages.ts";
 import { collection, type ListRules, type Write } from "./collection.ts";
 import { balanceOf, paymentsOf } from "./balance.ts";
 import { documentPreview, documentView, paymentView } from "./document-view.ts";
@@ -238,12 +235,13 @@ const ofOneDocument = z.object({ documentType: payableKind, documentId: z.coerce
 /** Payments never change; one that completes its document's sum makes it paid, with an event. */
 export const payments = collection("document_payments", {
   shape: paymentShape,
-  facts: ({ company, sent }) => paymentFrom(company, sent),
+  facts: paymentFrom,
   view: paymentView,
-  list: ({ company, query, language }) => {
-    const { documentType: kind, documentId } = parse(ofOneDocument, query);
-    const of = paymentsOf(company, { kind, id: documentId });
-    return list(of.map((one) => paymentView(company, one, language)));
+  list: {
+    rows: ({ company, query }) => {
+      const { documentType: kind, documentId } = parse(ofOneDocument, query);
+      return paymentsOf(company, { kind, id: documentId });
+    },
   },
   method: null,
   afterChange: (company, _, payment) => {
@@ -257,7 +255,7 @@ export const payments = collection("document_payments", {
 });
 
 /** Pays a document: with its own terms where nothing else is sent, and all that is left to pay. */
-function paymentFrom(company: Company, sent: z.output<typeof paymentShape>) {
+function paymentFrom({ company, sent }: Write<z.output<typeof paymentShape>>) {
   const { documentType: documentKind, documentId, amount } = sent;
   const document = documentsOf(company, documentKind).get(documentId) ?? refuse("documentId");
   const { toBePaid } = balanceOf(company, document);

@@ -3,8 +3,7 @@ import { plainStamp } from "../base/calendar.ts";
 import { pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { eventTypes } from "../model/catalogue.ts";
-import type { Company } from "../model/company.ts";
-import type { BookRow } from "../model/rows.ts";
+import type { Company, BookRow } from "../model/company.ts";
 import { refuse, sentOnly } from "../rules/rules.ts";
 import { collection } from "./collection.ts";
 

@@ -1,19 +1,20 @@
+import type { BookRow } from "../model/company.ts";
 import { Zip, ZipPassThrough } from "fflate";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { plainLetters } from "../base/values.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { BookRow } from "../model/rows.ts";
 import frame from "../samples/pdf-frame.json" with { type: "json" };
 import { totalsOf } from "./balance.ts";
 
 /** A document or a receipt as its receiver gets it: a real, small PDF of one page, letters without their accents. */
 export function recordPdf(record: BookRow): Buffer {
   const { kind, number, issueDate, items } = record;
+  const isDocument = "kind" in record;
   const { net, gross } = totalsOf(record);
   const lines = [
-    `${"kind" in record ? texts[kind].title : "Skladový doklad"} ${number}`,
+    `${isDocument ? texts[kind].title : "Skladový doklad"} ${number}`,
     `Dátum vystavenia: ${issueDate}`,
-    ...items.map(({ name, itemName }) => name ?? itemName ?? ""),
+    ...items.map(({ name, itemName }) => (isDocument ? name : itemName)),
     `Spolu bez DPH: ${centsToNumber(net)}`,
     `Spolu s DPH: ${centsToNumber(gross)}`,
   ].map((line) => `(${plainLetters(line).replace(/[^\x20-\x7e]|[\\()]/gu, "?")}) Tj 0 -18 Td`);

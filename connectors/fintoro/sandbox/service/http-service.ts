@@ -13,19 +13,12 @@ import type { Reply, Router, WholeRequest } from "./messages.ts";
 
 export interface ServiceParts {
   readonly router: Router;
-  /** A token that is removed stops working at once. */
-  readonly tokens: Map<string, Bearer>;
+  /** Whose each token is, and what it allows. One that is removed stops working at once. */
+  readonly tokens: Map<string, { company: Company; limiter: Limiter; scope: "read" | "write" }>;
   readonly faults: FaultPlan;
   readonly clock: Clock;
   readonly random: Random;
   readonly latencyMs: number;
-}
-
-/** Whose a token is, and what it allows. */
-interface Bearer {
-  readonly company: Company;
-  readonly limiter: Limiter;
-  readonly scope: "read" | "write";
 }
 
 type ServedRequest = ReturnType<HttpService["visit"]>;
@@ -87,23 +80,24 @@ export class HttpService {
       return send(response, await this.controlServer(incoming));
     const { clock, latencyMs } = this.parts;
     const visit = this.visit(incoming, request);
-    const { faults, requestId, language } = visit;
-    const permit = this.permit(visit);
+    const { faults, requestId, language, match, bearer } = visit;
+    // Only requests that reach a company through a known route are counted, and the limiter does not see some refusals.
+    const isSeen = match && ![401, 429, 503].includes(faults.get("status")?.status ?? 0);
+    const permit = isSeen ? bearer?.limiter.count() : undefined;
     const pauseMs = latencyMs + (faults.get("latency")?.latencyMs ?? 0);
     const pause = async () => {
       if (pauseMs > 0) await clock.sleep(pauseMs / 2, this.closing.signal);
     };
     await pause();
-    const refused = permit !== null && !permit.allowed;
     // The records are as they were when they were read; the rate headers are those of the reply.
-    const reply = refused ? error(429, "Too Many Attempts.") : await this.reply(visit);
+    const reply = permit?.allowed === false ? refusal(429) : await this.reply(visit);
     await pause();
     const active = [...faults.values()];
     const altered = active.reduce((whole, { answer }) => answer?.(whole, authorization) ?? whole, reply);
     const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
     const full = { ...altered, headers: { ...own, ...altered.headers } };
     const broken = faults.get("reset") ?? faults.get("hang");
-    const { method, path, query, bearer } = visit;
+    const { method, path, query } = visit;
     const status = broken ? 0 : full.status;
     this.requests.add({ method, path, query, status, company: bearer?.company.index ?? null });
     if (response.destroyed) return;
@@ -128,22 +122,14 @@ export class HttpService {
     };
   }
 
-  /** Only requests that reach a company through a known route are counted; null for the others. */
-  private permit({ match, bearer, faults }: ServedRequest) {
-    const fault = faults.get("status");
-    // The limiter does not see these.
-    if (!bearer || !match || [401, 429, 503].includes(fault?.status ?? 0)) return null;
-    return bearer.limiter.count();
-  }
-
   private async reply(visit: ServedRequest): Promise<Reply> {
     const { method, match, bearer, language, headers, body, query, fullPath, faults } = visit;
     const fault = faults.get("status");
     if (fault) return this.faultReply(fault, bearer?.limiter.limit);
     if (!match) return error(404, `The route ${fullPath.slice(1)} could not be found.`);
-    if (!bearer) return error(401, "Unauthenticated.");
+    if (!bearer) return refusal(401);
     const { handle: answer, id } = match;
-    if (method !== "GET" && bearer.scope === "read") return error(403, "This action is unauthorized.");
+    if (method !== "GET" && bearer.scope === "read") return refusal(403);
     const files = await parseFiles(body, headers["content-type"] ?? "");
     const input = files ? {} : parseJsonBody(body);
     const { company } = bearer;
@@ -153,7 +139,7 @@ export class HttpService {
         return answerTo(language, () => answer(call));
       } catch (cause) {
         this.failures.push(cause);
-        return error(500, "Server Error");
+        return refusal(500);
       }
     };
     const key = headers["idempotency-key"];
@@ -162,7 +148,7 @@ export class HttpService {
   }
 
   private faultReply({ status = 500, retryAfterS = 1 }: Fault, limit = 0): Reply {
-    const reply = error(status, statusTexts[status] ?? "Server Error");
+    const reply = refusal(status);
     if (status !== 429) return reply;
     return { ...reply, headers: limitHeaders(limit, this.parts.clock.nowMs(), retryAfterS) };
   }
@@ -182,6 +168,8 @@ export class HttpService {
 
 const statusTexts: Readonly<Record<number, string>> = {
   401: "Unauthenticated.",
+  403: "This action is unauthorized.",
   429: "Too Many Attempts.",
   503: "Service Unavailable",
 };
+const refusal = (status: number) => error(status, statusTexts[status] ?? "Server Error");

@@ -20,33 +20,28 @@ export function createLimiter(clock: Clock, { kind, limit, windowMs }: LimiterOp
   let used = 0;
   let endsAtMs = Number.NEGATIVE_INFINITY;
   const nowMs = () => (kind === "whole_seconds" ? clock.nowMs() : clock.monotonicMs());
-  const openWindow = () => {
-    const now = nowMs();
-    if (now < endsAtMs) return;
-    endsAtMs = (kind === "whole_seconds" ? Math.floor(now / 1000) * 1000 : now) + windowMs;
-    used = 0;
-  };
   /** After a window's end the whole budget remains, also before a request opens the next one. */
   const left = () => (nowMs() >= endsAtMs ? limit : Math.max(0, limit - used));
-  return {
-    limit,
-    /** Counts a request, if the budget allows it. The rate headers are as they are at the moment of the call. */
-    count: (): { readonly allowed: boolean; readonly headers: () => Record<string, string> } => {
-      openWindow();
-      if (used >= limit) {
-        // Whole seconds, rounded down: up to a second short, and 0 in a window's last second.
-        const seconds = () => Math.max(0, Math.floor((endsAtMs - nowMs()) / 1000));
-        return { allowed: false, headers: () => limitHeaders(limit, clock.nowMs(), seconds()) };
-      }
-      used++;
-      const remaining = limit - used;
-      const headers = () => ({
-        "X-RateLimit-Limit": String(limit),
-        "X-RateLimit-Remaining": String(kind === "hit_time" ? remaining : left()),
-      });
-      return { allowed: true, headers };
-    },
+  /** Whole seconds, rounded down: up to a second short, and 0 in a window's last second. */
+  const seconds = () => Math.max(0, Math.floor((endsAtMs - nowMs()) / 1000));
+  /** Counts a request, if the budget allows it. The rate headers are as they are at the moment of the call. */
+  const count = () => {
+    const now = nowMs();
+    if (now >= endsAtMs) {
+      endsAtMs = (kind === "whole_seconds" ? Math.floor(now / 1000) * 1000 : now) + windowMs;
+      used = 0;
+    }
+    const allowed = used < limit;
+    used += Number(allowed);
+    const remaining = limit - used;
+    const headers = (): Record<string, string> => {
+      if (!allowed) return limitHeaders(limit, clock.nowMs(), seconds());
+      const shown = kind === "hit_time" ? remaining : left();
+      return { "X-RateLimit-Limit": String(limit), "X-RateLimit-Remaining": String(shown) };
+    };
+    return { allowed, headers };
   };
+  return { limit, count };
 }
 
 /** The headers of a 429; `retryAfterS: null` omits `Retry-After`. */

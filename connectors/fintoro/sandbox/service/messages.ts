@@ -3,8 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { valueOr } from "../../../../src/base/errors.ts";
 import type { AnsweredRecord } from "../base/values.ts";
 import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
-import type { Company } from "../model/company.ts";
-import type { Upload } from "../model/rows.ts";
+import type { Company, Upload } from "../model/company.ts";
 import { Invalid, Missing } from "../rules/rules.ts";
 
 export const basePath = "/api/public/v1";
@@ -88,7 +87,6 @@ export function replyWith(content: object, status = 200): Reply {
   return { status, headers, body: Buffer.from(JSON.stringify(content)) };
 }
 
-/** A list with its records in `data`. */
 export const list = (data: readonly AnsweredRecord[], paginator?: AnsweredRecord) =>
   replyWith({ data, paginator });
 export const nothing = (status = 204): Reply => ({ status, headers: {}, body: Buffer.alloc(0) });
