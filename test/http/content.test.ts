@@ -13,14 +13,6 @@ import type { ServiceRequest } from "../../src/connector/transport.ts";
 const pdfHead = { "content-type": "application/pdf" };
 const protocol = { kind: "protocol", retryable: true };
 
-test("HTML with 200 is tried again, and the JSON after it taken", async () => {
-  const { http } = await serviceWith((answer, _, index) =>
-    index === 0 ? page(answer) : json(answer, { ok: 1 }),
-  );
-  await http.send(get("/x"));
-  expect(http.stats()).toMatchObject({ requests: 2 });
-});
-
 // Fault: service | HTML, text, nothing or an empty body in place of JSON, with a 2xx status | a server in the service's place | a retryable protocol error
 test.each([
   ["HTML", { "content-type": "text/html" }, "<html>", 200],

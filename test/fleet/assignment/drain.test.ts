@@ -5,8 +5,7 @@ import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.
 import { drainInbox, followInbox } from "../../../src/fleet/assignment/drain.ts";
 import { createInboxWatch } from "../../../src/fleet/assignment/drain.ts";
 import { inboxPosition } from "../../../src/state/meta.ts";
-import { test as fleetTest } from "../../support/fleet/fleet-test.ts";
-import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { openFleet, test as fleetTest, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { rows } from "../../support/mirror/store.ts";

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
 import {
   openFleet,
   atOnce,
@@ -10,6 +9,7 @@ import {
   indexWrites,
   lockWait,
   snapshotOf,
+  test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";

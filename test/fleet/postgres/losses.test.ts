@@ -2,8 +2,7 @@ import { describe, expect } from "vitest";
 import { judgeLosses, lossesInARow, takeoverDelayMs } from "../../../src/fleet/postgres/tables/losses.ts";
 import { findWaitingCompanies } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
-import { openFleet, ttlMs, type Fleet } from "../../support/fleet/fleet.ts";
+import { openFleet, ttlMs, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const minute = 60_000;

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 import { assertOwner, OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
 import {
   atOnce,
   changesUpTo,
@@ -11,6 +10,7 @@ import {
   pausingBehind,
   snapshotOf,
   ttlMs,
+  test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
 import { rejectionOf } from "../../support/errors.ts";

@@ -5,7 +5,6 @@ import {
   readRemovedCompanies,
 } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
 import {
   openFleet,
   atOnce,
@@ -13,6 +12,7 @@ import {
   deliveries,
   snapshotOf,
   ttlMs,
+  test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";

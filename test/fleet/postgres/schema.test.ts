@@ -1,8 +1,7 @@
 import { expect } from "vitest";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { findWaitingCompanies, waitingCompanies } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
-import { changesUpTo, deliveries, openFleet, planOf, snapshotOf } from "../../support/fleet/fleet.ts";
+import { changesUpTo, deliveries, openFleet, planOf, snapshotOf, test } from "../../support/fleet/fleet.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../../support/postgres/databases.ts";
 

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { type ChangeRow, pruneChanges } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { pruneInbox } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
 import {
   atOnce,
   changesUpTo,
@@ -9,6 +8,7 @@ import {
   openFleet,
   planOf,
   snapshotOf,
+  test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";

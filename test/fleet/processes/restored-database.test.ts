@@ -9,8 +9,7 @@ import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts"
 import { createTimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
 import { aFileStore, aRight, type TestStore } from "../../support/file-store.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
-import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { openFleet, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, little, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { backUp, connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";

@@ -5,7 +5,6 @@ import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import type { NamedCondition } from "../../../src/status/conditions.ts";
 import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
 import {
   changesUpTo,
   countingStatements,
@@ -14,6 +13,7 @@ import {
   runFleet,
   sendJob,
   snapshotOf,
+  test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { test } from "../../support/fleet/fleet-test.ts";
-import { openFleet, runFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { openFleet, runFleet, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const month = "2026-10";

@@ -3,13 +3,13 @@ import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { readRadar, readRadarPage, type MirrorRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { radarLines } from "../../../src/fleet/status/format-fleet-status.ts";
 import { needsSomeone } from "../../../src/fleet/snapshot/snapshot-facts.ts";
-import { test } from "../../support/fleet/fleet-test.ts";
 import {
   changesUpTo,
   countingStatements,
   publishNoReports,
   runFleet,
   snapshotOf,
+  test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";

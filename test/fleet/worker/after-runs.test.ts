@@ -10,7 +10,7 @@ import { recordStep, stepsAfterRun, exportStep, backupStep } from "../../../src/
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { eventually } from "../../support/eventually.ts";
-import { aWorkedFleet, little, startWorker } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { wholeRuns, inMirror } from "../../support/company/served-company.ts";
 import { look } from "../../support/truth/compare.ts";
@@ -43,7 +43,7 @@ async function aReportedFleet(schedule: object = {}) {
 }
 
 describeWithPostgres("after a claim", () => {
-  // Fault: fleet | a node ends after a run, before report and Parquet files are made | what follows runs, on the node | the next owner makes all of it at once
+  // Fault: fleet | a node ends after a run, before report, Parquet files and exports are made | what follows runs, on the node | the next owner makes all of it at once
   test("what follows the last run is made at once where the owner before did not make it", async () => {
     const { fleet, reports } = await aReportedFleet();
     const one = await startNode(fleet, "one", { reports });
@@ -162,30 +162,6 @@ describeWithPostgres("exports of a company of the fleet", () => {
     await untilReleased(await startNode(fleet, "one", { afterRun: aMaker().afterRun }));
     const facts = JSON.stringify((await fleet.tables.snapshots.current("acme"))?.facts);
     expect(facts).toContain(`not made after the last run: csv ${place}: it could not be sent`);
-  });
-
-  // Fault: fleet | the owner is killed after a run, before its exports are sent | process `worker` by SIGKILL | the next owner makes and sends them
-  test("are made and sent by the next owner where the one before was killed", async () => {
-    const { fleet, place, sent } = await anExportedFleet();
-    const one = await startWorker(fleet, "one");
-    await eventually(
-      async () => (await sent()) !== null,
-      () => `an export: ${one.said().join("; ")}`,
-    );
-    const before = await sent();
-    await one.end("SIGKILL");
-    // As it was a moment earlier.
-    rmSync(path.join(place, "acme"), { recursive: true });
-    await fleet.postgres.query("UPDATE fintoro_mirror.alerts SET steps = NULL");
-    const two = await startWorker(fleet, "two");
-    await fleet.engine.send("events", ["acme"]);
-    await eventually(
-      async () => (await sent()) !== null,
-      () => `an export: ${two.said().join("; ")}`,
-    );
-    const [first] = before?.files ?? [];
-    expect((await sent())?.files[0]?.sha256).toBe(first?.sha256);
-    expect((await two.end("SIGTERM")).code).toBe(0);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { RawBuilder } from "kysely";
 import { PgBoss } from "pg-boss";
+import { test as plainTest } from "vitest";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
 import { sqlBy, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
@@ -47,6 +48,9 @@ export async function openFleet() {
     set,
   };
 }
+
+/** A test with what a fleet shares, in a database of its own, where it names it. */
+export const test = plainTest.extend("fleet", () => openFleet());
 
 /** How many updates of a table a step made over a connection of its own, and how many of them wrote into its indexes. */
 export async function indexWrites(
