@@ -128,8 +128,8 @@ describe("access tokens", () => {
   });
 });
 
-// Fault: limiter | the service refuses a request (429) and says when its window ends | a list | the run waits for that moment
-test("I8: a 429 is waited out until the window ends", async () => {
+// Fault: limiter | a budget of five calls in half a second | the stand-in's limiter | the run waits for the next window, is complete, and no call is refused
+test("I8: a run on a small budget waits for its windows, and no call is refused", async () => {
   const one = await openForTest({ limit: 5, windowMs: 500 }, "rate_limit: { window: 500ms }\n");
   expect(await one.sync()).toMatchObject({ outcome: "complete" });
   expect(one.standIn.visits.filter(({ status }) => status === 429)).toEqual([]);

@@ -4,11 +4,9 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import {
   openFleet,
   atOnce,
-  changesUpTo,
   deliveries,
   indexWrites,
   lockWait,
-  snapshotOf,
   test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
@@ -111,7 +109,7 @@ describeWithPostgres("the fleet's inbox", () => {
   test("only old deliveries that are in the published snapshot are deleted", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
     await fleet.inbox.add("acme", deliveries("e1", "e2", "e3"));
-    await fleet.snapshots.publish(owner, snapshotOf(1, 2), changesUpTo(1));
+    await fleet.publishUpTo(owner, 1, 2);
     expect(await fleet.inbox.prune()).toBe(0);
     await fleet.set("inbox", "received_at = now() - interval '8 days'");
     expect(await fleet.inbox.prune()).toBe(2);

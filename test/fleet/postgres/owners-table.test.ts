@@ -2,13 +2,11 @@ import { expect } from "vitest";
 import { assertOwner, OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import {
   atOnce,
-  changesUpTo,
   deliveries,
   indexWrites,
   lockWait,
   openFleet,
   pausingBehind,
-  snapshotOf,
   ttlMs,
   test,
   type Fleet,
@@ -128,7 +126,7 @@ describeWithPostgres("an owner whose ownership ended", () => {
       if (how === "another node took over") await fleet.owned("acme", "node-2");
       expect(await fleet.owners.renew("node-1", [owner], ttlMs)).toEqual([]);
       for (const write of [
-        () => fleet.snapshots.publish(owner, snapshotOf(5, 1), changesUpTo(5)),
+        () => fleet.publishUpTo(owner, 5, 1),
         () => fleet.reports.begin(owner, 1, ["a"]),
         () => fleet.reports.publish(owner, { seq: 5, files: [], answers: null, old: [] }),
         () => fleet.companies.setAccount(owner, "a1"),

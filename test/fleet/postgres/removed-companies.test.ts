@@ -5,16 +5,7 @@ import {
   readRemovedCompanies,
 } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import {
-  openFleet,
-  atOnce,
-  changesUpTo,
-  deliveries,
-  snapshotOf,
-  ttlMs,
-  test,
-  type Fleet,
-} from "../../support/fleet/fleet.ts";
+import { openFleet, atOnce, deliveries, ttlMs, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const tables = ["inbox", "inbox_heads", "changes", "snapshots", "reports", "packages", "alerts"] as const;
@@ -29,7 +20,7 @@ function rowsOf({ postgres }: Fleet, company: string): Promise<number[]> {
 async function used(fleet: Fleet, company: string): Promise<void> {
   const owner = await fleet.owned(company);
   await fleet.inbox.add(company, deliveries("e1", "e2"));
-  await fleet.snapshots.publish(owner, snapshotOf(3, 1), changesUpTo(3));
+  await fleet.publishUpTo(owner, 3, 1);
   await fleet.reports.begin(owner, 1, []);
   await fleet.postgres.query("INSERT INTO fintoro_mirror.alerts VALUES ($1, '{}')", [company]);
   await fleet.packages.ask([company], "2026-10", false);

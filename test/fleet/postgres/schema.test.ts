@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { findWaitingCompanies, waitingCompanies } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { changesUpTo, deliveries, openFleet, planOf, snapshotOf, test } from "../../support/fleet/fleet.ts";
+import { deliveries, openFleet, planOf, test } from "../../support/fleet/fleet.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../../support/postgres/databases.ts";
 
@@ -57,7 +57,7 @@ describeWithPostgres("companies that nobody looks after", () => {
     await fleet.inbox.add("waiting", deliveries("e1"));
     const drained = await fleet.owned("drained");
     await fleet.inbox.add("drained", deliveries("e1"));
-    await fleet.snapshots.publish(drained, snapshotOf(1, 1), changesUpTo(1));
+    await fleet.publishUpTo(drained, 1, 1);
     await fleet.owners.release(drained);
     const both = await fleet.owned("both");
     await fleet.inbox.add("both", deliveries("e1"));

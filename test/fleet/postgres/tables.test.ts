@@ -104,17 +104,17 @@ describeWithPostgres("a published snapshot", () => {
     const owner = await fleet.owned("acme");
     await expect(fleet.snapshots.publish(owner, snapshotOf(5_000), broken)).rejects.toThrow("cannot be read");
     expect(await fleet.postgres.query(publishedSeqs)).toEqual([]);
-    await fleet.snapshots.publish(owner, snapshotOf(5_000), changesUpTo(5_000));
+    await fleet.publishUpTo(owner, 5_000);
     expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(5_000);
   });
 
   test("never goes back in the change log, and keeps what it has not drained (I6)", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
     await fleet.inbox.add("acme", deliveries("e1", "e2"));
-    await fleet.snapshots.publish(owner, snapshotOf(3, 2), changesUpTo(3));
+    await fleet.publishUpTo(owner, 3, 2);
     const back = fleet.snapshots.publish(owner, snapshotOf(2, 2), () => []);
     await expect(back).rejects.toMatchObject({ kind: "database", retryable: false });
-    await fleet.snapshots.publish(owner, snapshotOf(3, 1), changesUpTo(3));
+    await fleet.publishUpTo(owner, 3, 1);
     expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 1 }]);
     expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(3);
   });
@@ -123,7 +123,7 @@ describeWithPostgres("a published snapshot", () => {
     const fleet = await openFleet();
     const owner = await fleet.owned("acme");
     await fleet.inbox.add("acme", deliveries("e1"));
-    await fleet.snapshots.publish(owner, snapshotOf(1, 40), changesUpTo(1));
+    await fleet.publishUpTo(owner, 1, 40);
     await fleet.inbox.add("acme", deliveries("e2"));
     expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 1 }]);
   });
@@ -134,7 +134,7 @@ describeWithPostgres("a text that Postgres cannot hold", () => {
   test("keeps no snapshot from being published: U+FFFD stands in for what it lacks", async ({ fleet }) => {
     const facts = { identity: { name: "A\0c\ud800me" }, summary: { problem: "\\u0000 \0" } };
     const owner = await fleet.owned("acme");
-    await fleet.snapshots.publish(owner, { ...owner, ...snapshotOf(0), facts }, changesUpTo(0));
+    await fleet.publishUpTo(owner, 0, 0, { facts });
     expect((await fleet.snapshots.current("acme"))?.facts).toEqual({
       identity: { name: "A\uFFFDc\uFFFDme" },
       summary: { problem: "\\u0000 \uFFFD" },
@@ -150,25 +150,24 @@ describeWithPostgres("the change log in Postgres", () => {
   test("loses what was published seven days ago, and the next snapshot goes on without a hole", async () => {
     const fleet = await openFleet();
     const owner = await fleet.owned("acme");
-    const publish = (seq: number) => fleet.snapshots.publish(owner, snapshotOf(seq), changesUpTo(seq));
     const left = async () =>
       (await fleet.postgres.query<{ seq: number }>(publishedSeqs)).map(({ seq }) => seq);
-    await publish(4);
+    await fleet.publishUpTo(owner, 4);
     await age(fleet, 5);
-    await publish(6);
+    await fleet.publishUpTo(owner, 6);
     expect(await fleet.snapshots.pruneChanges()).toBe(0);
     await age(fleet, 3);
     expect(await fleet.snapshots.pruneChanges()).toBe(4);
     expect(await left()).toEqual([5, 6]);
     await age(fleet, 9);
     expect(await fleet.snapshots.pruneChanges()).toBe(2);
-    await publish(7);
+    await fleet.publishUpTo(owner, 7);
     expect(await left()).toEqual([7]);
   });
 
   test("is pruned some rows at a time, by several nodes at once", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
-    await fleet.snapshots.publish(owner, snapshotOf(12_000), changesUpTo(12_000));
+    await fleet.publishUpTo(owner, 12_000);
     await age(fleet, 8);
     const first = await atOnce(fleet, 3, () => fleet.snapshots.pruneChanges());
     expect(Math.max(...first)).toBeLessThanOrEqual(5_000);

@@ -6,13 +6,11 @@ import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/r
 import type { NamedCondition } from "../../../src/status/conditions.ts";
 import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
 import {
-  changesUpTo,
   countingStatements,
   deliveries,
   publishNoReports,
   runFleet,
   sendJob,
-  snapshotOf,
   test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
@@ -37,8 +35,7 @@ async function published(
   keep = false,
 ): Promise<void> {
   const owner = await fleet.owned(company);
-  const snapshot = { ...snapshotOf(3), taken_at: new Date().toISOString(), facts: { ...about } };
-  await fleet.snapshots.publish(owner, snapshot, changesUpTo(3));
+  await fleet.publishUpTo(owner, 3, 0, { taken_at: new Date().toISOString(), facts: about });
   if (!keep) await fleet.owners.release(owner);
 }
 
@@ -271,7 +268,7 @@ describeWithPostgres("the sums of a fleet for metrics", () => {
     await earlier(fleet, "inbox", "received_at", "90 s", "company = 'waiting'");
     const owner = await fleet.owned("drained");
     await fleet.inbox.add("drained", deliveries("old"));
-    await fleet.snapshots.publish(owner, snapshotOf(1, 1), changesUpTo(1));
+    await fleet.publishUpTo(owner, 1, 1);
     await earlier(fleet, "inbox", "received_at", "1 hour", "company = 'drained'");
     await fleet.inbox.add("drained", deliveries("new"));
     await fleet.add("removed");

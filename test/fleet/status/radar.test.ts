@@ -4,11 +4,9 @@ import { readRadar, readRadarPage, type MirrorRadar } from "../../../src/fleet/p
 import { radarLines } from "../../../src/fleet/status/format-fleet-status.ts";
 import { needsSomeone } from "../../../src/fleet/snapshot/snapshot-facts.ts";
 import {
-  changesUpTo,
   countingStatements,
   publishNoReports,
   runFleet,
-  snapshotOf,
   test,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
@@ -38,8 +36,7 @@ async function published(
   const owner = await fleet.owned(company);
   const said = { ...wellRead, ...radar };
   const facts = healthyFacts({ radar: { needs_someone: needsSomeone(said), ...said } });
-  const snapshot = { ...snapshotOf(3), facts };
-  await fleet.snapshots.publish(owner, snapshot, changesUpTo(3));
+  await fleet.publishUpTo(owner, 3, 0, { facts });
   if (answers) await publishNoReports(fleet, owner, answers);
 }
 

@@ -22,7 +22,7 @@ export async function openFleet() {
   const url = await freshDatabase();
   const postgres = await connectNode(url);
   const tables = fleetTables(postgres);
-  const { companies, owners } = tables;
+  const { companies, owners, snapshots } = tables;
   /** Sets columns of all rows of a table, or of some. */
   const set = async (table: string, columns: string, where = "true") => {
     await postgres.query(`UPDATE fintoro_mirror.${table} SET ${columns} WHERE ${where}`);
@@ -42,6 +42,9 @@ export async function openFleet() {
       if (!("epoch" in claim)) throw new Error(`${company} was not claimed: ${claim.refused}`);
       return { company, epoch: claim.epoch, node };
     },
+    /** Publishes a snapshot whose mirror ends with this change and this position in the inbox. */
+    publishUpTo: (owner: Owner, seq: number, inboxSeq = 0, more: object = {}) =>
+      snapshots.publish(owner, { ...snapshotOf(seq, inboxSeq), ...more }, changesUpTo(seq)),
     /** Lets an ownership expire, as time would: for the first time, however often it did before. */
     expire: (company: string) =>
       set("owners", "expires_at = now() - interval '1 second', losses = 0", `company = '${company}'`),
