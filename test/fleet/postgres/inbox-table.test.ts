@@ -1,15 +1,7 @@
 import { expect } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import {
-  openFleet,
-  atOnce,
-  deliveries,
-  indexWrites,
-  lockWait,
-  test,
-  type Fleet,
-} from "../../support/fleet/fleet.ts";
+import { openFleet, deliveries, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 /** Reads what follows its position until `isOver`, and gives the numbers in the order in which it saw them. */
@@ -47,7 +39,7 @@ describeWithPostgres("the fleet's inbox", () => {
     const acknowledged = new Set<string>();
     let over = false;
     const reader = follow(fleet, "acme", () => over);
-    await atOnce(fleet, 8, async (receiver) => {
+    await fleet.atOnce(8, async (receiver) => {
       for (let n = 0; n < 25; n++) {
         const own = `r${receiver}-${n}`;
         const ids = random.next() < 0.3 ? [own, `shared-${n}`] : [own];
@@ -81,7 +73,7 @@ describeWithPostgres("the fleet's inbox", () => {
     });
     await locked.promise;
     const second = inbox.add("acme", deliveries("e1", "e2"));
-    await lockWait(fleet);
+    await fleet.lockWait();
     await inbox.add("other", deliveries("e3"));
     expect(await inbox.read("acme", 1, 10)).toEqual([]);
     paused.resolve();
@@ -100,7 +92,7 @@ describeWithPostgres("the fleet's inbox", () => {
 
   test("a delivery after others that wait writes no index", async ({ fleet }) => {
     await fleet.inbox.add("acme", deliveries("e0"));
-    const written = await indexWrites(fleet, "inbox_heads", async ({ inbox }) => {
+    const written = await fleet.indexWrites("inbox_heads", async ({ inbox }) => {
       for (let n = 1; n <= 30; n++) await inbox.add("acme", deliveries(`e${n}`));
     });
     expect(written).toEqual({ updates: 30, indexed: 0 });

@@ -1,16 +1,6 @@
 import { expect } from "vitest";
 import { assertOwner, OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import {
-  atOnce,
-  deliveries,
-  indexWrites,
-  lockWait,
-  openFleet,
-  pausingBehind,
-  ttlMs,
-  test,
-  type Fleet,
-} from "../../support/fleet/fleet.ts";
+import { deliveries, openFleet, pausingBehind, ttlMs, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
@@ -22,7 +12,7 @@ describeWithPostgres("a claim", () => {
       const first = before === "never owned" ? null : await fleet.owned("acme", "node-0");
       if (before === "expired") await fleet.expire("acme");
       if (before === "released" && first) await fleet.owners.release(first);
-      const claims = await atOnce(fleet, 8, (i) => fleet.owners.claim("acme", `claimer-${i % 4}`, ttlMs));
+      const claims = await fleet.atOnce(8, (i) => fleet.owners.claim("acme", `claimer-${i % 4}`, ttlMs));
       const [owner] = await fleet.owners.ownersOf(["acme"]);
       expect(owner).toMatchObject({ epoch: first ? 2 : 1, live: true });
       expect(claims.flatMap((claim) => ("epoch" in claim ? [] : claim.refused))).toEqual(
@@ -48,7 +38,7 @@ describeWithPostgres("a claim", () => {
       expect(await fleet.owners.renew("node-1", [owner], ttlMs)).toEqual(["acme"]);
       await fleet.expire("acme");
       claim = fleet.owners.claim("acme", "node-2", ttlMs).then(() => order.push("claimed"));
-      await lockWait(fleet);
+      await fleet.lockWait();
       order.push("published");
     });
     await claim;
@@ -108,7 +98,7 @@ describeWithPostgres("a renewal", () => {
 
   test("writes no index, however often it comes", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
-    const written = await indexWrites(fleet, "owners", async ({ owners }) => {
+    const written = await fleet.indexWrites("owners", async ({ owners }) => {
       for (let i = 0; i < 50; i++) await owners.renew("node-1", [owner], ttlMs);
     });
     expect(written).toEqual({ updates: 50, indexed: 0 });
@@ -193,7 +183,7 @@ describeWithPostgres("two companies of one account", () => {
     }
     for (let round = 0; round < 8; round++) {
       // The first and the last are of one node.
-      const claims = await atOnce(fleet, 4, (i) =>
+      const claims = await fleet.atOnce(4, (i) =>
         fleet.owners.claim(i % 2 ? "acme" : "branch", `node-${i % 3}`, ttlMs),
       );
       expect(claims.filter((claim) => "epoch" in claim)).toHaveLength(1);
@@ -237,7 +227,7 @@ describeWithPostgres("two companies of one account", () => {
     const claim = new OwnersTable(claiming.postgres).claim("acme", "node-2", ttlMs);
     await claiming.paused;
     const learned = fleet.companies.setAccount(acme, "account-1").catch(() => "refused");
-    await lockWait(fleet);
+    await fleet.lockWait();
     await fleet.expire("acme");
     expect(await fleet.owners.claim("branch", "node-3", ttlMs)).toMatchObject({ epoch: 2 });
     claiming.resume();

@@ -5,7 +5,7 @@ import {
   readRemovedCompanies,
 } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import { openFleet, atOnce, deliveries, ttlMs, test, type Fleet } from "../../support/fleet/fleet.ts";
+import { openFleet, deliveries, ttlMs, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const tables = ["inbox", "inbox_heads", "changes", "snapshots", "reports", "packages", "alerts"] as const;
@@ -65,7 +65,7 @@ describeWithPostgres("a company that left the fleet", () => {
     await pass(fleet, 31);
     const [shown] = await readRemovedCompanies(fleet.postgres);
     expect(shown?.keptUntilMs).toBeLessThan(Date.now());
-    await atOnce(fleet, 3, () => forgetRemoved(fleet.postgres));
+    await fleet.atOnce(3, () => forgetRemoved(fleet.postgres));
     await forgetAll(fleet);
     for (const name of ["acme", "beta"]) expect(await rowsOf(fleet, name), name).toEqual(Array(7).fill(0));
     expect(await rowsOf(fleet, "stays")).toEqual([2, 1, 3, 1, 1, 1, 1]);

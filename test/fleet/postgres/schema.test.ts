@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { findWaitingCompanies, waitingCompanies } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { deliveries, openFleet, planOf, test } from "../../support/fleet/fleet.ts";
+import { deliveries, openFleet, test } from "../../support/fleet/fleet.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../../support/postgres/databases.ts";
 
@@ -76,7 +76,7 @@ describeWithPostgres("companies that nobody looks after", () => {
     expect(await findWaitingCompanies(fleet.postgres, 2)).toHaveLength(2);
   });
 
-  test("are found among 20,000 from indexes, without reading the others", async ({ fleet: { postgres } }) => {
+  test("are found among 20,000 from indexes, without reading the others", async ({ fleet }) => {
     const numbers = "FROM generate_series(1, 20000) n";
     // One at a time: each answer has its own deadline, and a busy machine needs most of it.
     for (const statement of [
@@ -86,10 +86,10 @@ describeWithPostgres("companies that nobody looks after", () => {
       `INSERT INTO fintoro_mirror.inbox_heads SELECT 'c' || n, 100, CASE WHEN n % 1000 = 7 THEN 99 ELSE 100 END ${numbers}`,
       "ANALYZE fintoro_mirror.companies, fintoro_mirror.owners, fintoro_mirror.inbox_heads",
     ])
-      await postgres.query(statement);
-    const plan = await planOf(postgres, waitingCompanies(1_000));
+      await fleet.postgres.query(statement);
+    const plan = await fleet.planOf(waitingCompanies(1_000));
     for (const index of ["owners_held", "inbox_heads_waiting"]) expect(plan).toContain(index);
     expect(plan).not.toContain("Seq Scan");
-    expect(await findWaitingCompanies(postgres, 1_000)).toHaveLength(24);
+    expect(await findWaitingCompanies(fleet.postgres, 1_000)).toHaveLength(24);
   });
 });

@@ -2,11 +2,9 @@ import { expect } from "vitest";
 import { type ChangeRow, pruneChanges } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { pruneInbox } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import {
-  atOnce,
   changesUpTo,
   deliveries,
   openFleet,
-  planOf,
   snapshotOf,
   test,
   type Fleet,
@@ -169,7 +167,7 @@ describeWithPostgres("the change log in Postgres", () => {
     const owner = await fleet.owned("acme");
     await fleet.publishUpTo(owner, 12_000);
     await age(fleet, 8);
-    const first = await atOnce(fleet, 3, () => fleet.snapshots.pruneChanges());
+    const first = await fleet.atOnce(3, () => fleet.snapshots.pruneChanges());
     expect(Math.max(...first)).toBeLessThanOrEqual(5_000);
     let rest = 0;
     for (let pruned = 1; pruned > 0; rest += pruned) pruned = await fleet.snapshots.pruneChanges();
@@ -178,7 +176,7 @@ describeWithPostgres("the change log in Postgres", () => {
 });
 
 describeWithPostgres("what is pruned", () => {
-  test("is found by an index, without reading what stays", async ({ fleet: { postgres } }) => {
+  test("is found by an index, without reading what stays", async ({ fleet: { postgres, planOf } }) => {
     await postgres.query(`
       INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained) SELECT 'c' || n, 100, 100 FROM generate_series(1, 500) n;
       INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body, received_at)
@@ -192,7 +190,7 @@ describeWithPostgres("what is pruned", () => {
       [pruneChanges, "changes_published"],
     ] as const) {
       // One row in a hundred is that old.
-      const plan = await planOf(postgres, prune(9_900 * 60_000, 5_000));
+      const plan = await planOf(prune(9_900 * 60_000, 5_000));
       expect(plan).toContain(`Index Scan using ${index}`);
       expect(plan).not.toMatch(/Seq Scan on (?:inbox|changes)\b/);
     }

@@ -6,7 +6,6 @@ import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/r
 import type { NamedCondition } from "../../../src/status/conditions.ts";
 import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
 import {
-  countingStatements,
   deliveries,
   publishNoReports,
   runFleet,
@@ -221,7 +220,7 @@ describeWithPostgres("the status of a fleet", () => {
 
   test("is read with as many statements for 60 companies as for one", async ({ fleet }) => {
     const countOf = async () => {
-      const { postgres, count } = countingStatements(fleet.postgres);
+      const { postgres, count } = fleet.counting();
       await readFleetStatus(postgres, null);
       return count();
     };

@@ -3,13 +3,7 @@ import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { readRadar, readRadarPage, type MirrorRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { radarLines } from "../../../src/fleet/status/format-fleet-status.ts";
 import { needsSomeone } from "../../../src/fleet/snapshot/snapshot-facts.ts";
-import {
-  countingStatements,
-  publishNoReports,
-  runFleet,
-  test,
-  type Fleet,
-} from "../../support/fleet/fleet.ts";
+import { publishNoReports, runFleet, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { createRadarSite } from "../../../src/fleet/status/radar-site.ts";
 import { createPageAccess } from "../../../src/status/page/page-access.ts";
@@ -78,17 +72,17 @@ describeWithPostgres("fleet status --radar", () => {
     expect(JSON.parse((await run("--company", "beta", "--json")).stdout)).toEqual({ companies });
   });
 
-  test("is read in one statement, however many companies there are", async ({ fleet: { postgres } }) => {
+  test("is read in one statement, however many companies there are", async ({ fleet }) => {
     const facts = JSON.stringify(healthyFacts({ radar: wellRead }));
     for (const rows of [
       `companies (name, config) SELECT 'c' || n, '{}'`,
       `snapshots SELECT 'c' || n, 1, 's', 1, 1, 1, '', now(), 'node-1', '${facts}'`,
     ])
-      await postgres.query(`INSERT INTO fintoro_mirror.${rows} FROM generate_series(1, 1000) n`);
-    const { postgres: counting, count } = countingStatements(postgres);
-    const radar = await readRadar(counting, null);
+      await fleet.postgres.query(`INSERT INTO fintoro_mirror.${rows} FROM generate_series(1, 1000) n`);
+    const { postgres, count } = fleet.counting();
+    const radar = await readRadar(postgres, null);
     expect([count(), radar.size]).toEqual([1, 1_000]);
-    const page = await readRadarPage(counting, { text: "", tag: "" }, 300);
+    const page = await readRadarPage(postgres, { text: "", tag: "" }, 300);
     expect([count(), page.companies.size, page.found, page.needing]).toEqual([2, 300, 1_000, 0]);
   });
 });

@@ -29,6 +29,7 @@ export async function openFleet() {
   };
   return {
     ...tables,
+    ...probesOf(postgres, url),
     url,
     postgres,
     /** Adds companies with an empty config. */
@@ -55,64 +56,55 @@ export async function openFleet() {
 /** A test with what a fleet shares, in a database of its own, where it names it. */
 export const test = plainTest.extend("fleet", () => openFleet());
 
-/** How many updates of a table a step made over a connection of its own, and how many of them wrote into its indexes. */
-export async function indexWrites(
-  { url }: Fleet,
-  table: string,
-  step: (tables: FleetTables) => Promise<void>,
-): Promise<{ readonly updates: number; readonly indexed: number }> {
-  const postgres = await connectNode(url, "alone", 1);
-  const count = async () => {
-    await postgres.query("SELECT pg_stat_force_next_flush()");
-    const [row] = await postgres.query<{ updates: number; indexed: number }>(
-      `SELECT n_tup_upd AS updates, n_tup_upd - n_tup_hot_upd AS indexed FROM pg_stat_user_tables
-       WHERE schemaname = 'fintoro_mirror' AND relname = $1`,
-      [table],
-    );
-    return row ?? { updates: 0, indexed: 0 };
+/** Ways to see and to order what Postgres does for a fleet. */
+function probesOf(postgres: Postgres, url: string) {
+  return {
+    /** How many updates of a table a step made over a connection of its own, and how many of them wrote into its indexes. */
+    indexWrites: async (table: string, step: (tables: FleetTables) => Promise<void>) => {
+      const alone = await connectNode(url, "alone", 1);
+      const count = async () => {
+        await alone.query("SELECT pg_stat_force_next_flush()");
+        const [row] = await alone.query<{ updates: number; indexed: number }>(
+          `SELECT n_tup_upd AS updates, n_tup_upd - n_tup_hot_upd AS indexed FROM pg_stat_user_tables
+           WHERE schemaname = 'fintoro_mirror' AND relname = $1`,
+          [table],
+        );
+        return row ?? { updates: 0, indexed: 0 };
+      };
+      const before = await count();
+      await step(fleetTables(alone));
+      const after = await count();
+      return { updates: after.updates - before.updates, indexed: after.indexed - before.indexed };
+    },
+    /** How Postgres finds what a statement asks for. */
+    planOf: async (statement: RawBuilder<unknown>) => {
+      const { sql, parameters } = statement.compile(postgres.db);
+      const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`, parameters);
+      return lines.map((line) => line["QUERY PLAN"]).join("\n");
+    },
+    /** Resolves when a statement waits for a lock of another transaction. */
+    lockWait: async () => {
+      const waiting = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
+      const isWaiting = async () => (await postgres.query(waiting)).length > 0;
+      await eventually(isWaiting, "a transaction that waits for a lock");
+    },
+    /** Calls `step` so many times at once, each with a connection that is there already. */
+    atOnce: async <T>(count: number, step: (index: number) => Promise<T>) => {
+      const all = Array.from({ length: count }, (_, index) => index);
+      await Promise.all(all.map(() => postgres.query("SELECT pg_sleep(0.02)")));
+      return Promise.all(all.map(step));
+    },
+    /** The same connection, whose statements outside of transactions are counted. */
+    counting: () => {
+      let statements = 0;
+      const query: Postgres["query"] = (text, values) => {
+        statements++;
+        return postgres.query(text, values);
+      };
+      return { postgres: { ...postgres, ...sqlBy(query) }, count: () => statements };
+    },
   };
-  const before = await count();
-  await step(fleetTables(postgres));
-  const after = await count();
-  return { updates: after.updates - before.updates, indexed: after.indexed - before.indexed };
-}
-
-/** How Postgres finds what a statement asks for. */
-export async function planOf(postgres: Postgres, statement: RawBuilder<unknown>): Promise<string> {
-  const { sql, parameters } = statement.compile(postgres.db);
-  const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`, parameters);
-  return lines.map((line) => line["QUERY PLAN"]).join("\n");
-}
-
-/** Resolves when a statement waits for a lock of another transaction. */
-export async function lockWait({ postgres }: Fleet): Promise<void> {
-  const waiting = `SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
-  await eventually(
-    async () => (await postgres.query(waiting)).length > 0,
-    "a transaction that waits for a lock",
-  );
-}
-
-/** Calls `step` so many times at once, each with a connection that is there already. */
-export async function atOnce<T>(
-  { postgres }: Fleet,
-  count: number,
-  step: (index: number) => Promise<T>,
-): Promise<T[]> {
-  const all = Array.from({ length: count }, (_, index) => index);
-  await Promise.all(all.map(() => postgres.query("SELECT pg_sleep(0.02)")));
-  return Promise.all(all.map(step));
-}
-
-/** The same connection, whose statements outside of transactions are counted. */
-export function countingStatements(postgres: Postgres) {
-  let statements = 0;
-  const query: Postgres["query"] = (text, values) => {
-    statements++;
-    return postgres.query(text, values);
-  };
-  return { postgres: { ...postgres, ...sqlBy(query) }, count: () => statements };
 }
 
 /** A connection whose next transaction pauses behind one of its statements, counted from 1. */
