@@ -4,7 +4,6 @@ import {
   deliveryOf,
   about,
   openIngest,
-  counted,
   eventText,
   type OpenIngest,
   test,
@@ -158,7 +157,7 @@ test("I1 a transaction that fails leaves neither events nor work nor changes", a
     "CREATE TRIGGER broken BEFORE INSERT ON _work BEGIN SELECT RAISE(ABORT, 'no room'); END",
   );
   expect(() => take(shop, ...texts)).toThrow("no room");
-  expect([counted(shop.mirror, "_inbox"), allChanges(shop.mirror)]).toEqual([0, []]);
+  expect([shop.count("_inbox"), allChanges(shop.mirror)]).toEqual([0, []]);
   shop.mirror.db.exec("DROP TRIGGER broken");
   expect(take(shop, ...texts).map(({ outcome }) => outcome)).toEqual(["stored", "stored", "stored"]);
   expect(allChanges(shop.mirror)).toHaveLength(1);
@@ -169,10 +168,10 @@ function fail(): void {
 }
 
 test("I1 what another process received is not stored where what belongs to it cannot be, and is no duplicate afterwards", async () => {
-  const { ingest, mirror } = await openIngest();
+  const { ingest, count } = await openIngest();
   const events = [{ delivery: deliveryOf(about(1)), receivedAtMs: 1_000 }];
   expect(() => ingest.storeReceived(events, nowMs, fail)).toThrow("no position");
-  expect([counted(mirror, "_inbox"), counted(mirror, "_work")]).toEqual([0, 0]);
+  expect([count("_inbox"), count("_work")]).toEqual([0, 0]);
   expect(ingest.storeReceived(events, nowMs)).toMatchObject([{ outcome: "stored" }]);
   expect(ingest.storeReceived(events, nowMs)).toMatchObject([{ outcome: "duplicate" }]);
 });

@@ -10,14 +10,7 @@ import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { rows } from "../../support/mirror/store.ts";
 import { stubLog } from "../../support/http/http-client.ts";
-import {
-  about,
-  counted,
-  deliveryOf,
-  eventText,
-  openIngest,
-  type OpenIngest,
-} from "../../support/webhook/webhook.ts";
+import { about, deliveryOf, eventText, openIngest, type OpenIngest } from "../../support/webhook/webhook.ts";
 
 const test = fleetTest.extend("shop", () => openIngest());
 
@@ -102,7 +95,7 @@ describeWithPostgres("a company's owner drains what receivers stored", () => {
     const position = await drainInbox({ ...drain.parts, turns: twice }, null);
     expect(position).toBeGreaterThan(200);
     expect(position).toBeLessThan(450);
-    expect([inboxPosition(shop.mirror.meta), counted(shop.mirror, "_inbox")]).toEqual([position, position]);
+    expect([inboxPosition(shop.mirror.meta), shop.count("_inbox")]).toEqual([position, position]);
     const rest = drainOf(shop, fleet.inbox);
     expect(await drainInbox(rest.parts, 450)).toBe(450);
     expect([rest.turns(), Math.max(...drain.reads, ...rest.reads)]).toEqual([1, 200]);
@@ -118,10 +111,10 @@ describeWithPostgres("a company's owner drains what receivers stored", () => {
       "CREATE TRIGGER full BEFORE INSERT ON _work WHEN NEW.target = 'id:2' BEGIN SELECT RAISE(ABORT, 'no'); END",
     );
     await expect(drainInbox(drainOf(shop, fleet.inbox).parts, null)).rejects.toThrow("no");
-    expect([inboxPosition(shop.mirror.meta), counted(shop.mirror, "_inbox")]).toEqual([0, 0]);
+    expect([inboxPosition(shop.mirror.meta), shop.count("_inbox")]).toEqual([0, 0]);
     shop.mirror.db.exec("DROP TRIGGER full");
     expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(2);
-    expect(counted(shop.mirror, "_inbox")).toBe(2);
+    expect(shop.count("_inbox")).toBe(2);
   });
 });
 
@@ -154,7 +147,7 @@ describeWithPostgres("a mirror that is not the newest loses and doubles nothing"
     await receive(fleet, "acme", about(99));
     const drain = drainOf(next, fleet.inbox);
     expect(await drainInbox(drain.parts, 56)).toBe(56);
-    expect(counted(next.mirror, "_inbox")).toBe(56);
+    expect(next.count("_inbox")).toBe(56);
     expect(rows(next.mirror, "SELECT count(DISTINCT event_id) AS n FROM _inbox")).toEqual([{ n: 56 }]);
     expect(drain.messages()).not.toContainEqual(expect.stringContaining("is not the one"));
   });
@@ -165,7 +158,7 @@ describeWithPostgres("a mirror that is not the newest loses and doubles nothing"
     shop.ingest.store([deliveryOf(both)], 0);
     await receive(fleet, "acme", both, about(2), both);
     expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(2);
-    expect(counted(shop.mirror, "_inbox")).toBe(2);
+    expect(shop.count("_inbox")).toBe(2);
     expect(rows(shop.mirror, "SELECT received_at AS at FROM _inbox LIMIT 1")).toEqual([
       { at: "1970-01-01T00:00:00.000Z" },
     ]);
@@ -179,12 +172,12 @@ describeWithPostgres("a mirror that is not the newest loses and doubles nothing"
     await receive(other, "acme", ...events(4));
     const shorter = drainOf(shop, other.inbox);
     expect(await drainInbox(shorter.parts, 4)).toBe(4);
-    expect(counted(shop.mirror, "_inbox")).toBe(14);
+    expect(shop.count("_inbox")).toBe(14);
     expect(shorter.messages()).toContainEqual(expect.stringContaining("read from its beginning"));
     const third = await openFleet();
     await receive(third, "acme", ...events(9));
     expect(await drainInbox(drainOf(shop, third.inbox).parts, 9)).toBe(9);
-    expect(counted(shop.mirror, "_inbox")).toBe(23);
+    expect(shop.count("_inbox")).toBe(23);
   });
 
   test("an inbox whose drained deliveries were pruned goes on at the position", async ({ fleet, shop }) => {
@@ -218,7 +211,7 @@ describeWithPostgres("what is new is looked for in one query for all companies o
     );
     const ended = held.map(({ drain }) => followInbox(drain.parts, watch));
     const areDrained = () => names.every((name) => watch.isDrained(name));
-    const stored = () => held.map(({ shop }) => counted(shop.mirror, "_inbox"));
+    const stored = () => held.map(({ shop }) => shop.count("_inbox"));
     await expect.poll(areDrained).toBe(true);
     await receive(fleet, "beta", about(1), about(2));
     expect(stored()).toEqual([0, 0, 0]);

@@ -1,14 +1,7 @@
 import { expect } from "vitest";
 import { type ChangeRow, pruneChanges } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { pruneInbox } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import {
-  changesUpTo,
-  deliveries,
-  openFleet,
-  snapshotOf,
-  test,
-  type Fleet,
-} from "../../support/fleet/fleet.ts";
+import { changesUpTo, deliveries, openFleet, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the companies of a fleet", () => {
@@ -100,7 +93,7 @@ function* broken(afterSeq: number): Iterable<ChangeRow[]> {
 describeWithPostgres("a published snapshot", () => {
   test("of a first run with many changes is one transaction, too", async ({ fleet }) => {
     const owner = await fleet.owned("acme");
-    await expect(fleet.snapshots.publish(owner, snapshotOf(5_000), broken)).rejects.toThrow("cannot be read");
+    await expect(fleet.publishUpTo(owner, 5_000, 0, {}, broken)).rejects.toThrow("cannot be read");
     expect(await fleet.postgres.query(publishedSeqs)).toEqual([]);
     await fleet.publishUpTo(owner, 5_000);
     expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(5_000);
@@ -110,7 +103,7 @@ describeWithPostgres("a published snapshot", () => {
     const owner = await fleet.owned("acme");
     await fleet.inbox.add("acme", deliveries("e1", "e2"));
     await fleet.publishUpTo(owner, 3, 2);
-    const back = fleet.snapshots.publish(owner, snapshotOf(2, 2), () => []);
+    const back = fleet.publishUpTo(owner, 2, 2, {}, () => []);
     await expect(back).rejects.toMatchObject({ kind: "database", retryable: false });
     await fleet.publishUpTo(owner, 3, 1);
     expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 1 }]);

@@ -5,14 +5,7 @@ import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import type { NamedCondition } from "../../../src/status/conditions.ts";
 import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
-import {
-  deliveries,
-  publishNoReports,
-  runFleet,
-  sendJob,
-  test,
-  type Fleet,
-} from "../../support/fleet/fleet.ts";
+import { deliveries, runFleet, sendJob, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -48,7 +41,7 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.receiving.beat();
     await published(fleet, "acme", healthyFacts(), true);
     await published(fleet, "idle");
-    await publishNoReports(fleet, { company: "acme", epoch: 1, node: "node-1" });
+    await fleet.publishAnswers({ company: "acme", epoch: 1, node: "node-1" }, null);
     const status = await statusOf(fleet);
     expect(fleetStatusOutcome(status)).toBe("complete");
     const { acme } = status.companies;

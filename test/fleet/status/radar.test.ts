@@ -3,7 +3,7 @@ import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { readRadar, readRadarPage, type MirrorRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { radarLines } from "../../../src/fleet/status/format-fleet-status.ts";
 import { needsSomeone } from "../../../src/fleet/snapshot/snapshot-facts.ts";
-import { publishNoReports, runFleet, test, type Fleet } from "../../support/fleet/fleet.ts";
+import { runFleet, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { createRadarSite } from "../../../src/fleet/status/radar-site.ts";
 import { createPageAccess } from "../../../src/status/page/page-access.ts";
@@ -31,7 +31,7 @@ async function published(
   const said = { ...wellRead, ...radar };
   const facts = healthyFacts({ radar: { needs_someone: needsSomeone(said), ...said } });
   await fleet.publishUpTo(owner, 3, 0, { facts });
-  if (answers) await publishNoReports(fleet, owner, answers);
+  if (answers) await fleet.publishAnswers(owner, answers);
 }
 
 describeWithPostgres("fleet status --radar", () => {

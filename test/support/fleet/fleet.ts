@@ -22,7 +22,7 @@ export async function openFleet() {
   const url = await freshDatabase();
   const postgres = await connectNode(url);
   const tables = fleetTables(postgres);
-  const { companies, owners, snapshots } = tables;
+  const { companies, owners, reports, snapshots } = tables;
   /** Sets columns of all rows of a table, or of some. */
   const set = async (table: string, columns: string, where = "true") => {
     await postgres.query(`UPDATE fintoro_mirror.${table} SET ${columns} WHERE ${where}`);
@@ -44,8 +44,13 @@ export async function openFleet() {
       return { company, epoch: claim.epoch, node };
     },
     /** Publishes a snapshot whose mirror ends with this change and this position in the inbox. */
-    publishUpTo: (owner: Owner, seq: number, inboxSeq = 0, more: object = {}) =>
-      snapshots.publish(owner, { ...snapshotOf(seq, inboxSeq), ...more }, changesUpTo(seq)),
+    publishUpTo: (owner: Owner, seq: number, inboxSeq = 0, more: object = {}, changes = changesUpTo(seq)) =>
+      snapshots.publish(owner, { ...snapshotOf(seq, inboxSeq), ...more }, changes),
+    /** Publishes a report of no files, with these answers. */
+    publishAnswers: async (owner: Owner, answers: Readonly<Record<string, string>> | null) => {
+      await reports.begin(owner, 1, []);
+      await reports.publish(owner, { seq: 3, files: [], answers, old: [] });
+    },
     /** Lets an ownership expire, as time would: for the first time, however often it did before. */
     expire: (company: string) =>
       set("owners", "expires_at = now() - interval '1 second', losses = 0", `company = '${company}'`),
@@ -160,26 +165,16 @@ export function deliveries(...eventIds: string[]): InboxDelivery[] {
 }
 
 /** A stored snapshot whose mirror ends with this change and this position in the inbox. */
-export function snapshotOf(seq: number, inbox_seq = 0) {
+function snapshotOf(seq: number, inbox_seq = 0) {
   const content = { size_bytes: 1_000, sha256: "0".repeat(64) };
   return { id: `s${seq}`, seq, inbox_seq, ...content, taken_at: "1970-01-01T00:00:00.001Z", facts: {} };
 }
 
 /** The change log of a mirror that ends with `seq`. */
-export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[][] {
+export function changesUpTo(seq: number): (afterSeq: number) => Iterable<ChangeRow[]> {
   const record = { resource: "orders", recordId: "1", op: "update", cause: "sweep" };
   const row = { ...record, log: "a1", at: "2026-03-01T00:00:00.000Z" };
   return (afterSeq) => [
     Array.from({ length: seq - afterSeq }, (_, i) => ({ ...row, seq: afterSeq + 1 + i })),
   ];
-}
-
-/** Publishes a report of no files, with these answers. */
-export async function publishNoReports(
-  { reports }: Pick<FleetTables, "reports">,
-  owner: Owner,
-  answers: Readonly<Record<string, string>> | null = null,
-): Promise<void> {
-  await reports.begin(owner, 1, []);
-  await reports.publish(owner, { seq: 3, files: [], answers, old: [] });
 }

@@ -102,7 +102,13 @@ export async function openIngest(options: IngestOptions = {}) {
   const queue = new WorkQueue(mirror.db);
   const selected = new Set(options.selected ?? declaration.resources.map(({ name }) => name));
   const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
-  return { mirror, queue, ingest };
+  return {
+    mirror,
+    queue,
+    ingest,
+    /** Rows of an own table of the mirror. */
+    count: (table: string) => counted(mirror, table),
+  };
 }
 
 /** By somebody who has no secret. */
@@ -170,8 +176,6 @@ export async function aReceiver(options: ReceiverOptions = {}) {
     deliver,
     dial: (...bytes: readonly (string | Buffer)[]) => dial(server.port, ...bytes),
     dialHalfOpen: (bytes?: string) => dialHalfOpen(server.port, bytes),
-    /** Rows of an own table of the mirror. */
-    count: (table: string) => counted(shop.mirror, table),
   };
 }
 
