@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { knownFakturoid } from "../connectors/fakturoid/known.ts";
 import { knownFintoro } from "../connectors/fintoro/known.ts";
 import { systemClock } from "./base/clock.ts";
-import { MirrorError } from "./base/errors.ts";
+import { MirrorError, valueOr } from "./base/errors.ts";
 import { systemRandom } from "./base/random.ts";
 import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
@@ -34,7 +34,8 @@ const fakturoid: ConnectorEntry = {
 const invocation = createInvocation({
   argv: process.argv.slice(2),
   env: process.env,
-  cwd: process.cwd(),
+  // A folder that was removed has no name any more but in the shell.
+  cwd: valueOr(() => process.cwd(), process.env["PWD"] ?? "/"),
   stdout: process.stdout,
   stderr: process.stderr,
   signals: process,

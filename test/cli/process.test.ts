@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -17,7 +18,7 @@ import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { KnownConnector } from "../../src/config/config-schema.ts";
-import type { Start } from "../support/program/process-env.ts";
+import { processEnv, type Start } from "../support/program/process-env.ts";
 import { aCompany } from "../support/company/company.ts";
 import { wound } from "../support/verify/verify.ts";
 
@@ -37,6 +38,16 @@ describe("the program", () => {
     const tables = expect.arrayContaining([expect.objectContaining({ table: "invoices" })]) as unknown;
     expect(jsonLines(stdout)).toMatchObject([{ tables }]);
   });
+});
+
+// Fault: process | the working folder was removed | the program's start | what is missing is named, no stack
+test("starts in a folder that was removed, and finds nothing there", async () => {
+  const gone = path.join(temporaryFolder(), "gone");
+  mkdirSync(gone);
+  const start = `cd ${gone} && rmdir ${gone} && exec '${process.execPath}' '${binFile}' status`;
+  const { status, stderr } = spawnSync("sh", ["-c", start], { encoding: "utf8", env: processEnv({}) });
+  const msg = "the config config.yaml cannot be read: there is no such file";
+  expect([status, jsonLines(stderr)]).toEqual([2, [expect.objectContaining({ msg })]]);
 });
 
 // Fault: process | an older Node starts the program | the version that `bin` reads | exit 2 with the version needed, no stack

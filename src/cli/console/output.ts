@@ -5,10 +5,9 @@ import { NumberLiteral } from "../../json/literal.ts";
 export interface DataStream {
   write(text: string, done: (error?: Error | null) => void): boolean;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
-  /** True for a terminal; the size is that of now. */
+  /** True for a terminal; the width is that of now. */
   readonly isTTY?: boolean;
   readonly columns?: number;
-  readonly rows?: number;
 }
 
 /** Characters; a longer line hides what follows it. */
