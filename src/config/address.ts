@@ -95,7 +95,8 @@ export interface ListenAddress {
 export function readListen(text: string): TextValue<ListenAddress> {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
-  const host = match?.[1] ?? match?.[2];
+  // Pages are shown under this name, which a browser writes so.
+  const host = (match?.[1] ?? match?.[2])?.toLowerCase();
   if (host !== undefined && port <= 65_535) return { value: { host, port } };
   return { must: 'be an address and a port such as "127.0.0.1:8787" or "[::1]:8787"' };
 }

@@ -94,6 +94,7 @@ test.each([
   ["127.0.0.1:8787", { value: { host: "127.0.0.1", port: 8787 } }],
   ["0.0.0.0:80", { value: { host: "0.0.0.0", port: 80 } }],
   ["[::]:0", { value: { host: "::", port: 0 } }],
+  ["NAS.home:80", { value: { host: "nas.home", port: 80 } }],
   ["localhost:65535", { value: { host: "localhost", port: 65_535 } }],
 ])("%s can be listened on", (text, reading) => {
   expect(readListen(text)).toEqual(reading);
