@@ -1,15 +1,11 @@
-import type { Command } from "../program/command.ts";
 import { commandsOf } from "../program/command-table.ts";
 import { loadModulesOfRun } from "../program/own-process.ts";
 
 const subscriptions = () => import("./webhooks/subscription-commands.ts");
 const sandbox = () => import("./sandbox-command.ts");
 
-const answerCompletion: Command["answer"] = async (environment, args, tree) =>
-  (await import("../program/completion.ts")).answerCompletion(environment, args, tree);
-
 /** All commands, in the order of help. A new command is a row of the table, a file, and a line here. */
-export const commands: readonly Command[] = commandsOf({
+export const commands = commandsOf({
   init: async () => (await import("./init.ts")).initCommand,
   check: async () => (await import("./upkeep/check.ts")).checkCommand,
   demo: async () => (await import("./demo.ts")).demoCommand,
@@ -45,11 +41,11 @@ export const commands: readonly Command[] = commandsOf({
   backup: async () => (await import("./upkeep/backup.ts")).backupCommand,
   restore: async () => (await import("./upkeep/backup.ts")).restoreCommand,
   prune: async () => (await import("./upkeep/prune.ts")).pruneCommand,
-  completion: () => Promise.reject(new Error("broken promise: it answers at once")),
+  completion: () => Promise.reject(new Error("broken promise: it is answered without config and console")),
   "after-run": async () => (await import("./output/after-run-command.ts")).afterRunCommand,
   schema: async () => (await import("./connector-commands.ts")).schemaCommand,
   sandbox: async () => (await sandbox()).sandboxCommand,
   "sandbox trigger": async () => (await sandbox()).sandboxTriggerCommand,
   "sandbox tick": async () => (await sandbox()).sandboxTickCommand,
   "connector check": async () => (await import("./connector-commands.ts")).connectorCheckCommand,
-}).map((one) => (one.name === "completion" ? { ...one, answer: answerCompletion } : one));
+});

@@ -1,4 +1,3 @@
-import type { Command as CommandNode } from "commander";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { KnownConnector } from "../../config/config-schema.ts";
@@ -109,12 +108,6 @@ export interface Command extends CommandSpec {
   /** Words of the command line: `connector check`. */
   readonly name: string;
   readonly load: () => Promise<(context: CommandContext, input: never) => Promise<CommandEnding>>;
-  /** Instead of `load`: gives the text for stdout at once, without config, console and connectors. */
-  readonly answer?: (
-    environment: ProcessEnvironment,
-    args: readonly string[],
-    tree: () => CommandNode,
-  ) => Promise<string>;
 }
 
 /** Options of a type that only the command itself knows. */

@@ -9,7 +9,7 @@ import { rootOf } from "./command-line.ts";
 export async function answerCompletion(
   environment: ProcessEnvironment,
   [name = "", ...words]: readonly string[],
-  tree: () => Node,
+  root: Node,
 ): Promise<string> {
   const shell = shells.find((one) => one === name);
   if (shell === undefined) throw new MirrorError("usage", unknownName("shell", name, shells));
@@ -17,7 +17,7 @@ export async function answerCompletion(
   // bash gives `--format`, `=` and `csv` for `--format=csv`.
   const last = words.at(-1) === "=" ? [""] : [];
   const typed = shell === "bash" ? [...words.filter((word) => word !== "="), ...last] : words;
-  const found = await complete(environment, tree(), typed);
+  const found = await complete(environment, root, typed);
   return found.flatMap((one) => (plainWord.test(one[0]) ? [lineFor[shell](...one)] : [])).join("\n");
 }
 

@@ -38,9 +38,10 @@ export function createInvocation(environment: ProcessEnvironment) {
         const request = readCommandLine(argv, commands, version, output.columns ?? undefined);
         let text: string;
         if (typeof request === "string") text = request;
-        else if (request.command.answer) {
-          const tree = () => commandTree(commands, version);
-          text = await request.command.answer(environment, request.input.args, tree);
+        else if (request.command.name === "completion") {
+          // Asked at each Tab: without config, console and connectors.
+          const { answerCompletion } = await import("./completion.ts");
+          text = await answerCompletion(environment, request.input.args, commandTree(commands, version));
         } else return await perform(environment, request, openConsole(request.globals), fail);
         if (text !== "") await output.line(text);
         return 0;
