@@ -42,7 +42,7 @@ export function createInvocation(environment: ProcessEnvironment) {
           // Asked at each Tab: without config, console and connectors.
           const { answerCompletion } = await import("./completion.ts");
           text = await answerCompletion(environment, request.input.args, commandTree(commands, version));
-        } else return await perform(environment, request, openConsole(request.globals), fail);
+        } else return await perform(environment, request, await openConsole(request.globals), fail);
         if (text !== "") await output.line(text);
         return 0;
       } catch (error) {
@@ -55,27 +55,24 @@ export function createInvocation(environment: ProcessEnvironment) {
 async function perform(
   environment: ProcessEnvironment,
   request: CommandRequest,
-  opening: Promise<Console>,
+  console: Console,
   fail: (error: unknown, signal: StopSignal | null) => Promise<number>,
 ): Promise<number> {
-  let console: Console | null = null;
+  const { log, output, screen } = console;
   let pager: PagedStream | null = null;
   const logSignal = (signal: StopSignal) =>
-    void opening.then(({ log }) =>
-      log.info("stopping at the next safe point; once more to stop at once", { signal }),
-    );
+    log.info("stopping at the next safe point; once more to stop at once", { signal });
   const endNow = (code: number) => {
-    console?.screen.close();
+    screen.close();
     environment.endNow(code);
   };
   const isPaging = () => pager?.isOpen === true;
   const { signal, received, dispose } = listenForSignals(environment.signals, logSignal, endNow, isPaging);
   try {
-    console = await opening;
     const { openContext } = await import("./command-context.ts");
     const { context, loaded } = await openContext(environment, request, console, signal);
     pager = await openPagerFor(environment, request);
-    if (pager) console.output.through(pager);
+    if (pager) output.through(pager);
     const run = await request.command.load();
     letHeapGrow(true);
     const ending = await run(context, { ...request.input, ...loaded } as never);
@@ -86,7 +83,7 @@ async function perform(
   } catch (error) {
     const isStopped = error instanceof MirrorError && error.kind === "stopped";
     // Stdout was closed by a reader that had enough: `changes --follow | head`.
-    if (isStopped && (await opening).output.closed.aborted && !received()) return 0;
+    if (isStopped && output.closed.aborted && !received()) return 0;
     return await fail(error, received());
   } finally {
     // The person who reads is waited for. Ctrl-C is the pager's meanwhile.
