@@ -3,6 +3,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps } from "../../src/sync/lists/listing.ts";
 import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/lists/list-answer.ts";
+import { outcomeOfWork } from "../../src/sync/run/run-outcome.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
@@ -32,6 +33,16 @@ describe("I12: a record in quarantine that never became a row", () => {
     expect(mirror.quarantine.all()).toHaveLength(2);
     await page(run, "people", [person(1)], { at: at(mirror, 2_000) });
     expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([3]);
+  });
+
+  test("is named by each run that leaves it there, as is every other one", async ({ mirror }) => {
+    const run = runContextOf(mirror, {}, ["people"]);
+    await page(run, "people", [person(1), odd(2), odd(3)]);
+    expect(outcomeOfWork(run, false)).toBe("partial");
+    expect(run.tally.allTroubles()).toMatchObject([
+      { id: "2", message: expect.stringContaining("record 2 is in quarantine") },
+      { id: "3", message: expect.stringContaining("record 3 is in quarantine") },
+    ]);
   });
 });
 

@@ -27,7 +27,7 @@ export type RequestCounts = typeof unsent;
 export interface Trouble {
   readonly resource: string;
   readonly kind: "failed" | "forbidden" | "held" | "unsettled" | "quarantined" | "dead";
-  /** The record of a read that was set aside; null for a page of a list. */
+  /** The record that is in quarantine, or whose read was set aside; null: it has no id, or it is a page of a list. */
   readonly id?: string | null;
   readonly message: string;
   readonly hint?: string;

@@ -28,12 +28,12 @@ function releaseWithoutId(run: RunContext, resumed: boolean): void {
 
 /** Quarantined records and dead letters are reported, also those of earlier runs. */
 function noteKept({ mirror, queue, selected, tally }: RunContext): void {
+  const known = new Set(tally.allTroubles().map((one) => `${one.resource} ${one.id}`));
   for (const { resource, recordId, reason } of mirror.quarantine.all()) {
     if (!selected.has(resource)) continue;
     const message = `record ${recordId ?? "without an id"} is in quarantine: ${reason}`;
-    tally.trouble({ resource, kind: "quarantined", message });
+    tally.trouble({ resource, kind: "quarantined", id: recordId?.toString() ?? null, message });
   }
-  const known = new Set(tally.allTroubles().map((one) => `${one.resource} ${one.id}`));
   for (const { resource, target, id, reason } of queue.deadLetters()) {
     if (!selected.has(resource) || known.has(`${resource} ${id}`)) continue;
     tally.trouble({ resource, kind: "dead", id, message: `${nameOfTarget(target)} is set aside: ${reason}` });
