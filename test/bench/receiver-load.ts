@@ -1,7 +1,8 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
+import { signedHeaders } from "../support/program/deliveries.ts";
 
 /** What every delivery is signed with. */
 export const secret = "whsec_of_the_bench_0123456789abcdef";
@@ -41,14 +42,7 @@ function prepare(n: number): Prepared {
   const id = randomUUID();
   const resource = { type: resourceType, id: 1 + ((n * 7_919) % records) };
   const body = JSON.stringify({ id, type, occurredAt: new Date().toISOString(), resource });
-  const headers = {
-    "content-type": "application/json",
-    "webhook-id": id,
-    "webhook-timestamp": Math.floor(Date.now() / 1000),
-    "webhook-signature": createHmac("sha256", secret).update(body).digest("hex"),
-    "content-length": Buffer.byteLength(body),
-  };
-  return { headers, body };
+  return { headers: { ...signedHeaders(id, body, secret), "content-length": Buffer.byteLength(body) }, body };
 }
 
 /** Everything is signed before the clock starts; then each connection sends as soon as it was answered. */

@@ -1,6 +1,7 @@
 import { program } from "../../support/program/process-env.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
+import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { look } from "../../support/truth/compare.ts";
 import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
@@ -8,50 +9,42 @@ import { eventually } from "../../support/eventually.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { writeServeConfig } from "../../support/program/serve.ts";
 import { portToKeep, startServe } from "../../support/program/serve-process.ts";
-import { eventText, post, secret, type Post } from "../../support/webhook/webhook.ts";
+import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 import { startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
 import { companyIn, inconsistencies, inequalities } from "./sync-scenario.ts";
 
-/** Changes, creates and deletes a supplier; gives the deliveries that say so. */
-function changeSuppliers({ sandbox }: Company): Post[] {
+/** Changes, creates and deletes a supplier; gives the events that say so. */
+function changeSuppliers({ sandbox }: Company): SentEvent[] {
   const { control } = sandbox;
   const [first, second] = [...(truthOf(sandbox).get("suppliers")?.keys() ?? [])].map(Number);
   if (first === undefined || second === undefined) throw new Error("the sandbox has too few suppliers");
   control.alter("suppliers", first, { name: "changed" });
-  const created = control.create("suppliers", { name: "new" })["id"];
+  const created = Number(control.create("suppliers", { name: "new" })["id"]);
   control.remove("suppliers", second);
   const events = { updated: first, created, deleted: second };
-  return Object.entries(events).map(([what, id]) =>
-    post(eventText({ type: `suppliers.${what}`, resource: { type: "supplier", id } })),
-  );
+  return Object.entries(events).map(([what, id]) => eventOf(`suppliers.${what}`, id));
 }
-
-const idOf = ({ headers }: Post) => headers["webhook-id"] ?? "";
 
 /** The service as a sender: what is not answered with 204 is sent again, with the time of sending. */
 class Sender {
   readonly accepted = new Set<string>();
-  private readonly deliveries: readonly Post[];
+  private readonly events: readonly SentEvent[];
 
-  constructor(deliveries: readonly Post[]) {
-    this.deliveries = deliveries;
+  constructor(events: readonly SentEvent[]) {
+    this.events = events;
   }
 
   sendAll(port: number, isOver: () => boolean): Promise<void> {
-    const left = () => this.deliveries.filter((one) => !this.accepted.has(idOf(one)));
+    const url = `http://127.0.0.1:${port}`;
+    const left = () => this.events.filter(({ id }) => !this.accepted.has(id));
     return eventually(async () => {
-      if (!isOver()) for (const one of left()) await this.send(one, port);
+      for (const event of isOver() ? [] : left()) {
+        const status = await deliver({ url }, event).catch(() => null);
+        if (status === 204) this.accepted.add(event.id);
+      }
       return isOver() || left().length === 0;
     }, "all deliveries accepted");
-  }
-
-  private async send(one: Post, port: number): Promise<void> {
-    const { body } = one;
-    const headers = { ...one.headers, "webhook-timestamp": String(Math.floor(Date.now() / 1_000)) };
-    const url = `http://127.0.0.1:${port}/webhooks/acme`;
-    const response = await fetch(url, { method: "POST", headers, body }).catch(() => null);
-    if (response?.status === 204) this.accepted.add(idOf(one));
   }
 }
 
@@ -69,10 +62,10 @@ export async function deliveryScenario(): Promise<CrashScenario> {
   const company = await openCompany({ records: 2 });
   const base = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
   await sync(companyIn(company, base));
-  const deliveries = changeSuppliers(company);
+  const events = changeSuppliers(company);
   const senders = new Map<string, Sender>();
   const senderOf = ({ folder }: Attempt) => {
-    const sender = senders.get(folder) ?? new Sender(deliveries);
+    const sender = senders.get(folder) ?? new Sender(events);
     senders.set(folder, sender);
     return sender;
   };
@@ -82,7 +75,7 @@ export async function deliveryScenario(): Promise<CrashScenario> {
     base,
     run: async (attempt) => {
       const here = companyIn(company, attempt.folder);
-      writeServeConfig(here, "", [{ name: "acme", token: company.sandbox.token, secrets: [secret] }]);
+      writeServeConfig(here);
       const port = await portToKeep();
       const child = startToDie(attempt, [program, "serve", "--json", "--listen", `127.0.0.1:${port}`]);
       let isOver = false;
@@ -107,7 +100,12 @@ export async function deliveryScenario(): Promise<CrashScenario> {
       const { code } = await daemon.ended;
       const here = companyIn(company, attempt.folder);
       const stored = storedIn(attempt).join();
-      const isOnce = stored === deliveries.map(idOf).toSorted(byText).join();
+      const isOnce =
+        stored ===
+        events
+          .map(({ id }) => id)
+          .toSorted(byText)
+          .join();
       const wrong = [
         ...(code === 0 ? [] : [`serve ended with ${code}: ${daemon.stderr()}`]),
         ...(isOnce ? [] : [`I7 kept: ${stored}`]),

@@ -1,7 +1,7 @@
-import { createHmac } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Random } from "../../../src/base/random.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
+import { signedHeaders } from "../../support/program/deliveries.ts";
 
 /** Brings one POST to the receiver: the status of its answer, or `lost` where none came back. */
 export type Deliver = (headers: Readonly<Record<string, string>>, body: Buffer) => Promise<number | "lost">;
@@ -37,14 +37,4 @@ export class WebhookSender {
       await clock.sleep(delayMs * (1 + jitterShare * (2 * random.next() - 1)));
     }
   }
-}
-
-/** Headers of a delivery that leaves now; the signature covers the body only. */
-function signedHeaders(eventId: string, body: Buffer, secret: string, nowMs: number): Record<string, string> {
-  return {
-    "content-type": "application/json",
-    "webhook-id": eventId,
-    "webhook-timestamp": String(Math.floor(nowMs / 1000)),
-    "webhook-signature": createHmac("sha256", secret).update(body).digest("hex"),
-  };
 }

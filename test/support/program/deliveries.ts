@@ -16,18 +16,20 @@ export async function deliver(
   { to = "acme", secret: key = secret }: DeliverOptions = {},
 ): Promise<number> {
   const body = JSON.stringify(event);
-  const answer = await fetch(`${url}/webhooks/${to}`, {
-    method: "POST",
-    body,
-    headers: {
-      "content-type": "application/json",
-      "webhook-id": event.id,
-      "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
-      "webhook-signature": createHmac("sha256", key).update(body).digest("hex"),
-    },
-  });
+  const headers = signedHeaders(event.id, body, key);
+  const answer = await fetch(`${url}/webhooks/${to}`, { method: "POST", body, headers });
   await answer.arrayBuffer();
   return answer.status;
+}
+
+/** Headers of a delivery that leaves now; the signature covers the body only. */
+export function signedHeaders(eventId: string, body: string | Buffer, key: string, nowMs = Date.now()) {
+  return {
+    "content-type": "application/json",
+    "webhook-id": eventId,
+    "webhook-timestamp": String(Math.floor(nowMs / 1000)),
+    "webhook-signature": createHmac("sha256", key).update(body).digest("hex"),
+  };
 }
 
 /** An event that the service never sent. */

@@ -18,6 +18,7 @@ import type { Keyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { stubLog } from "../http/http-client.ts";
 import { declarationOf, openShop } from "../mirror/mirror.ts";
+import { signedHeaders } from "../program/deliveries.ts";
 
 export const secret = "whsec-of-the-shop";
 
@@ -75,13 +76,7 @@ export interface Post {
 
 /** A delivery as the service sends it now; `headers` change or (empty) remove some. */
 export function post(body: string | Buffer = eventText(), headers: Record<string, string> = {}): Post {
-  const all: Record<string, string> = {
-    "content-type": "application/json",
-    "webhook-id": idIn(Buffer.from(body)),
-    "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
-    "webhook-signature": sign(body),
-    ...headers,
-  };
+  const all = { ...signedHeaders(idIn(Buffer.from(body)), body, secret), ...headers };
   const present = Object.entries(all).filter(([, value]) => value !== "");
   return { headers: Object.fromEntries(present), body };
 }
