@@ -7,8 +7,6 @@ import { writeServeConfig } from "../../support/program/serve.ts";
 import { localDamage } from "../../support/mirror/local-check.ts";
 import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
-import { mutate, seededChoice } from "../../support/company/scenario.ts";
-import { seededRandom } from "../../support/seeded-random.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 
@@ -48,6 +46,21 @@ function repeatedSince({ proxy }: Company, from: number): string[] {
   return repeated > mostInFlight ? [`${repeated} requests were repeated`] : [];
 }
 
+/** What happens between two runs. With a client go its CRM events, with an invoice its payments. */
+const changes = [
+  "invoices.updated",
+  "price-list-items.updated",
+  "clients.updated",
+  "invoices.paid",
+  "business-cases.created",
+  "contact-activity-logs.created",
+  "suppliers.created",
+  "clients.deleted",
+  "suppliers.deleted",
+  "invoices.deleted",
+  "contact-activity-logs.deleted",
+];
+
 /**
  * A run of `sync` by the real program.
  *
@@ -58,8 +71,8 @@ export async function syncScenario(kind: "first" | "changed"): Promise<CrashScen
   const base = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
   if (kind === "changed") {
     await sync(companyIn(company, base));
-    const choice = seededChoice(seededRandom(5));
-    for (let changes = 0; changes < 12; changes++) mutate(company, choice);
+    for (const event of changes) company.sandbox.control.trigger(event);
+    company.sandbox.control.rename("Firma 2");
   }
   const args = [program, "sync", "--json", "--allow-mass-delete"];
   let from = 0;

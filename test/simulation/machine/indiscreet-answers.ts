@@ -1,4 +1,4 @@
-import type { SeededChoice } from "../../support/company/scenario.ts";
+import type { SeededChoice } from "../../support/seeded-choice.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 
 /** What an indiscreet answer is made of: the request's path and token, and the headers of the service's own answer. */

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import type { SeededChoice } from "../../support/company/scenario.ts";
+import type { SeededChoice } from "../../support/seeded-choice.ts";
 
 /** The files of one company, in a folder in memory. A crash moves on to another folder, so that who died writes into the old one. */
 export class SimulatedDisk {

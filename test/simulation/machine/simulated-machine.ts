@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
+import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   calmDeliveries,

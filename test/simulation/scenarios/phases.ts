@@ -1,4 +1,4 @@
-import type { SeededChoice } from "../../support/company/scenario.ts";
+import type { SeededChoice } from "../../support/seeded-choice.ts";
 import type { HotTable } from "../service/record-changes.ts";
 import {
   calmDeliveries,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { look } from "../../support/truth/compare.ts";
-import { seededChoice } from "../../support/company/scenario.ts";
+import { seededChoice } from "../../support/seeded-choice.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { overspent } from "../checks/budget.ts";

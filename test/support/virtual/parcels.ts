@@ -1,35 +1,24 @@
 import { silentLog, type Log } from "../../../src/base/logger.ts";
-import { dayMs, hourMs, isoTime } from "../../../src/base/clock.ts";
-import * as schema from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
+import { dayMs, isoTime } from "../../../src/base/clock.ts";
+import type { Resource } from "../../../src/connector/resource.ts";
 import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../../../src/connector/transport.ts";
 import { expectedRecords } from "../../../src/state/sweeps.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { declarationOf, openHasty, resourceOf } from "../mirror/mirror.ts";
+import { smallest } from "../connector/smallest-connector.ts";
+import { openHasty } from "../mirror/mirror.ts";
 import { answerOf, runOnce } from "../mirror/whole-run.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { startMs } from "../mirror/store.ts";
 
-const parcels = defineResource({
-  name: "parcels",
-  singular: "parcel",
-  title: "Parcels",
-  origin: "published",
-  record: schema.record({ id: schema.integer(), updated_at: schema.timestamp() }),
-  list: {
-    kind: "walked",
-    path: "/parcels",
-    pageSize: 3,
-    changes: { since: "updated_since", stamp: "updated_at", overlapMs: hourMs },
-  },
-  detail: "/parcels/{id}",
-});
+const [, shown] = smallest.resources;
+if (shown?.list.kind !== "walked")
+  throw new Error("broken promise: the smallest connector walks its parcels");
+const parcels: Resource = { ...shown, list: { ...shown.list, pageSize: 3 } };
 
-interface Parcel {
-  readonly id: number;
-  readonly updated_at: string;
-}
+const parcel = (id: number, updatedMs: number) => {
+  return { id, code: `P${id}`, weight: null, updated_at: isoTime(updatedMs) };
+};
 
 const nothing = () => undefined;
 
@@ -43,17 +32,15 @@ interface AskedRun {
 
 /** A service whose lists name no total, newest id first, and a mirror of it. */
 export async function openParcels(ids: readonly number[], { pageSize = 3, hasPages = true } = {}) {
-  const shop = declarationOf([resourceOf("shop"), parcels]);
-  const identity = { ...shop.identity, businessIdIn: [], proofs: [] };
-  const declaration = { ...shop, identity, cascades: [] };
+  const declaration = { ...smallest, resources: smallest.resources.with(1, parcels) };
   const mirror = await openHasty({ declaration });
   let nowMs = startMs;
-  let held: Parcel[] = ids.map((id) => ({ id, updated_at: isoTime(nowMs - (30 - id) * dayMs) }));
+  let held = ids.map((id) => parcel(id, nowMs - (30 - id) * dayMs));
   const asked: string[] = [];
   /** Called after each request, with its number from 1. */
   let between: (asked: number) => unknown = nothing;
   const answer = ({ path, query = {} }: ServiceRequest): unknown => {
-    if (path === "/shop") return { name: "Acme" };
+    if (path === "/depot") return { name: "Acme" };
     const [, id] = /^\/parcels\/(\d+)$/.exec(path) ?? [];
     if (id !== undefined) return held.find((one) => one.id === Number(id));
     const since = String(query["updated_since"] ?? "");
@@ -64,7 +51,7 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
   const send = async (request: ServiceRequest): Promise<ServiceAnswer> => {
     request.onSent?.();
     const since = request.query?.["updated_since"] === undefined ? "" : " since";
-    if (request.path !== "/shop")
+    if (request.path !== "/depot")
       asked.push(`${request.path} ${request.query?.["page"] ?? ""}${since}`.trim());
     const found = answer(request);
     between(asked.length);
@@ -93,7 +80,7 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     pass: (ms: number) => void (nowMs += ms),
     /** @param agoMs of its time stamp */
     change: (id: number, agoMs = 0) => {
-      held = [...held.filter((one) => one.id !== id), { id, updated_at: isoTime(nowMs - agoMs) }];
+      held = [...held.filter((one) => one.id !== id), parcel(id, nowMs - agoMs)];
     },
     remove: (id: number) => void (held = held.filter((one) => one.id !== id)),
     whenAsked: (act: (asked: number) => unknown) => void (between = act),
