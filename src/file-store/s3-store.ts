@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { S3mini, S3ServiceError } from "s3mini";
 import type { Clock } from "../base/clock.ts";
 import { assert, MirrorError, messageOf, throwIfAborted } from "../base/errors.ts";
-import type { ContentFacts } from "../base/files/hashed-file.ts";
+import { hashOf, type ContentFacts } from "../base/files/hashed-file.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 import { backoffMs, retries } from "../retry/retry-limits.ts";
 import type { FileStore } from "./file-store.ts";
@@ -54,19 +54,15 @@ export function openObjectStore(address: string, { clock, env, onSecrets }: Stor
   };
   return {
     address,
-    put: (key, content, { signal, assertHeld }) =>
-      withContent(content, async (size_bytes, readPart) => {
-        const hash = createHash("sha256");
-        const next = async (from: number) => {
-          throwIfAborted(signal, `the upload was interrupted: ${key}`);
-          const part = await readPart(from, Math.min(size_bytes, from + partBytes));
-          hash.update(part);
-          return part;
-        };
-        const send = sender(signal, assertHeld);
-        await putObject(access, send, below + key, size_bytes, next);
-        return { size_bytes, sha256: hash.digest("hex") };
-      }),
+    put: async (key, content, { signal, assertHeld }) => {
+      const isFile = typeof content === "string";
+      const size = isFile ? (await stat(content)).size : content.length;
+      const bytes = isFile ? new Uint8Array() : content;
+      // A file may grow meanwhile.
+      const range = { end: size - 1, highWaterMark: partBytes };
+      const parts = isFile && size > 0 ? createReadStream(content, range) : [bytes];
+      return putObject(access, sender(signal, assertHeld), below + key, parts, size, signal);
+    },
     read: async function* (key, signal) {
       const send = sender(signal);
       // Part by part, so that one that fails is asked for again.
@@ -117,52 +113,35 @@ function requestSender(s3: S3mini, clock: Clock, signal: AbortSignal, beforeRequ
   };
 }
 
-/** Gives work how large the content is, and what reads a part of it. A file may grow meanwhile. */
-async function withContent(
-  content: string | Uint8Array,
-  work: (
-    size: number,
-    readPart: (from: number, to: number) => Promise<Uint8Array> | Uint8Array,
-  ) => Promise<ContentFacts>,
-): Promise<ContentFacts> {
-  if (typeof content !== "string") return work(content.length, (from, to) => content.subarray(from, to));
-  await using handle = await open(content);
-  const { size } = await handle.stat();
-  return await work(size, async (from, to) => {
-    const part = Buffer.alloc(to - from);
-    const { bytesRead } = await handle.read(part, 0, part.length, from);
-    assert(bytesRead === part.length, "a finished file keeps its length");
-    return part;
-  });
-}
-
 /** A large object is invisible until all its parts are sent. */
 async function putObject(
   access: S3Access,
   send: Send,
   key: string,
+  parts: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   size: number,
-  next: (from: number) => Promise<Uint8Array>,
-): Promise<void> {
+  signal: AbortSignal,
+): Promise<ContentFacts> {
   const type = types.get(path.extname(key)) ?? "application/octet-stream";
-  if (size <= partBytes) {
-    const body = await next(0);
-    await send(key, (s3) => s3.putObject(key, body, type));
-    return;
-  }
-  const id = await send(key, (s3) => s3.getMultipartUploadId(key, type));
+  const id = size > partBytes ? await send(key, (s3) => s3.getMultipartUploadId(key, type)) : null;
+  const sent: Awaited<ReturnType<S3mini["uploadPart"]>>[] = [];
   try {
-    const parts: Awaited<ReturnType<S3mini["uploadPart"]>>[] = [];
-    for (let from = 0; from < size; from += partBytes) {
-      const part = await next(from);
-      parts.push(await send(key, (s3) => s3.uploadPart(key, id, part, parts.length + 1)));
-    }
-    await send(key, (s3) => s3.completeMultipartUpload(key, id, parts));
+    const facts = await hashOf(parts, async (part) => {
+      throwIfAborted(signal, `the upload was interrupted: ${key}`);
+      if (id === null) {
+        assert(part.length === size, "a small file is read in one part");
+        await send(key, (s3) => s3.putObject(key, part, type));
+      } else sent.push(await send(key, (s3) => s3.uploadPart(key, id, part, sent.length + 1)));
+    });
+    assert(facts.size_bytes === size, "a finished file keeps its length");
+    if (id !== null) await send(key, (s3) => s3.completeMultipartUpload(key, id, sent));
+    return facts;
   } catch (error) {
     // Also after the signal aborted: parts that nobody removes are paid for.
-    await openClient(access)
-      .abortMultipartUpload(key, id)
-      .catch(() => undefined);
+    if (id !== null)
+      await openClient(access)
+        .abortMultipartUpload(key, id)
+        .catch(() => undefined);
     throw error;
   }
 }
