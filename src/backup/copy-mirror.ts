@@ -7,13 +7,7 @@ import { copyPages, databaseError, guarded, hasTable, openDatabase, type Db } fr
 import { assertReadable } from "../store/migrations/migrate.ts";
 import { quoted } from "../store/sql-text.ts";
 
-export interface MirrorContent {
-  /** As the service calls the company; null: no run has read it yet. */
-  readonly identity: { readonly name: string; readonly business_id: string | null } | null;
-  readonly log: string;
-  readonly seq: number;
-  readonly rows: Readonly<Record<string, number>>;
-}
+export type MirrorContent = Readonly<ReturnType<typeof readMirrorContent>>;
 
 /** What the manifest of a stored copy of a mirror begins with: of a backup, or of a snapshot. */
 export interface MirrorManifest extends MirrorContent {
@@ -56,7 +50,7 @@ export async function copyMirror(
 }
 
 /** Reads it also beside a writer, in its transaction. */
-export function readMirrorContent(db: Db): MirrorContent {
+export function readMirrorContent(db: Db) {
   const pinned = pinnedIdentity(new Meta(db));
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck();
   const count = (table: string) =>
@@ -65,6 +59,7 @@ export function readMirrorContent(db: Db): MirrorContent {
       .pluck()
       .get();
   return {
+    /** As the service calls the company; null: no run has read it yet. */
     identity: pinned && { name: pinned.name, business_id: pinned.businessId },
     log: readLog(db).id,
     seq: new Changes(db).lastSeq(),

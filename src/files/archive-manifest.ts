@@ -23,23 +23,17 @@ export interface ManifestEntry {
 }
 
 /** A manifest, read to its end. */
-export interface ArchiveManifest {
-  readonly entries: readonly ManifestEntry[];
-  /** The hash of each line. */
-  readonly heads: readonly string[];
-  readonly position: ArchivePosition;
-  /** Lines that do not follow the one before them or cannot be read, from 1. */
-  readonly broken: readonly number[];
-}
+export type ArchiveManifest = Readonly<ReturnType<typeof readArchiveManifest>>;
 
 /** Where a manifest without lines stands. */
 export const emptyPosition: ArchivePosition = { lines: 0, bytes: 0, head: "0".repeat(64) };
 
 /**
  * Reads a manifest and proves its chain: each line holds the hash of the line before it. What stands behind the last
- * line break was never finished, and is left out.
+ * line break was never finished, and is left out. `heads`: the hash of each line. `broken`: lines that do not follow the
+ * one before them or cannot be read, from 1.
  */
-export function readArchiveManifest(file: string): ArchiveManifest {
+export function readArchiveManifest(file: string) {
   const content = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const [entries, heads, broken]: [ManifestEntry[], string[], number[]] = [[], [], []];
   let { head } = emptyPosition;
@@ -51,7 +45,8 @@ export function readArchiveManifest(file: string): ArchiveManifest {
     if (parsed) entries.push(parsed.entry);
     heads.push((head = hash("sha256", line, "hex")));
   }
-  return { entries, heads, broken, position: { lines: heads.length, bytes: start, head } };
+  const position: ArchivePosition = { lines: heads.length, bytes: start, head };
+  return { entries, heads, broken, position };
 }
 
 /** Does the manifest hold what was known of it before, and perhaps more? */

@@ -14,19 +14,14 @@ import type { Path } from "../../config/yaml.ts";
  */
 export type CompanyDocument = Readonly<Record<string, unknown>>;
 
-/** A document, and keys of the file that no worker obeys, as `report.out`. */
-export interface DocumentOfFile {
-  readonly document: CompanyDocument;
-  /** The reason completes "left out: …". */
-  readonly leftOut: readonly Record<"key" | "reason", string>[];
-}
+export type DocumentOfFile = ReturnType<typeof companyDocument>;
 
 /**
- * Makes the document of one company of a config file.
+ * Makes the document of one company of a config file, and gives keys of the file that no worker obeys, as `report.out`.
  *
  * @throws MirrorError `config` that names everything in the file that no other machine could use, with its place
  */
-export function companyDocument(file: LoadedConfig, name: string): DocumentOfFile {
+export function companyDocument(file: LoadedConfig, name: string) {
   const { raw, config } = file;
   const company = { companies: { [name]: valueAt(raw, ["companies", name]) } };
   const [alerts, notify] = ["alerts", "notify"].map((key) => valueAt(raw, [key]));
@@ -44,7 +39,7 @@ export function companyDocument(file: LoadedConfig, name: string): DocumentOfFil
   });
   // Said in any case: another version may have another default.
   const { connector, baseUrl: base_url } = config;
-  const document = { connector, base_url, ...Object.fromEntries(shared), ...company };
+  const document: CompanyDocument = { connector, base_url, ...Object.fromEntries(shared), ...company };
   return { document, leftOut: leftOutOf(config) };
 }
 
@@ -88,7 +83,8 @@ function sharedPart(section: string, value: unknown): unknown {
     : value;
 }
 
-function leftOutOf({ report, alerts }: Config): DocumentOfFile["leftOut"] {
+/** The reason completes "left out: …". */
+function leftOutOf({ report, alerts }: Config) {
   const published = "workers publish reports to fleet.reports";
   const each: readonly (readonly [key: string, isSet: boolean, reason: string])[] = [
     ["report.out", report.out !== null, published],

@@ -22,12 +22,7 @@ export interface FleetJob {
   readonly retryCount: number;
 }
 
-export interface WaitingJobs {
-  readonly kind: JobKind;
-  readonly count: number;
-  /** How long the oldest of them waits; 0: there is none. */
-  readonly oldestMs: number;
-}
+export type WaitingJobs = Awaited<ReturnType<typeof readWaitingJobs>>[number];
 
 interface Pattern {
   readonly pattern: string;
@@ -176,11 +171,12 @@ export class JobEngine {
 }
 
 /** Jobs that are due and taken by no node, for each kind, as pg-boss counted them in its last pass. */
-export async function readWaitingJobs(postgres: Postgres): Promise<WaitingJobs[]> {
+export async function readWaitingJobs(postgres: Postgres) {
   const boss = await openBoss(postgres, false);
   const queues = new Map((await boss.getQueues([...jobKinds])).map((queue) => [queue.name, queue]));
   return jobKinds.map((kind) => {
     const { readyCount = 0, readyOldestSeconds = 0 } = queues.get(kind) ?? {};
+    /** `oldestMs`: how long the oldest of them waits; 0: there is none. */
     return { kind, count: readyCount, oldestMs: Number(readyOldestSeconds) * 1_000 };
   });
 }

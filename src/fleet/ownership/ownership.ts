@@ -15,11 +15,7 @@ export function writeRight(ownership: Ownership, signal: AbortSignal): WriteRigh
 }
 
 /** When a statement that claims or renews was sent, by all clocks. */
-interface SentAt {
-  readonly monotonicMs: number;
-  readonly nowMs: number;
-  readonly uptimeMs: number;
-}
+type SentAt = ReturnType<typeof readSentAt>;
 
 /** Milliseconds since the machine started; goes on while it sleeps. */
 export type UptimeClock = () => number;
@@ -38,7 +34,7 @@ interface LeaseFacts extends Owner {
 const longestQuietMs = dayMs;
 
 /** Reads all clocks before a statement is sent: it takes effect in Postgres later than that. */
-export function readSentAt(clock: Clock, uptimeMs = machineUptimeMs): SentAt {
+export function readSentAt(clock: Clock, uptimeMs = machineUptimeMs) {
   return { monotonicMs: clock.monotonicMs(), nowMs: clock.nowMs(), uptimeMs: uptimeMs() };
 }
 

@@ -39,10 +39,7 @@ interface Streak {
 }
 
 /** Refusals that mean that the service's deliveries do not arrive. */
-export interface Refusing extends Pick<Streak, "sinceMs" | "lastMs" | "counts"> {
-  readonly reason: RefusalReason;
-  readonly blamesClock: boolean;
-}
+export type Refusing = NonNullable<ReturnType<RefusalWatch["refusing"]>>;
 
 /** So many attempts of one delivery are made within two minutes (interface document). */
 const mostRefusals = 3;
@@ -178,7 +175,7 @@ export class RefusalWatch {
   }
 
   /** Null: as far as known, the service's deliveries arrive. */
-  refusing(): Refusing | null {
+  refusing() {
     const { streak } = this;
     if (streak === null || !isRefusing(streak, this.acceptedMs, this.clock.monotonicMs())) return null;
     const { sinceMs, lastMs, counts } = streak;

@@ -44,22 +44,18 @@ export interface Catalogue {
 
 type NewRow = Readonly<Record<string, string | number>>;
 
-export interface SnapshotPlan {
-  readonly snapshot: Catalogue["snapshot"];
-  /** New rows by their table, without its prefix. A column's new row ends the one before. */
-  readonly rows: ReadonlyMap<string, readonly NewRow[]>;
-  readonly endedFiles: readonly number[];
-}
+export type SnapshotPlan = NonNullable<ReturnType<typeof planSnapshot>>;
 
 /**
  * The next snapshot: of some companies it has the files that count, and no other. Null: so does the last one.
  *
  * A table has the columns of all companies that had some. A column's type holds the values of all, and only gets wider.
  */
-export function planSnapshot(now: Catalogue, counting: readonly CountingFile[]): SnapshotPlan | null {
+export function planSnapshot(now: Catalogue, counting: readonly CountingFile[]) {
   const snapshot = { ...now.snapshot, snapshot_id: now.snapshot.snapshot_id + 1 };
   const begin_snapshot = snapshot.snapshot_id;
   const schema_version = snapshot.schema_version + 1;
+  /** By their table, without its prefix. A column's new row ends the one before. */
   const rows = new Map<string, NewRow[]>();
   const insert = (table: string, row: NewRow) =>
     rows

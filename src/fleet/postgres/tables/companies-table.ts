@@ -5,11 +5,7 @@ import { epochMs, isFound, jsonb, now } from "../fleet-database.ts";
 import type { FleetDatabase, RowOf } from "../fleet-database.ts";
 import { assertOwner, lockAccount, writeAsOwner, type AccountUse, type Owner } from "./owners-table.ts";
 
-export interface CompanyRow extends RowOf<"companies", "name" | "config" | "account" | "removed" | "tags"> {
-  readonly addedAtMs: number;
-  readonly changedAtMs: number;
-  readonly lastSeq: number;
-}
+export type CompanyRow = Readonly<NonNullable<Awaited<ReturnType<CompaniesTable["find"]>>>>;
 
 type CompanyNotes = RowOf<"alerts", "state" | "steps">;
 
@@ -91,7 +87,7 @@ export class CompaniesTable extends FleetTable {
   }
 
   /** Null: the fleet never had it. */
-  async find(name: string): Promise<CompanyRow | null> {
+  async find(name: string) {
     const found = this.db.selectFrom("companies").select(columns).where("name", "=", name);
     return (await found.executeTakeFirst()) ?? null;
   }

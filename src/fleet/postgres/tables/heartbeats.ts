@@ -7,14 +7,8 @@ import type { FleetDatabase, RowOf } from "../fleet-database.ts";
 
 export type NodeFacts = RowOf<"nodes", "node" | "version" | "role" | "held" | "capacity">;
 
-/** As its last heartbeat says. Times are ISO. */
-export interface NodeRow extends NodeFacts {
-  readonly draining: boolean;
-  readonly started_at: string;
-  readonly seen_at: string;
-  /** It sends no heartbeats any more: nodes beat at least every 10 s. */
-  readonly lost: boolean;
-}
+/** As its last heartbeat says. */
+export type NodeRow = Readonly<Awaited<ReturnType<NodesTable["list"]>>[number]>;
 
 /**
  * The nodes of the fleet: for people and for `fleet drain`. Nothing is decided from a missing heartbeat; ownerships
@@ -40,13 +34,15 @@ export class NodesTable extends FleetTable {
     await this.db.deleteFrom("nodes").where("node", "=", node).execute();
   }
 
-  list(): Promise<NodeRow[]> {
+  /** Times are ISO. */
+  list() {
     return this.db
       .selectFrom("nodes")
       .select((eb) => [
         ...(["node", "version", "role", "held", "capacity", "draining"] as const),
         isoText(eb.ref("started_at")).as("started_at"),
         isoText(eb.ref("seen_at")).as("seen_at"),
+        // It sends no heartbeats any more: nodes beat at least every 10 s.
         sql<boolean>`${eb.ref("seen_at")} < ${fromNow(-60_000)}`.as("lost"),
       ])
       .orderBy("node")

@@ -158,18 +158,14 @@ function failed({ why, pauseMs }: Failure) {
   };
 }
 
-/** The other companies of an account, as its next owner finds them. */
-export interface AccountUse {
-  /** One that has a live owner; null: none has. */
-  readonly rival: string | null;
-  readonly quietMs: QuietMs;
-}
+/** The other companies of an account, as its next owner finds them. `rival`: one that has a live owner; null: none has. */
+export type AccountUse = Readonly<Awaited<ReturnType<typeof lockAccount>>>;
 
 /**
  * Holds off every other claim of a company of this account until the end of the transaction, and finds who has one.
  * Order of locks everywhere: company, account, owner.
  */
-export async function lockAccount(db: FleetDb, account: string, company: string): Promise<AccountUse> {
+export async function lockAccount(db: FleetDb, account: string, company: string) {
   const lock = sql`SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || ${account}, 0))`;
   await lock.execute(db);
   return db

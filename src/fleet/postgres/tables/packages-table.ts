@@ -1,13 +1,10 @@
 import { sql, type UpdateObject } from "kysely";
 import { FleetTable } from "../connection.ts";
-import { isoText, now, type FleetDatabase, type RowOf } from "../fleet-database.ts";
+import { isoText, now, type FleetDatabase } from "../fleet-database.ts";
 import type { PackageFailure, StoredPackage } from "../fleet-database.ts";
 import { writeAsOwner, type Owner } from "./owners-table.ts";
 
-export interface AskedPackage extends RowOf<"packages", "month" | "proved" | "made"> {
-  /** Since when, as Postgres writes it. */
-  readonly due: string;
-}
+export type AskedPackage = Readonly<NonNullable<Awaited<ReturnType<PackagesTable["next"]>>>>;
 
 const mostAtOnce = 1_000;
 
@@ -64,8 +61,8 @@ export class PackagesTable extends FleetTable {
       .execute();
   }
 
-  /** Null: none is due. */
-  async next(company: string): Promise<AskedPackage | null> {
+  /** Since when it is due is as Postgres writes it. Null: none is. */
+  async next(company: string) {
     const due = this.db
       .selectFrom("packages")
       .select(["month", "proved", sql<string>`due_at::text`.as("due"), "made"])

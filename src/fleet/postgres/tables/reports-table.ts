@@ -3,12 +3,7 @@ import { FleetTable, type Postgres } from "../connection.ts";
 import { epochMs, jsonb, now, type RowOf } from "../fleet-database.ts";
 import { writeAsOwner, type Owner } from "./owners-table.ts";
 
-export interface ReportRow extends RowOf<"reports", "epoch" | "number" | "seq" | "files" | "answers"> {
-  /** Keys of files that may be stored and do not count. */
-  readonly old: readonly string[];
-  /** Those of them that nobody reads any more. */
-  readonly due: readonly string[];
-}
+export type ReportRow = Readonly<NonNullable<Awaited<ReturnType<ReportsTable["current"]>>>>;
 
 /** The catalogue, which keeps snapshots for as long as files are kept, learns of a publication later than this table. */
 const lateMs = 3_600_000;
@@ -71,13 +66,15 @@ export class ReportsTable extends FleetTable {
   }
 
   /** Null: none was begun. */
-  async current(company: string): Promise<ReportRow | null> {
+  async current(company: string) {
+    // Keys of files that may be stored and do not count, and those of them that nobody reads any more.
+    const old = sql<readonly string[]>`ARRAY(SELECT jsonb_object_keys(old))`;
     const due = sql<string[]>`ARRAY(SELECT key FROM jsonb_each_text(old)
       WHERE value::bigint < ${nowMs} - ${this.keptMs + lateMs}::bigint)`;
     const report = this.db
       .selectFrom("reports")
       .select(["epoch", "number", "seq", "files", "answers"])
-      .select([sql<string[]>`ARRAY(SELECT jsonb_object_keys(old))`.as("old"), due.as("due")])
+      .select([old.as("old"), due.as("due")])
       .where("company", "=", company);
     return (await report.executeTakeFirst()) ?? null;
   }

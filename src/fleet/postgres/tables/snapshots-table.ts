@@ -2,14 +2,11 @@ import { sql } from "kysely";
 import { dayMs } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { FleetTable } from "../connection.ts";
-import { intervalOf, isoText, jsonb, type RowOf } from "../fleet-database.ts";
+import { intervalOf, isoText, jsonb } from "../fleet-database.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
-export interface SnapshotPointer extends Omit<RowOf<"snapshots">, "taken_at"> {
-  /** ISO. */
-  readonly taken_at: string;
-}
+export type SnapshotPointer = Readonly<NonNullable<Awaited<ReturnType<SnapshotsTable["current"]>>>>;
 
 export interface ChangeRow {
   /** The identity of the change log. */
@@ -68,8 +65,8 @@ export class SnapshotsTable extends FleetTable {
     });
   }
 
-  /** Null: none was published. */
-  async current(company: string): Promise<SnapshotPointer | null> {
+  /** Times are ISO. Null: none was published. */
+  async current(company: string) {
     const pointer = await this.db
       .selectFrom("snapshots")
       .select(["company", "epoch", "id", "seq", "inbox_seq", "size_bytes", "sha256", "node", "facts"])

@@ -1,14 +1,10 @@
 import { sql, type ExpressionBuilder } from "kysely";
 import { FleetTable } from "../connection.ts";
 import { epochMs, fromNow, isFound, jsonb, now } from "../fleet-database.ts";
-import type { FleetDatabase, FleetDb, RowOf } from "../fleet-database.ts";
+import type { FleetDatabase, FleetDb } from "../fleet-database.ts";
 
 /** What happened in the database since it was made or restored, and nothing that came after that backup. */
-export interface Timeline extends RowOf<"timeline", "number" | "id" | "beats"> {
-  readonly startedMs: number;
-  /** The last heartbeat that the backup has; null: none was restored. */
-  readonly setBackToMs: number | null;
-}
+export type Timeline = Readonly<Awaited<ReturnType<typeof readTimeline>>>;
 
 /** What names a moment of a timeline outside of Postgres. */
 export type TimelineMark = Pick<Timeline, "number" | "id" | "beats">;
@@ -31,6 +27,7 @@ function columns(eb: ExpressionBuilder<FleetDatabase, "timeline">) {
   return [
     ...(["number", "id", "beats"] as const),
     epochMs(eb.ref("started_at")).as("startedMs"),
+    // The last heartbeat that the backup has; null: none was restored.
     epochMs(eb.ref("set_back_to")).as("setBackToMs"),
   ];
 }
@@ -85,7 +82,7 @@ export class TimelineTable extends FleetTable {
   }
 }
 
-function readTimeline(db: FleetDb): Promise<Timeline> {
+function readTimeline(db: FleetDb) {
   return db.selectFrom("timeline").select(columns).executeTakeFirstOrThrow();
 }
 
