@@ -26,11 +26,7 @@ export interface ReceiverOptions {
 }
 
 /** A delivery whose headers are in order; its body may be read. */
-export interface AdmittedDelivery {
-  readonly company: string;
-  readonly ingest: Ingest;
-  readonly head: DeliveryHead;
-}
+export type AdmittedDelivery = Exclude<ReturnType<Receiver["admit"]>, Answer>;
 
 const groupLimits = { maxItems: 2_000, maxBytes: 16_000_000 };
 /** Bodies of all companies that wait or are being committed. */
@@ -70,7 +66,7 @@ export class Receiver {
   }
 
   /** Checks all that can be checked before a byte of the body is read. */
-  admit(company: string, rawHeaders: readonly string[]): AdmittedDelivery | Answer {
+  admit(company: string, rawHeaders: readonly string[]) {
     const ingest = this.options.companies.find(company);
     if (ingest === null) return this.refuse("", unknownCompany);
     if (ingest === "unavailable") return this.refuse(company, notOpen);

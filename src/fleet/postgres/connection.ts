@@ -126,19 +126,14 @@ function addressOf(url: string): Address {
     throw new MirrorError("config", "fleet.postgres is no URL of a Postgres database", {
       hint: "Write it as postgres://user:password@host:5432/database.",
     });
-  const redact = createRedactor([
-    ...passwordForms(parsed.password),
-    ...parsed.searchParams.getAll("password"),
-  ]);
-  const host = parsed.hostname || parsed.searchParams.get("host") || "localhost";
+  const { password, searchParams } = parsed;
+  // As it stands in the URL, and decoded where it is encoded as it should be.
+  const forms = [password, ...valueOr(() => [decodeURIComponent(password)], [])];
+  const redact = createRedactor([...forms, ...searchParams.getAll("password")]);
+  const host = parsed.hostname || searchParams.get("host") || "localhost";
   const server = `${host}${parsed.port && `:${parsed.port}`}${parsed.pathname}`;
-  parsed.searchParams.delete("application_name");
+  searchParams.delete("application_name");
   return { url: parsed.href, server, redact };
-}
-
-/** As it stands in the URL, and decoded where it is encoded as it should be. */
-function passwordForms(written: string): string[] {
-  return [written, ...valueOr(() => [decodeURIComponent(written)], [])];
 }
 
 /** Loads a package that only a fleet needs. Throws MirrorError `config` with the message where it is not installed. */

@@ -27,9 +27,7 @@ export interface FleetProblem {
   readonly message: string;
 }
 
-export interface FleetCompanyStatus extends Omit<CompanyView, "company" | "judged"> {
-  readonly problems: readonly FleetProblem[];
-}
+export type FleetCompanyStatus = ReturnType<typeof judgeCompany>;
 
 /** Another node takes over within 30 s, and deliveries are drained within seconds. */
 const takeoverMs = 60_000;
@@ -43,11 +41,7 @@ const firstRunMs = 3_600_000;
  *
  * @param freshForMs for how long what a run read is current; null: for ever
  */
-export function judgeCompany(
-  view: CompanyView,
-  nowMs: number,
-  freshForMs: number | null,
-): FleetCompanyStatus {
+export function judgeCompany(view: CompanyView, nowMs: number, freshForMs: number | null) {
   const { company, judged, ...shown } = view;
   const problems = [
     ...lossProblems(company, view, nowMs),

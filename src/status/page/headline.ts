@@ -86,7 +86,8 @@ function wrongHeadline(level: Level, first: NamedCondition, others: number): Hea
 }
 
 function goodHeadline({ view, status: { verified }, moment }: CompanyPageFacts): Headline {
-  const freshMs = freshSinceMs(view);
+  const times = Object.values(view.sweptMs).filter((ms) => ms !== null);
+  const freshMs = times.length > 0 ? Math.min(...times) : (view.wholeRunMs ?? 0);
   const asOf = `as of ${clockText(freshMs, moment)}`;
   const sentence = `Everything is fresh ${asOf}`;
   const never = "It was never compared with the service: `fintoro-mirror verify` proves that both are equal.";
@@ -100,9 +101,4 @@ function goodHeadline({ view, status: { verified }, moment }: CompanyPageFacts):
   if (provedMs < freshMs)
     return { level: "good", sentence, next: `It was proved equal to the service ${age}.` };
   return { level: "good", sentence: `Everything is fresh and proven ${asOf}`, next: null };
-}
-
-function freshSinceMs({ sweptMs, wholeRunMs }: CompanyStatusView): number {
-  const times = Object.values(sweptMs).filter((ms) => ms !== null);
-  return times.length > 0 ? Math.min(...times) : (wholeRunMs ?? 0);
 }

@@ -51,7 +51,7 @@ export function readPageFacts(page: PageCompany, nowMs: number) {
     changes: db ? new Changes(db).newestBefore(Number.MAX_SAFE_INTEGER, mostChanges) : [],
   });
   try {
-    using db = openMirror(page);
+    using db = openReadable(settings.files.mirror);
     return { ...readFrom(db), unreadable: null };
   } catch (error) {
     /** Why the mirror's file cannot be read; null: it can. */
@@ -60,14 +60,12 @@ export function readPageFacts(page: PageCompany, nowMs: number) {
 }
 
 /** Throws MirrorError `database` for a mirror that cannot be read. */
-export async function searchMirror(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
-  using db = openMirror(page);
+export async function searchMirror(
+  { settings }: PageCompany,
+  question: ChangeQuestion,
+): Promise<FoundChanges> {
+  using db = openReadable(settings.files.mirror);
   return db ? await searchChanges(db, question) : { changes: [], nextSeq: null, searched: 0 };
-}
-
-/** Null: there is no mirror yet. */
-function openMirror({ settings }: PageCompany) {
-  return openReadable(settings.files.mirror);
 }
 
 export interface ChangeQuestion {
