@@ -5,8 +5,7 @@ import { among, count, countRows, hasRow, highest, parseStored } from "../store/
 import { removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
 import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
-import type { Db } from "../store/database.ts";
-import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
+import { LeaseOrder, type LaneShare } from "./lease-order.ts";
 import { idInTarget, isUrgent, recordTarget } from "./work-item.ts";
 import type { NewWorkItem, WorkItem, WorkState } from "./work-item.ts";
 
@@ -99,7 +98,8 @@ export class WorkQueue extends Repository {
   lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
     const row = this.order.next({ nowMs, resources, share, leased: this.leased });
     if (!row) return null;
-    const item = itemOf(this.db, row);
+    const payload = row.payload === null ? undefined : parseStored(this.db, row.payload);
+    const item = { ...row, lane: lanes[row.lane] as Lane, payload };
     this.leased.set(item.id, item);
     return item;
   }
@@ -350,11 +350,6 @@ const deadLetters = statement((db, p: { most: number }) => {
     .limit(p.most)
     .$narrowType<{ reason: string }>();
 });
-
-function itemOf(db: Db, { lane, payload, ...same }: StoredItem): WorkItem {
-  const parsed = payload === null ? undefined : parseStored(db, payload);
-  return { ...same, lane: lanes[lane] as Lane, payload: parsed };
-}
 
 function valuesOf(item: NewWorkItem) {
   const { resource, target, kind, lane, dueAtMs = 0, rank = 0, reason, payload, dirtySeq } = item;

@@ -112,7 +112,7 @@ describe("the scrub", () => {
     // A parent's list of several pages was planned as one, and is one.
     const pages = { kind: "child", resource: "notes", lane: "scrub", reason: "scrub", dirtySeq: 1 } as const;
     for (const page of [2, 3]) run.queue.add({ ...pages, target: `child:people:9:${page}` });
-    expect(withdrawScrub(run)).toBe(2);
+    expect(withdrawScrub(run.queue, run.mirror.meta)).toBe(2);
     expect(waiting(run)).toEqual(["orders id:1 detail new"]);
   });
 });

@@ -4,7 +4,7 @@ import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { date, orNull } from "../../src/connector/record-schema.ts";
 import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { scrubAgeMs, giveBackScrub, readRecent, readScrubChoice } from "../../src/sync/plan/scrub.ts";
+import { scrubAgeMs, readRecent, readScrubChoice, withdrawScrub } from "../../src/sync/plan/scrub.ts";
 import { readScrubPlan, scrubSources, useScrubDay, type ScrubQuestion } from "../../src/sync/plan/scrub.ts";
 import { chooseScrub, parentsPerRunOf, planScrub, scrubDayAt, scrubLeft } from "../../src/sync/plan/scrub.ts";
 import type { ScrubDay, ScrubFacts, ScrubSettings, ScrubToday } from "../../src/sync/plan/scrub.ts";
@@ -76,7 +76,7 @@ describe("the plan of the scrub", () => {
     const mirror = await aShop();
     const { day } = readScrubPlan(mirror.db, question, 0);
     const usedAfter = (givenBack: number) => {
-      giveBackScrub(mirror.meta, givenBack);
+      withdrawScrub({ withdrawScrub: () => givenBack }, mirror.meta);
       return 3_600 - readScrubPlan(mirror.db, question, 0).left;
     };
     expect(usedAfter(3)).toBe(0);

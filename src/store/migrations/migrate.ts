@@ -93,12 +93,9 @@ export function assertReadable(db: Db, schema = "main"): void {
     applied.length === 0
       ? ["it is no mirror, or its first sync was cut off at once", "Run sync, or check data_dir."]
       : ["a newer version wrote it", "Update fintoro-mirror."];
-  throw new MirrorError("database", `the mirror cannot be read: ${why}: ${fileOf(db, schema)}`, { hint });
-}
-
-/** The path of what is attached as `schema`; empty for a database in memory. */
-function fileOf(db: Db, schema: string): string {
-  return db.prepare("SELECT file FROM pragma_database_list WHERE name = ?").pluck().get(schema) as string;
+  // Empty for a database in memory.
+  const file = db.prepare("SELECT file FROM pragma_database_list WHERE name = ?").pluck().get(schema);
+  throw new MirrorError("database", `the mirror cannot be read: ${why}: ${String(file)}`, { hint });
 }
 
 /** Names of the migrations that a database has, in their order. */

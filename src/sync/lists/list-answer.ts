@@ -70,15 +70,12 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     if (kind === "paged") run.tally.totals.set(resource.name, total);
     if (kind !== "walked" && item.kind === "list" && page === 1)
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), total);
-    const newest = changes && newestSoFar(item.payload as PagePayload, newestStamp(records, changes.stamp));
+    const { newest: before = null } = item.payload as PagePayload;
+    const stamps = changes && [before, newestStamp(records, changes.stamp)].filter((one) => one !== null);
+    const newest = stamps?.toSorted().at(-1) ?? null;
     addListingPage(answer, { ...facts, ...shown, total, newest });
   };
   await applyTogether(run, complete);
-}
-
-/** The newest time stamp on this page and those before it. */
-function newestSoFar({ newest: before = null }: PagePayload, newest: string | null): string | null {
-  return before !== null && (newest === null || before > newest) ? before : newest;
 }
 
 function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {

@@ -12,7 +12,7 @@ import { withdrawScrub } from "./scrub.ts";
  */
 export function addInitialWork(run: RunContext, unfinished: Unfinished | null): void {
   const { queue, listings, resources } = run;
-  withdrawScrub(run);
+  withdrawScrub(queue, run.mirror.meta);
   queue.endQuick();
   queue.revive(run.names, run.share);
   queueQuarantined(run);

@@ -3,9 +3,9 @@ import type { Config } from "../../config/config.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
 import type { Db } from "../../store/database.ts";
 import { knownPlan, type TablePlan } from "../../store/tables/table-plan.ts";
-import type { RunContext } from "../context/run-context.ts";
 
 export interface ScrubSettings {
   /** Time of a day, at the full budget; null: half an hour, or five minutes behind webhooks without a gap. */
@@ -199,16 +199,11 @@ export function useScrubDay(meta: Meta, day: ScrubDay, requests: number): void {
 }
 
 /** Takes back what was queued on the last day and nobody read. Returns its number. */
-export function withdrawScrub({ queue, mirror: { meta } }: Pick<RunContext, "queue" | "mirror">): number {
+export function withdrawScrub(queue: Pick<WorkQueue, "withdrawScrub">, meta: Meta): number {
   const left = queue.withdrawScrub();
-  giveBackScrub(meta, left);
-  return left;
-}
-
-/** Call it in the transaction that withdraws what was queued. */
-export function giveBackScrub(meta: Meta, requests: number): void {
   const last = meta.get(dayKey) as ScrubDay | null;
-  if (last && requests > 0) meta.set(dayKey, { ...last, used: Math.max(0, last.used - requests) });
+  if (last && left > 0) meta.set(dayKey, { ...last, used: Math.max(0, last.used - left) });
+  return left;
 }
 
 /** Where details and lists of parents are: records that lists show in full need no scrub. */

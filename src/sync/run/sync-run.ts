@@ -195,7 +195,7 @@ function queueScrubPhase(run: RunContext, options: ScrubOptions, parentsPerRun: 
   if (planned > 0) tally.scrubPlanned = planned;
   /** Takes back what was not read, and says what the rest found. */
   const end = (): ScrubSummary => {
-    const left = mirror.apply(() => withdrawScrub(run));
+    const left = mirror.apply(() => withdrawScrub(run.queue, mirror.meta));
     return { total, planned, read: planned - left, changed: changedIn(tally) - changedBefore, left };
   };
   return { total, planned, end };

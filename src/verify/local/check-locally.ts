@@ -211,7 +211,9 @@ function integrityOf(db: Db): string[] {
 export function absentOwnTables(db: Db): OwnObject[] {
   using expected = openDatabase(":memory:");
   migrate(expected);
-  return ownObjects(expected).filter(({ type, name }) => {
+  const sql = `SELECT type, name, sql FROM sqlite_master
+    WHERE type IN ('table', 'index') AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_migrations%'`;
+  return (expected.prepare(sql).all() as OwnObject[]).filter(({ type, name }) => {
     if (isAbsent(db, name)) return true;
     const present = columnNames(db, name);
     return type !== "index" && [...columnNames(expected, name)].some((column) => !present.has(column));
@@ -223,12 +225,6 @@ export function restoreOwnTables(db: Db, absent: readonly OwnObject[]): string[]
   const made = absent.filter(({ type, name, sql }) => sql && (type === "index" || isAbsent(db, name)));
   for (const { sql } of made.toSorted((a, b) => b.type.localeCompare(a.type))) db.exec(sql ?? "");
   return made.map(({ name }) => name);
-}
-
-function ownObjects(db: Db): OwnObject[] {
-  const sql = `SELECT type, name, sql FROM sqlite_master
-    WHERE type IN ('table', 'index') AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_migrations%'`;
-  return db.prepare(sql).all() as OwnObject[];
 }
 
 function isAbsent(db: Db, name: string): boolean {
